@@ -23,13 +23,11 @@ export type Pool = WorkerPool & {
   ): Promise<Verdict>;
 };
 
-/** Cache size in bytes of serialized observations. */
-const MAX_SERIALIZED_BYTES = 32 * 1024 * 1024;
 const JUDGE_MODULE = new URL('./judge-on-thread.ts', import.meta.url).href;
 
 export function createPool(options: PoolOptions = {}): Pool {
   const pool = createWorkerPool(options);
-  const serialized = createObservationSerializer(MAX_SERIALIZED_BYTES);
+  const serialized = createObservationSerializer();
 
   return {
     ...pool,
@@ -39,7 +37,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       const work = (): Work => ({
         modules: [JUDGE_MODULE, url],
         exportName: 'judgeOnThread',
-        input: { scanKey: scan.key, seen: serialized(scan.key, seen) },
+        input: { scanKey: scan.key, seen: serialized(seen) },
         isRaw: true,
       });
       const account = isStanding ? scan.standing : scan.origin;
@@ -47,9 +45,9 @@ export function createPool(options: PoolOptions = {}): Pool {
         const output = await pool.runTask({ name: impl, work, account, signal });
         return readVerdict(output, definition.outcomes);
       } catch (error) {
-        if (error instanceof TaskFault) return faultVerdict(isStanding, serialized(scan.key, seen));
+        if (error instanceof TaskFault) return faultVerdict(isStanding, serialized(seen));
         if (!(error instanceof TaskLimitExceeded)) throw error;
-        return limitsVerdict(error.limit, isStanding, serialized(scan.key, seen));
+        return limitsVerdict(error.limit, isStanding, serialized(seen));
       }
     },
   };

@@ -1,6 +1,7 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, Observations, PathAnswer } from '../model/observations.ts';
+import { sharedBytes } from '../parse/json/transfer.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -32,7 +33,10 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   'tls-other',
 ]);
 
-const OPENAPI_MEMBER = /"openapi"\s*:\s*"3\./;
+const OPENAPI_NAME = '"openapi"';
+/** Follows the name; spaces beyond those that people write are not looked at. */
+const OPENAPI_VALUE = /^\s*:\s*"3\./;
+const MAX_VALUE_BYTES = 256;
 
 const MAX_SILENCES = 2;
 const NOT_ASKED: HttpObservation = {
@@ -113,11 +117,24 @@ async function askAlternates(
   return answers;
 }
 
-/** Parses nothing, because parsing is work for a thread that can be killed. */
+/** Parses nothing, because parsing is work for a thread that can be killed; a long body is not even decoded. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
-  const { body } = answer.data;
-  return OPENAPI_MEMBER.test(body) && body.includes('"paths"') && body.trimEnd().endsWith('}');
+  const bytes = sharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
+  if (
+    !bytes.includes('"paths"') ||
+    !bytes
+      .toString('utf8', bytes.length - MAX_VALUE_BYTES)
+      .trimEnd()
+      .endsWith('}')
+  )
+    return false;
+  for (let at = bytes.indexOf(OPENAPI_NAME); at !== -1; ) {
+    const from = at + OPENAPI_NAME.length;
+    if (OPENAPI_VALUE.test(bytes.toString('latin1', from, from + MAX_VALUE_BYTES))) return true;
+    at = bytes.indexOf(OPENAPI_NAME, from);
+  }
+  return false;
 }
 
 function getAfter(root: HttpObservation, cache: RequestCache): Get {

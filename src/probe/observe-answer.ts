@@ -2,6 +2,7 @@
 
 import type { Failure } from '../guard/failures.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../model/observation.ts';
+import { deserializeFrozen } from '../parse/json/transfer.ts';
 import { decodeBody } from './client/decode-body.ts';
 import type { Answer } from './client/exchange.ts';
 
@@ -13,13 +14,13 @@ export type AnswerContext = {
   readonly ms: number;
 };
 
-/** The observation that an answer makes: plain data, the body as text. */
+/** The observation that an answer makes: plain data, frozen, the body as text. */
 export async function observeAnswer(
   answer: Answer,
   context: AnswerContext,
 ): Promise<Seen<HttpData>> {
   const { text, isCut, isBinary } = await decodeBody(answer, context.capBytes);
-  const data: HttpData = {
+  const members = {
     url: context.url.href,
     method: context.method,
     status: answer.status,
@@ -30,6 +31,7 @@ export async function observeAnswer(
     ...(isBinary ? { binary: true } : {}),
     ...(answer.bodyFailure ? { bodyFailure: answer.bodyFailure } : {}),
   };
+  const data = deserializeFrozen(members, true) as HttpData; // these members, the body a text when it is read
   return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut };
 }
 

@@ -1,5 +1,6 @@
 /** Requests of the second wave beside paid resources: links, icons, and the first resource as browsers ask for it. */
 
+import type { HttpData } from '../model/observation.ts';
 import {
   BROWSER_ORIGIN,
   type BrowserAnswers,
@@ -47,9 +48,15 @@ async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkO
   return { url, from, method, server, answer: withoutBody(answer) };
 }
 
+const EMPTY: PropertyDescriptor = { value: '', enumerable: true };
+
 /** A link is judged by its status alone; documents need not be kept twice. */
 function withoutBody(answer: HttpObservation): HttpObservation {
-  return answer.ok ? { ...answer, data: { ...answer.data, body: '' } } : answer;
+  if (!answer.ok) return answer;
+  // A spread would read, and so decode, a long body.
+  const members = Object.getOwnPropertyDescriptors(answer.data);
+  const data: HttpData = Object.create(Object.prototype, { ...members, body: EMPTY });
+  return { ...answer, data };
 }
 
 const ICON_CAP_BYTES = 64 * 1024;

@@ -1,4 +1,5 @@
 /** What a run of the farm may cost, and what it did. */
+import type { CrowdTold } from './crowds.ts';
 
 export type Measured = {
   /** "S1 fail oversize" expected, and what was found in its place. */
@@ -16,6 +17,7 @@ export type Measured = {
   readonly moved: readonly string[];
   readonly survivesSmallHeap: boolean;
   readonly healthP99Ms: number;
+  readonly crowds: { readonly wide: CrowdTold; readonly packed: CrowdTold };
 };
 
 type Bound = {
@@ -67,7 +69,17 @@ const BOUNDS: readonly Bound[] = [
     unit: 'ms',
     value: (m) => m.healthP99Ms,
   },
+  ...crowdBounds('20 scans at once of 2 MiB in wide letters', (m) => m.crowds.wide),
+  ...crowdBounds('6 scans at once of gigabytes, packed', (m) => m.crowds.packed),
 ];
+
+function crowdBounds(who: string, told: (measured: Measured) => CrowdTold): readonly Bound[] {
+  return [
+    { what: `${who}: memory over rest`, most: 256, unit: 'MiB', value: (m) => told(m).overRestMib },
+    { what: `${who}: event loop, p99`, most: 200, unit: 'ms', value: (m) => told(m).delayP99Ms },
+    { what: `${who}: /health, p99`, most: 250, unit: 'ms', value: (m) => told(m).healthP99Ms },
+  ];
+}
 
 /** Prints each bound; true where all are held. */
 export function judge(measured: Measured): boolean {

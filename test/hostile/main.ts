@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { judge, type Measured } from './bounds.ts';
+import { measureCrowds } from './crowds.ts';
 import { FARM } from './farm.ts';
 import { WAITING_KINDS } from './farm-origin.ts';
 import { measureHealth } from './health.ts';
@@ -87,6 +88,9 @@ console.log('64 hostile handshakes');
 const health = await measureHealth();
 console.log(`  ${health.handshakes} begun; at most ${Math.round(health.maxMs)} ms`);
 
+console.log('20 scans at once of wide letters, 6 of gigabytes');
+const crowds = await measureCrowds();
+
 const measured: Measured = {
   wrong: [...new Set(wrong)],
   longestMs: Math.max(...told.flatMap(({ scans }) => scans.map(({ totalMs }) => totalMs))),
@@ -100,6 +104,7 @@ const measured: Measured = {
   moved,
   survivesSmallHeap,
   healthP99Ms: health.p99Ms,
+  crowds,
 };
 process.exitCode = judge(measured) ? 0 : 1;
 

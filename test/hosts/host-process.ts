@@ -27,6 +27,7 @@ export type HostAnswer = {
 /** The service as `npm start` runs it. */
 export type HostProcess = {
   readonly url: string;
+  readonly pid: number | undefined;
   /** The exit code; null where a signal ended it. */
   readonly exited: Promise<number | null>;
   out(): string;
@@ -76,6 +77,7 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
 
   return {
     url,
+    pid: child.pid,
     exited,
     out,
     err,

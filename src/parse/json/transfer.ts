@@ -1,10 +1,12 @@
 /**
  * Serializes plain data for other threads. A long text travels as shared memory, so that 25 checks that
- * need one document do not copy it 25 times; the receiver decodes and freezes it before a check reads it.
+ * need one document do not copy it 25 times; the receiver decodes it when it is first read.
  */
 
 /** Shorter texts are cheaper to copy than to share. */
 export const SHARED_FROM_CHARS = 64 * 1024;
+/** Whichever of the two V8 takes: one character beyond Latin-1 makes a text of two bytes each. */
+export const BYTES_PER_CHARACTER = 2;
 
 export type Serialized =
   | null
@@ -16,7 +18,13 @@ export type Serialized =
   | readonly Serialized[]
   | { readonly [member: string]: Serialized };
 
-/** Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. */
+/** Frozen objects with a long text, and their serialized form for as long as they are used. */
+const kept = new WeakMap<object, { readonly serialized: Serialized; readonly weight: unknown }>();
+
+/**
+ * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object that
+ * keeps its shared memory is not encoded again.
+ */
 export function serialize(value: unknown): Serialized {
   if (typeof value === 'string') return serializeText(value);
   if (value === null || value === undefined) return value;
@@ -26,16 +34,32 @@ export function serialize(value: unknown): Serialized {
   throw new TypeError(`Only plain data crosses to a worker, not ${describe(value)}.`);
 }
 
-/** Restores texts as strings and freezes every level. */
-export function deserializeFrozen(serialized: Serialized): unknown {
+/**
+ * Restores data and freezes every level. A long text that is a member is decoded when it is first read, so
+ * that a thread which only passes it on never holds it. `isKept`: the object is serialized again later,
+ * with the same shared memory.
+ */
+export function deserializeFrozen(serialized: Serialized, isKept = false): unknown {
   if (serialized instanceof SharedArrayBuffer) return toText(serialized);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
-  if (Array.isArray(serialized)) return Object.freeze(serialized.map(deserializeFrozen));
-  return Object.freeze(
-    Object.fromEntries(
-      Object.entries(serialized).map(([name, part]) => [name, deserializeFrozen(part)]),
-    ),
+  const restore = (part: Serialized) => deserializeFrozen(part, isKept);
+  if (Array.isArray(serialized)) return Object.freeze(serialized.map(restore));
+  const members = Object.entries(serialized);
+  const value: object = Object.fromEntries(
+    members.map(([name, part]) => [name, isShared(part) ? '' : restore(part)]),
   );
+  for (const [name, part] of members) {
+    if (isShared(part)) Object.defineProperty(value, name, decodedOnce(part));
+  }
+  if (isKept) keep(value, serialized);
+  return Object.freeze(value);
+}
+
+/** Returns the UTF-8 of a member that is a long text, undecoded; null of any other. */
+export function sharedBytes(value: object, name: string): Buffer | null {
+  const serialized = kept.get(value)?.serialized ?? {};
+  const member = Object.entries(serialized).find(([own]) => own === name)?.[1];
+  return isShared(member) ? Buffer.from(member) : null;
 }
 
 /** Returns the UTF-8 bytes of all texts in a serialized value. */
@@ -47,22 +71,60 @@ export function textBytes(serialized: Serialized): number {
 }
 
 function serializeMembers(value: object): Serialized {
+  const before = kept.get(value);
+  if (before !== undefined) return before.serialized;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
   );
 }
 
 /**
- * Growable memory has its own pages, which are returned to the system when freed. Other buffers live in
- * the C heap, which stays fragmented between documents.
+ * V8 does not count shared memory: hundreds of megabytes that nobody uses would wait for a collection. A
+ * buffer as large as the decoded texts, whose pages are never touched, weighs for them.
  */
+function keep(value: object, serialized: Serialized): void {
+  const shared = Object.values(serialized ?? {}).filter(isShared);
+  if (shared.length === 0) return;
+  const bytes = BYTES_PER_CHARACTER * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  kept.set(value, { serialized, weight: new ArrayBuffer(bytes, { maxByteLength: bytes }) });
+}
+
+function decodedOnce(shared: SharedArrayBuffer): PropertyDescriptor {
+  let held: SharedArrayBuffer | string = shared;
+  return {
+    enumerable: true,
+    get() {
+      if (typeof held !== 'string') held = toText(held);
+      return held;
+    },
+  };
+}
+
 function serializeText(text: string): Serialized {
   // UTF-8 cannot encode a lone surrogate, which only a recording can hold, so such a text is copied.
   if (text.length < SHARED_FROM_CHARS || !text.isWellFormed()) return text;
-  const bytes = Buffer.byteLength(text, 'utf8');
-  const shared = new SharedArrayBuffer(bytes, { maxByteLength: bytes });
+  const shared = newShared(Buffer.byteLength(text, 'utf8'));
   Buffer.from(shared).write(text, 'utf8');
   return shared;
+}
+
+/** Copies a text that is UTF-8 already. */
+export function shareBytes(bytes: Uint8Array): SharedArrayBuffer {
+  const shared = newShared(bytes.length);
+  new Uint8Array(shared).set(bytes);
+  return shared;
+}
+
+/**
+ * Growable memory has its own pages, which are returned to the system when freed. Other buffers live in
+ * the C heap, which stays fragmented between documents.
+ */
+function newShared(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(bytes, { maxByteLength: bytes });
+}
+
+function isShared(value: unknown): value is SharedArrayBuffer {
+  return value instanceof SharedArrayBuffer;
 }
 
 function toText(shared: SharedArrayBuffer): string {

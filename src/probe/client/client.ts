@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
@@ -6,6 +7,7 @@ import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../.
 import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
 import { type ProcessorTime, threadTime } from '../../guard/timers.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
+import { sharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from '../observe-answer.ts';
 import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
 import type { TextBudget } from './scan-budget.ts';
@@ -171,8 +173,20 @@ function statsOf({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeSta
   return { requests, bytes, sockets, roundTrips, handshakeMs };
 }
 
-function charactersOf({ body, headers }: HttpData): number {
-  return headers.reduce((sum, [name, value]) => sum + name.length + value.length, body.length);
+function charactersOf(data: HttpData): number {
+  const bytes = sharedBytes(data, 'body');
+  const body = bytes === null ? data.body.length : countCharacters(bytes);
+  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, body);
+}
+
+/** UTF-16 units of a text in UTF-8: one a character, two a character of four bytes. */
+function countCharacters(bytes: Buffer): number {
+  if (isAscii(bytes)) return bytes.length;
+  let count = 0;
+  for (const byte of bytes) {
+    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1;
+  }
+  return count;
 }
 
 function firstUrl({ origin, path }: ProbeRequest): URL {

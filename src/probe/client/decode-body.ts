@@ -1,4 +1,5 @@
 /** Decodes a body: at most one content encoding, up to a limit, then the character set. */
+import { isUtf8 } from 'node:buffer';
 import type { Transform } from 'node:stream';
 import {
   constants,
@@ -7,11 +8,13 @@ import {
   createInflate,
   createInflateRaw,
 } from 'node:zlib';
+import { SHARED_FROM_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import type { Answer } from './exchange.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
+import { GrowingBuffer, releasePages } from './growing-buffer.ts';
 
 export type DecodedBody = {
-  readonly text: string;
+  /** A long text that is UTF-8 already stays as it is, in shared memory. */
+  readonly text: string | SharedArrayBuffer;
   /** The decoded text was cut at the cap, or its encoding broke off. */
   readonly isCut: boolean;
   readonly isBinary: boolean;
@@ -34,9 +37,18 @@ export async function decodeBody(answer: Answer, capBytes: number): Promise<Deco
     ({ bytes, isCut } = await inflate(decoder, bytes, capBytes));
   }
   const charset = charsetOf(answer, bytes);
-  if (!charset.startsWith('utf-16') && bytes.includes(0))
-    return { text: '', isCut, isBinary: true };
-  return { text: new TextDecoder(charset).decode(bytes), isCut, isBinary: false };
+  const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
+  const text = isBinary ? '' : toText(bytes, charset);
+  releasePages(bytes);
+  return { text, isCut, isBinary };
+}
+
+function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
+  if (charset !== 'utf-8' || bytes.length < SHARED_FROM_CHARS || !isUtf8(bytes)) {
+    return new TextDecoder(charset).decode(bytes);
+  }
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return shareBytes(hasMark ? bytes.subarray(3) : bytes);
 }
 
 async function inflate(decoder: Transform, input: Buffer, capBytes: number) {

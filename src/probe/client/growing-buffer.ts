@@ -51,6 +51,11 @@ export class GrowingBuffer {
   }
 }
 
+/** Returns the memory of contents that are read no more; the garbage collector would come much later. */
+export function releasePages({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.transfer(0);
+}
+
 /** Allocates outside Node's pool, or a small answer would keep a shared 8 KiB block alive. */
 function small(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);

@@ -158,7 +158,7 @@ class RunningThread {
       async request(request) {
         const seen = await ask(() => calls.request(number, request));
         // The other thread serialized the answer of `request`.
-        return deserializeFrozen(seen) as Observation<HttpData>;
+        return deserializeFrozen(seen, true) as Observation<HttpData>;
       },
       check: (origin) => ask(() => calls.check(number, origin)),
       stats: () => stats,

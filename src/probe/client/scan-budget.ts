@@ -1,6 +1,7 @@
 /** Limits the requests, bytes, connections and handshakes of one scan, and the decoded text of all. */
 
 import type { Limits } from '../../guard/limits.ts';
+import { BYTES_PER_CHARACTER } from '../../parse/json/transfer.ts';
 
 /** Counts what one scan has taken, over all origins that its redirects lead to. */
 export class ScanBudget {
@@ -46,8 +47,6 @@ export type TextShare = {
   release(): void;
 };
 
-/** Whichever of the two V8 takes: one character beyond Latin-1 makes a text of two bytes each. */
-const BYTES_PER_CHARACTER = 2;
 const MAX_BYTES = 128 * 1_048_576;
 
 export type TextBudgetOptions = {

@@ -4,6 +4,7 @@ import {
   deserializeFrozen,
   SHARED_FROM_CHARS,
   serialize,
+  sharedBytes,
   textBytes,
 } from '../../../src/parse/json/transfer.ts';
 
@@ -69,4 +70,16 @@ test('the size of texts is that of their UTF-8, wherever they stand', () => {
 test('shared texts have pages of their own', () => {
   const serialized = serialize('x'.repeat(SHARED_FROM_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
+});
+
+test('an object that keeps its shared memory is not encoded again, nor decoded to be passed on', () => {
+  const body = `界${'x'.repeat(SHARED_FROM_CHARS)}`;
+  const sent = serialize({ status: 200, body, last: true });
+  const arrived = deserializeFrozen(sent, true) as { readonly body: string };
+  expect(serialize({ arrived })).toEqual({ arrived: sent });
+  expect(serialize(arrived)).toBe(sent);
+  expect(sharedBytes(arrived, 'body')?.toString()).toBe(body);
+  expect(sharedBytes(arrived, 'status')).toBeNull();
+  expect(Object.getOwnPropertyDescriptor(arrived, 'body')).not.toHaveProperty('value');
+  expect(JSON.stringify(arrived)).toBe(JSON.stringify({ status: 200, body, last: true }));
 });

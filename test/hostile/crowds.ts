@@ -1,0 +1,154 @@
+/** Scans at once, by the real service, of answers that are large: its memory meanwhile, and how long others wait. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { OPENAPI_ALTERNATES } from '../../src/probe/first-wave.ts';
+import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { newPurchase } from '../hosts/purchase.ts';
+
+const MIB = 1_048_576;
+const OPENAPI_BYTES = 2 * MIB - 1_024;
+const WIDE = 20;
+const PACKED = 6;
+const EVERY_MS = 10;
+/** For threads that end what they do. */
+const SETTLE_MS = 2_000;
+
+/** One letter beyond Latin-1 makes a text of two bytes a character. */
+const wide = (): CraftedAnswer => json(Buffer.from(`界${'a'.repeat(OPENAPI_BYTES - 3)}`));
+/** Members of 64 MiB in a row: 2 GiB that travel as 2 MiB. */
+const packed = (): CraftedAnswer => {
+  const member = gzipSync(Buffer.alloc(64 * MIB, ' '));
+  return json(Buffer.concat(Array.from({ length: 32 }, () => member)), {
+    'content-encoding': 'gzip',
+  });
+};
+const ANSWERS: Readonly<Record<Kind, () => Readonly<Record<string, CraftedAnswer>>>> = {
+  honest: () => ({}),
+  wide: () => {
+    const answer = wide();
+    return Object.fromEntries(['/openapi.json', ...OPENAPI_ALTERNATES].map((at) => [at, answer]));
+  },
+  packed: () => ({ '*': packed() }),
+};
+
+function json(body: Buffer, headers: Readonly<Record<string, string>> = {}): CraftedAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+type Kind = 'honest' | 'wide' | 'packed';
+
+export type CrowdTold = {
+  readonly overRestMib: number;
+  readonly delayP99Ms: number;
+  readonly healthP99Ms: number;
+};
+
+/** Rest is what scans of as many honest sellers leave: modules, threads and heaps are there from then on. */
+export async function measureCrowds(): Promise<{
+  readonly wide: CrowdTold;
+  readonly packed: CrowdTold;
+}> {
+  return { wide: await measureCrowd('wide', WIDE), packed: await measureCrowd('packed', PACKED) };
+}
+
+async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
+  await using honest = await startSellers('honest', count);
+  await using hostile = await startSellers(kind, count);
+  const host = await startHost({
+    SCAN_ALLOW_HOSTS: [...honest.urls, ...hostile.urls].map((url) => new URL(url).host).join(','),
+    STORE_URL: 'sqlite::memory:',
+    RATE_LIMIT: 'off',
+  });
+  try {
+    await buyAll(host, honest.urls);
+    await pause(SETTLE_MS);
+    const restMib = rssMib(host);
+    await delayP99Ms(host);
+    const watching = watch(host);
+    await buyAll(host, hostile.urls);
+    const { peakMib, healthP99Ms } = await watching.end();
+    return { overRestMib: peakMib - restMib, delayP99Ms: await delayP99Ms(host), healthP99Ms };
+  } finally {
+    await host.kill();
+  }
+}
+
+async function buyAll(host: HostProcess, urls: readonly string[]): Promise<void> {
+  const signed = await Promise.all(urls.map(() => newPurchase('scan')));
+  await Promise.all(
+    urls.map(async (url, at) => {
+      const { status, body } = await host.post('/v1/scan', { url }, signed[at]?.headers);
+      if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
+    }),
+  );
+}
+
+function watch(host: HostProcess) {
+  const waits: number[] = [];
+  let peakMib = 0;
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await host.get('/health');
+      waits.push(performance.now() - began);
+      peakMib = Math.max(peakMib, rssMib(host));
+      await pause(EVERY_MS);
+    }
+  })();
+  return {
+    async end() {
+      isOver = true;
+      await asking;
+      waits.sort((a, b) => a - b);
+      return { peakMib, healthP99Ms: waits[Math.floor(waits.length * 0.99)] ?? 0 };
+    },
+  };
+}
+
+function rssMib({ pid }: HostProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
+}
+
+/** Since it was asked last. */
+async function delayP99Ms(host: HostProcess): Promise<number> {
+  const { body } = await host.get('/metrics');
+  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(body)?.[1]) * 1_000;
+}
+
+/** In a process of their own. */
+async function startSellers(kind: Kind, count: number) {
+  const child = fork(fileURLToPath(import.meta.url), [kind, String(count)], {
+    execArgv: ['--no-warnings'],
+  });
+  const [urls] = await once(child, 'message');
+  return {
+    urls: urls as readonly string[], // said by `serve`
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await serve(process.argv[2] as Kind, Number(process.argv[3])); // as `startSellers` forks it
+}
+
+async function serve(kind: Kind, count: number): Promise<void> {
+  const answers = ANSWERS[kind]();
+  const urls: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    urls.push((await startCraftedSeller({ answers })).url);
+  }
+  process.on('disconnect', () => process.exit());
+  process.send?.(urls);
+}
