@@ -75,7 +75,12 @@ const BOUNDS: readonly Bound[] = [
 
 function crowdBounds(who: string, told: (measured: Measured) => CrowdTold): readonly Bound[] {
   return [
-    { what: `${who}: memory over rest`, most: 256, unit: 'MiB', value: (m) => told(m).overRestMib },
+    {
+      what: `${who}: memory after them, over rest`,
+      most: 256,
+      unit: 'MiB',
+      value: (m) => told(m).overRestMib,
+    },
     { what: `${who}: event loop, p99`, most: 200, unit: 'ms', value: (m) => told(m).delayP99Ms },
     { what: `${who}: /health, p99`, most: 250, unit: 'ms', value: (m) => told(m).healthP99Ms },
   ];
