@@ -6,3 +6,9 @@ export const CLIENTS: readonly ClientVersion[] = Object.freeze([
   { name: '@x402/evm', version: '2.27.0' },
   { name: '@x402/svm', version: '2.27.0' },
 ]);
+
+/** Packages that judge offers of their networks in our tests only; the same test compares them. */
+export const TEST_CLIENTS: readonly ClientVersion[] = Object.freeze([
+  { name: '@x402/avm', version: '2.26.0' },
+  { name: '@x402/stellar', version: '2.9.0' },
+]);

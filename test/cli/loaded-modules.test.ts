@@ -53,6 +53,7 @@ test('--help loads its own text alone', async () => {
   const { packages, own } = await loadedBy('--help');
   expect(packages).toEqual([]);
   expect(own.length).toBeLessThanOrEqual(7);
+  expect(own.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
 });
 
 test('a replay loads what judges, and nothing that asks', async () => {
