@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { toCanonicalJson } from '../../../src/attestation/canonical-json.ts';
 import { fromBase64, isSignedBy, readEnvelope } from '../../../src/attestation/envelope.ts';
@@ -8,6 +9,9 @@ import { type Answer, DAY_MS, startApp } from '../../fixtures/service/start-app.
 const HOST = 'shop.example.com';
 const ASKED = `/v1/attestation?url=${HOST}`;
 const DAY_SEC = DAY_MS / 1_000;
+const PUBLISHED: { readonly catalogs: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL('../../../catalog/published.json', import.meta.url), 'utf8'),
+);
 
 function newPem(): string {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -37,7 +41,7 @@ describe('GET /v1/attestation', () => {
         report: (await app.get(`/v1/report?url=${HOST}`)).json(),
         catalog: {
           checksVersion: '2026-08-14.2',
-          digest: 'sha256:659234f57c7274c4edb586233f54f924dd3c9428ade49382ec4d25c4f502d35a',
+          digest: PUBLISHED.catalogs['2026-08-14.2'],
         },
         scanner: { name: 'x402-scan', version: '0.3.0' },
         disclaimer: expect.stringMatching(/not an endorsement/),
