@@ -1,5 +1,6 @@
 import type { AdviceId } from '../model/advice.ts';
-import { INDEXED_REASONS, type IndexedReasonCode } from '../model/indexed.ts';
+import { INDEXED_REASONS } from '../model/indexed.ts';
+import { INDEXED_STEPS } from '../scan/indexed-words.ts';
 
 type Topic = {
   readonly why: string;
@@ -93,21 +94,6 @@ const ADVICE: Readonly<Record<AdviceId, Topic>> = {
   },
 };
 
-const REASONS: Readonly<Record<IndexedReasonCode, string>> = {
-  not_registered: 'register the resource at https://www.x402scan.com/resources/register',
-  no_settlement_seen: 'pay it once through the CDP facilitator: a listing follows a settlement',
-  other_facilitator: 'settle through the CDP facilitator: only what it settles is listed',
-  no_bazaar_extension: 'declare the bazaar extension with declareDiscoveryExtension',
-  invalid_bazaar_extension: 'give an input example that its own schema accepts',
-  body_only: 'send the challenge in the PAYMENT-REQUIRED header',
-  v1_only: 'answer with version 2 of x402',
-  validates_before_challenging: 'answer 402 before you validate input',
-  description_over_500: 'cut the description to 500 characters',
-  under_minimum: 'ask for at least 0.001 USD',
-  testnet_only: 'offer a main network too',
-  resource_url_elsewhere: 'state a resource URL on the requested host',
-};
-
 /** Null for an unknown name. */
 export function explainTopic(name: string): string | null {
   if (name === 'indexed') return explainIndexed();
@@ -123,9 +109,11 @@ function explainIndexed(): string {
   const why =
     'Agents find APIs in indexes. They do not buy a resource that is missing there, or listed at an old price.\n' +
     'The scan compares the entries of the Bazaar and x402scan with the live challenge: price, recipient,\n' +
-    'network, asset, scheme, description, input, method and version.';
+    'network, asset, scheme, description, input, method and version. The Bazaar lists what its facilitator settles,\n' +
+    'and drops what nobody pays for 30 days. One settlement through that facilitator brings a listing back;\n' +
+    'to prove it before: pay-test T15.';
   const source = `${BAZAAR}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
-  const fix = INDEXED_REASONS.map((code) => `${code}: ${REASONS[code]}`).join('\n');
+  const fix = INDEXED_REASONS.map((code) => `${code}: ${INDEXED_STEPS[code]}`).join('\n');
   return section('indexed (not graded)', { why, source, fix });
 }
 

@@ -15,7 +15,7 @@ import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from './compare.ts';
 import { declaredInput, digestDeclaration } from './listed-terms.ts';
-import { reasonsFor } from './listing-reasons.ts';
+import { lapseReasons, reasonsFor } from './listing-reasons.ts';
 
 export type Compared = Pick<
   Observations,
@@ -37,6 +37,8 @@ type Held = {
   readonly resources: readonly ListedResource[] | null;
   readonly elsewhere: readonly string[];
   readonly isComplete: boolean;
+  /** Instant of the look-up of entries that lapse; null for the others. */
+  readonly readMs: number | null;
 };
 
 /** A paid resource with its method. */
@@ -73,6 +75,7 @@ function readBazaar({ bazaar }: Compared): Held | null {
     resources: data?.resources ?? null,
     elsewhere: data?.resources.map(({ resource }) => resource) ?? [],
     isComplete: data?.isComplete ?? false,
+    readMs: bazaar.state === 'seen' ? Date.parse(bazaar.asOf) + bazaar.ageSec * 1_000 : null,
   };
 }
 
@@ -87,6 +90,7 @@ function readX402scan({ x402scan }: Compared): Held | null {
     resources: resources ?? null,
     elsewhere: data?.elsewhere ?? [],
     isComplete: true,
+    readMs: null,
   };
 }
 
@@ -113,7 +117,8 @@ function toRow(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
     const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
     const { lastSettledAt } = listed;
     const settled = lastSettledAt ? { lastSettledAt } : {};
-    return { row: { ...head, state, listedAs, differences, ...settled, reasons: [] } };
+    const reasons = held.readMs === null ? [] : lapseReasons(listed, held.readMs);
+    return { row: { ...head, state, listedAs, differences, ...settled, reasons } };
   }
   const elsewhere = held.elsewhere.find((url) => isSamePath(url, resource));
   if (elsewhere !== undefined) {

@@ -1,11 +1,12 @@
 /** Finds reasons why an index may not list a resource, as far as they are visible from outside. */
 import type { IndexedReason, IndexedReasonCode, IndexName } from '../model/indexed.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
-import type { Observations, ResourceObservation } from '../model/observations.ts';
-import { type JsonValue, jsonObject } from '../parse/json/json.ts';
+import type { ListedResource, Observations, ResourceObservation } from '../model/observations.ts';
+import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
+import { isSameAddress } from './compare.ts';
 
 export type UnlistedResource = {
   readonly resource: ResourceObservation;
@@ -28,6 +29,7 @@ const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
   no_settlement_seen: 'D3',
   other_facilitator: 'D3',
   no_bazaar_extension: 'S5',
+  doubly_wrapped: 'S5',
   invalid_bazaar_extension: 'S5',
   body_only: 'P4',
   v1_only: 'P2',
@@ -36,10 +38,14 @@ const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
   under_minimum: null,
   testnet_only: null,
   resource_url_elsewhere: 'P3',
+  recipient_changes: 'P7',
+  lapsing: null,
+  lapsed: null,
 };
 /** Reasons for which x402scan's own registration refuses a resource. */
 const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'no_bazaar_extension',
+  'doubly_wrapped',
   'invalid_bazaar_extension',
   'body_only',
   'v1_only',
@@ -47,6 +53,10 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'testnet_only',
 ]);
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
+/** The Bazaar drops what nobody pays for this long. */
+const LAPSED_DAYS = 30;
+const LAPSING_DAYS = 25;
+const DAY_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 500;
 /** A tenth of a cent in parts of a dollar. */
 const MINIMUM_PARTS = 1_000n;
@@ -70,7 +80,8 @@ export function reasonsFor(
     const evidence = found.get(code);
     return evidence === undefined ? [] : [reason(code, evidence)];
   });
-  const declaration = findDeclaration(unlisted);
+  // What is wrapped twice has no members to validate.
+  const declaration = found.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }
 
@@ -84,8 +95,13 @@ function settlementReasons({ settlements, isBare }: ReasonContext): readonly Fou
   if (settlements.state !== 'seen') return [];
   const { source, data } = settlements;
   if (data.settlements === 0 && data.lastAt === null) {
-    if (data.windowDays === 0) return [];
-    const seen = `${source} saw no settlement in ${data.windowDays} days`;
+    // Entries without counts leave it open if somebody paid; no entry at all does not.
+    const isUnheard = isBare && source === 'Bazaar';
+    if (data.windowDays === 0 && !isUnheard) return [];
+    const seen =
+      data.windowDays === 0
+        ? 'the Bazaar has never heard of the recipient'
+        : `${source} saw no settlement in ${data.windowDays} days`;
     return [['no_settlement_seen', `${seen}; a listing follows one through the CDP facilitator`]];
   }
   if (!isBare || source === 'Bazaar') return [];
@@ -117,8 +133,11 @@ function challengeReasons(
         `${request}: no PAYMENT-REQUIRED header, the challenge is in the body`,
       ]);
     }
-    if (findDeclaration({ challenged }) === undefined) {
+    const declaration = findDeclaration({ challenged });
+    if (declaration === undefined) {
       found.push(['no_bazaar_extension', `${request}: no /extensions/bazaar in the challenge`]);
+    } else if (isJsonObject(jsonObject(declaration)['bazaar'])) {
+      found.push(['doubly_wrapped', `${request}: /extensions/bazaar/bazaar holds the declaration`]);
     }
   }
   const length = Array.from(challenge.description ?? '').length;
@@ -130,7 +149,41 @@ function challengeReasons(
   if (other !== null) {
     found.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
   }
+  const fresh = freshRecipient(challenged, kit);
+  if (fresh !== null) {
+    found.push(['recipient_changes', `${request}: pays ${kit.quote(fresh)} when asked again`]);
+  }
   return found;
+}
+
+/** A recipient of the second probe that the first did not name, as P7 compares them. */
+function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): string | null {
+  if (second === null) return null;
+  const payees = (offers: readonly Offer[]) =>
+    offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
+  const live = payees(reading.challenge.offers);
+  return (
+    payees(kit.judgedOffers(second)).find(
+      (payTo) => !live.some((one) => isSameAddress(one, payTo)),
+    ) ?? null
+  );
+}
+
+/** Of an entry of the Bazaar that was read at `nowMs`. */
+export function lapseReasons(
+  { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
+  nowMs: number,
+): readonly IndexedReason[] {
+  const settledMs = Date.parse(lastSettledAt ?? '');
+  const days = (nowMs - settledMs) / DAY_MS;
+  if (!(days > LAPSING_DAYS)) return [];
+  const lapsesAt = new Date(settledMs + LAPSED_DAYS * DAY_MS).toISOString();
+  const last = `last settlement ${lastSettledAt}`;
+  return [
+    days > LAPSED_DAYS
+      ? reason('lapsed', `${last}: the Bazaar drops it, ${LAPSED_DAYS} days were over ${lapsesAt}`)
+      : reason('lapsing', `${last}: the Bazaar drops it from ${lapsesAt} on`),
+  ];
 }
 
 function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly Found[] {

@@ -26,12 +26,13 @@ export const INDEXED_FIELDS = [
 ] as const;
 export type IndexedField = (typeof INDEXED_FIELDS)[number];
 
-/** Reasons for a missing resource, in report order. */
+/** Reasons for a missing resource, in report order; the last two are of a listed one. */
 export const INDEXED_REASONS = [
   'not_registered',
   'no_settlement_seen',
   'other_facilitator',
   'no_bazaar_extension',
+  'doubly_wrapped',
   'invalid_bazaar_extension',
   'body_only',
   'v1_only',
@@ -40,6 +41,10 @@ export const INDEXED_REASONS = [
   'under_minimum',
   'testnet_only',
   'resource_url_elsewhere',
+  'recipient_changes',
+  /** Its newest settlement is over 25 days old, or over 30: the Bazaar drops what nobody pays. */
+  'lapsing',
+  'lapsed',
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
 

@@ -53,8 +53,8 @@ export async function openService(config: Config): Promise<Service> {
 async function openParts(config: Config, opened: AsyncDisposableStack): Promise<Service> {
   const log = createLogger(config);
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
-  const store = await openStore(config.storeUrl, { timeScale: config.timeScale, onError });
-  opened.defer(() => store.close());
+  const opening = openStore(config.storeUrl, { timeScale: config.timeScale, onError });
+  const store = opened.adopt(await opening, (one) => one.close());
 
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
   const loaded = await Promise.all([discoverChecks(), ...loading]);
@@ -62,8 +62,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
-  const answers = createAnswerReader();
-  opened.defer(() => answers.close());
+  const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const { standing, yieldTo } = openStanding(config, userAgent, { store, answers });
   const { scanner, askResources, resolve, postWebhook, ...judging } = openScanning({

@@ -1,13 +1,18 @@
+import { setImmediate } from 'node:timers/promises';
 import nock from 'nock';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bazaarSettlements } from '../../src/ecosystem/bazaar.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { bazaarListings, bazaarSettlements } from '../../src/ecosystem/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
+import { type Said, startStandIn } from './stand-in.ts';
 
 const HOST = 'https://api.cdp.example';
 const UNKNOWN = { address: PAY_TO, windowDays: 0, settlements: 0, payers: 0, lastAt: null };
 
-beforeEach(() => nock.disableNetConnect());
+beforeEach(() => {
+  nock.disableNetConnect();
+  nock.enableNetConnect('127.0.0.1');
+});
 afterEach(() => {
   nock.cleanAll();
   nock.enableNetConnect();
@@ -108,11 +113,81 @@ describe('a Bazaar that cannot be understood', () => {
     });
   });
 
+  test('of 900 KB it is read', async () => {
+    const item = { ...bazaarItem({ l30DaysTotalCalls: 3 }), padding: 'x'.repeat(900_000) };
+    onMerchant().reply(200, merchant([item]));
+    expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 3 } });
+  });
+
   test('while busy it is asked once more', async () => {
     onMerchant().reply(503, '', { 'retry-after': '0' });
     onMerchant().reply(200, merchant([]));
     expect(await lookup()).toMatchObject({ ok: true });
     onMerchant().reply(429, '', { 'retry-after': '60' });
     expect(await lookup()).toMatchObject({ ok: false, quietMs: 60_000 });
+  });
+});
+
+describe('the listings of a recipient', () => {
+  /** Pages of a Bazaar with this many items; `broken` may answer in place of a page. */
+  async function startBazaar(count: number, broken: (offset: number) => Said | null = () => null) {
+    let [open, most] = [0, 0];
+    const source = await startStandIn(async ({ searchParams }) => {
+      open += 1;
+      most = Math.max(most, open);
+      await setImmediate();
+      open -= 1;
+      const offset = Number(searchParams.get('offset') ?? 0);
+      const left = Math.min(100, Math.max(0, count - offset));
+      const items = Array.from({ length: left }, (_, at) => itemAt(offset + at));
+      return broken(offset) ?? { json: merchant(items) };
+    });
+    onTestFinished(() => source.close());
+    const offsets = () =>
+      source.asked.map((path) => new URL(path, source.url).searchParams.get('offset'));
+    const found = await bazaarListings(source.url, PAY_TO, requestContext());
+    if (!found.ok) throw new Error(found.detail);
+    return { ...found.value, offsets: offsets(), most };
+  }
+  const itemAt = (at: number) => ({
+    ...bazaarItem({ lastCalledAt: '2026-08-19T10:00:00Z' }),
+    resource: `https://weather.example.com/paid/${at}`,
+  });
+
+  test.each([
+    [0, [null]],
+    [99, [null]],
+    [100, [null, '100']],
+    [240, [null, '100', '200']],
+  ])('are read to the end, one page at a time: %d', async (count, offsets) => {
+    const found = await startBazaar(count);
+    expect(found).toMatchObject({ isComplete: true, offsets, most: 1 });
+    expect(new Set(found.resources.map(({ resource }) => resource)).size).toBe(count);
+  });
+
+  test('are read in five pages at most', async () => {
+    const found = await startBazaar(900);
+    expect(found.resources).toHaveLength(500);
+    expect(found).toMatchObject({ isComplete: false, offsets: [null, '100', '200', '300', '400'] });
+  });
+
+  test('are those of the pages that were read', async () => {
+    const found = await startBazaar(240, (offset) =>
+      offset === 200 ? { status: 500, json: {} } : null,
+    );
+    expect(found).toMatchObject({ isComplete: false });
+    expect(found.resources).toHaveLength(200);
+  });
+
+  test('are not counted twice where the page is not turned', async () => {
+    const first = Array.from({ length: 100 }, (_, at) => itemAt(at));
+    const found = await startBazaar(100, () => ({ json: merchant(first) }));
+    expect(found).toMatchObject({ isComplete: false, offsets: [null, '100'] });
+    expect(found.resources).toHaveLength(100);
+  });
+
+  test('say when each was last paid', async () => {
+    const { resources } = await startBazaar(1);
+    expect(resources).toMatchObject([{ lastSettledAt: '2026-08-19T10:00:00.000Z' }]);
   });
 });

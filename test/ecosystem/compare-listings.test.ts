@@ -110,6 +110,49 @@ describe('a resource that is missing', () => {
     expect(row?.reasons).toMatchObject([{ code, check }]);
   });
 
+  test('from both for a declaration that is wrapped twice, which is not validated', () => {
+    const [bazaar, x402scan] = compareListings(
+      observed({
+        resources: resources([
+          resource({
+            path: PATH,
+            get: challenge402(live({ extensions: { bazaar: { bazaar: BAZAAR } } })),
+          }),
+        ]),
+      }),
+    );
+    expect(bazaar).not.toHaveProperty('declaration');
+    expect(bazaar?.row.reasons).toMatchObject([{ code: 'doubly_wrapped', check: 'S5' }]);
+    expect(x402scan?.row.reasons).toMatchObject([
+      { code: 'not_registered' },
+      { code: 'doubly_wrapped' },
+    ]);
+  });
+
+  test('from the Bazaar for a fresh recipient in each challenge', () => {
+    const fresh = challenge402(live({ accepts: [offer({ payTo: OTHER_PAY_TO })] }));
+    const get = [challenge402(live()), fresh];
+    const [row] = compareListings(
+      observed({ resources: resources([resource({ path: PATH, get })]) }),
+    ).map((one) => one.row);
+    expect(row?.reasons).toMatchObject([{ code: 'recipient_changes', check: 'P7' }]);
+    expect(row?.reasons[0]?.evidence).toContain(OTHER_PAY_TO);
+  });
+
+  test('for a recipient that the Bazaar has never heard of, as D3 says of it', () => {
+    const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
+    const [row] = compareListings(observed({ settlements })).map((one) => one.row);
+    expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
+  });
+
+  test('beside others of the recipient, which the Bazaar counts no payments of, has no reason', () => {
+    const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
+    const other = { resource: `${ORIGIN}/other`, method: 'GET', terms: listedTerms(listed()) };
+    const bazaar = seen<BazaarListings>({ resources: [other], isComplete: true });
+    const [row] = compareListings(observed({ settlements, bazaar })).map((one) => one.row);
+    expect(row).toMatchObject({ state: 'not_listed', reasons: [] });
+  });
+
   test('for nothing that is seen has no reason', () => {
     expect(rows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
   });
@@ -127,6 +170,34 @@ describe('a resource that is missing', () => {
     const settlements = seen({ ...SETTLED, ...changes });
     const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
+  });
+});
+
+describe('an entry of the Bazaar whose newest settlement', () => {
+  const READ_MS = Date.parse('2026-08-20T12:00:00Z');
+  const DAY_MS = 86_400_000;
+
+  test.each<readonly [string, number, readonly string[]]>([
+    ['is 25 days old is not lapsing', 25 * DAY_MS, []],
+    ['is over 25 days old is lapsing', 25 * DAY_MS + 1, ['lapsing']],
+    ['is 30 days old is lapsing', 30 * DAY_MS, ['lapsing']],
+    ['is over 30 days old has lapsed', 30 * DAY_MS + 1, ['lapsed']],
+  ])('%s', (_, ageMs, codes) => {
+    for (const changes of [{}, { description: 'Another one' }]) {
+      const lastSettledAt = new Date(READ_MS - ageMs).toISOString();
+      const terms = listedTerms(listed(changes));
+      const entry = { resource: ORIGIN + PATH, method: 'GET', terms, lastSettledAt };
+      const asOf = new Date(READ_MS - 60_000).toISOString();
+      const data: BazaarListings = { resources: [entry], isComplete: true };
+      const bazaar = seen(data, 'Bazaar', 60, asOf);
+      const [row] = compareListings(observed({ bazaar })).map((one) => one.row);
+      expect(row?.state).toBe(changes.description === undefined ? 'listed' : 'differs');
+      expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
+    }
+  });
+
+  test('is not told is not lapsing', () => {
+    expect(rows({ item: listed() })[0]).toMatchObject({ state: 'listed', reasons: [] });
   });
 });
 

@@ -7,7 +7,7 @@ import { GRADES, WEIGHTS } from '../../engine/score.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
-import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
+import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/history.ts';
 import { copyableRequests, localScan } from './copyable-requests.ts';
 import { cutText } from './cut-text.ts';
@@ -184,7 +184,11 @@ function indexedSection(rows: readonly IndexedRow[]) {
   return rows.slice(0, MAX_ROWS).map((row) => ({
     index: INDEX_NAMES[row.index],
     resource: cutText(`${row.method} ${row.resource}`, MAX_ASIDE_BYTES),
-    words: cutText(indexedWords(row), MAX_ASIDE_BYTES),
+    words: cutText(stateWords(row), MAX_ASIDE_BYTES),
+    reasons: row.reasons.map((one) => {
+      const { seen, step } = reasonWords(one);
+      return { seen: cutText(seen, MAX_ASIDE_BYTES), step };
+    }),
   }));
 }
 
