@@ -33,6 +33,7 @@ const SOLANA = {
   asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   payTo: '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde',
 };
+const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 const SEPOLIA = {
   network: 'eip155:84532',
   asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
@@ -153,6 +154,32 @@ const ALLOWED: readonly Case[] = [
     },
     grade: 'A',
     ...VALID,
+  },
+  {
+    name: 'Hedera alone',
+    answers: offer({
+      ...{ network: 'hedera:mainnet', asset: '0.0.0', payTo: '0.0.1234' },
+      extra: { feePayer: '0.0.1235' },
+    }),
+    grade: 'A',
+    p3: 'pass valid',
+    payableBy: 'unknown',
+  },
+  {
+    name: 'what is known and not judged, on one resource',
+    answers: offer(SUI),
+    grade: 'A',
+    p3: 'pass valid',
+    payableBy: 'unknown',
+    says: { P3: '1 more: known, not judged here', P6: 'not judged here', P7: 'not judged here' },
+  },
+  {
+    name: 'what is known and not judged, on every resource',
+    answers: { ...offer(SUI), '/summaries': offering(SUMMARY, SUI) },
+    grade: 'A',
+    p3: 'warn named',
+    payableBy: 'unknown',
+    says: { P3: 'known, not judged here', P6: 'not judged here', P7: 'not judged here' },
   },
   {
     name: 'MPP alone',
