@@ -15,49 +15,20 @@ import type { GateOptions, Purchase } from './purchase.ts';
 import { findRefusal } from './purchase-run.ts';
 import { withDeadline } from './waiting.ts';
 
-/** Limit of facilitator calls for signatures whose signer cannot be recovered here, per process. */
+/**
+ * Limit of facilitator calls for signatures whose signer cannot be recovered here, per process. All callers share
+ * it, because anybody can make up signatures of contract wallets from any number of addresses, and each
+ * costs a call. `RATE_LIMIT=off` does not switch it off.
+ */
 const VERIFICATIONS_A_MINUTE = 60;
 /** Limit of look-ups for a contract at a payer's address; each is one quick call of the node. */
 const CODE_LOOKUPS_A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/**
- * A token bucket that all callers share, because anybody can make up signatures of contract wallets from
- * any number of addresses, and each costs a call. `RATE_LIMIT=off` does not switch it off.
- */
-export class CallBudget {
-  readonly #perMinute: number;
-  readonly #now: () => number;
-  #left: number;
-  #countedMs: number;
-
-  constructor(perMinute: number, now: () => number = () => performance.now()) {
-    this.#perMinute = perMinute;
-    this.#left = perMinute;
-    this.#now = now;
-    this.#countedMs = now();
-  }
-
-  /** Takes a token and returns 0; without a token, returns the seconds until the next one. */
-  take(): number {
-    const nowMs = this.#now();
-    const gained = ((nowMs - this.#countedMs) / MINUTE_MS) * this.#perMinute;
-    this.#left = Math.min(this.#perMinute, this.#left + gained);
-    this.#countedMs = nowMs;
-    if (this.#left < 1) {
-      return Math.ceil(((1 - this.#left) * MINUTE_MS) / this.#perMinute / 1000);
-    }
-    this.#left -= 1;
-    return 0;
-  }
-}
-
 /** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
 export class SignatureProofs {
   readonly #gate: GateOptions;
   readonly #stopping: AbortSignal;
-  readonly #verifications = new CallBudget(VERIFICATIONS_A_MINUTE);
-  readonly #codeLookups = new CallBudget(CODE_LOOKUPS_A_MINUTE);
   readonly #isSigned: SignerCheck;
 
   constructor(gate: GateOptions, stopping: AbortSignal) {
@@ -88,17 +59,26 @@ export class SignatureProofs {
         'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
       );
     }
-    const waitSec = this.#verifications.take();
+    const waitSec = await this.#takeCall('verifications', VERIFICATIONS_A_MINUTE);
     if (waitSec > 0) throw new Saturated(waitSec);
     return this.#ask(purchase);
   }
 
   /** An address without a contract is a plain account, which must sign by its own key. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
-    if (!isPlainSignature(payment) || this.#codeLookups.take() > 0) return false;
+    if (!isPlainSignature(payment)) return false;
+    if ((await this.#takeCall('code lookups', CODE_LOOKUPS_A_MINUTE)) > 0) return false;
     const looking = this.#gate.isContract(payment.authorization.from);
     const waited = await withDeadline(looking, call, this.#stopping);
     return waited.kind === 'done' && waited.value === false;
+  }
+
+  /** Counts one call of this process. Returns 0, or the seconds until the next minute if all are used up. */
+  async #takeCall(kind: string, perMinute: number): Promise<number> {
+    const { store } = this.#gate;
+    const key = `${kind} of ${store.info.owner.boot}`;
+    const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
+    return count <= perMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
   }
 
   async #ask({
