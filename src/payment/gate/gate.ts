@@ -28,7 +28,14 @@ import {
   toIdentifierScope,
 } from './redelivery.ts';
 import { SignatureProofs } from './signature-proofs.ts';
-import { awaitPayment, type Ended, findEnd, InFlightCalls, withDeadline } from './waiting.ts';
+import {
+  awaitPayment,
+  type Ended,
+  type Fate,
+  findEnd,
+  InFlightCalls,
+  withDeadline,
+} from './waiting.ts';
 
 /** Outcome of one pass over the ledger: an answer, a caller who left, or a call for another pass. */
 type Decision = PaidAnswer | 'disconnected' | 'again';
@@ -139,16 +146,10 @@ export class PaymentGate {
     const { store } = this.#options;
     const { key, route, scope, payment, offer } = purchase;
     const fate = await this.#awaitPayment(key, purchase, entry);
-    switch (fate.kind) {
-      case 'disconnected':
-        return 'disconnected';
-      case 'refused':
-        throw fate.error;
-      case 'paid':
-        if (fate.entry !== null) await refuseStranger(store, purchase, fate.entry);
-        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
-      case 'free':
+    if (fate.kind === 'paid' && fate.entry !== null) {
+      await refuseStranger(store, purchase, fate.entry);
     }
+    if (fate.kind !== 'free') return this.#answer(purchase, key, fate);
 
     const ended = findEnd(purchase.call, this.#stopping.signal);
     if (ended !== null) return this.#ended(ended);
@@ -157,7 +158,11 @@ export class PaymentGate {
     const identifier =
       scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
     const other = identifier?.liveKey ?? (await this.#findLost(purchase));
-    if (other !== null) return this.#sendOther(purchase, other);
+    if (other !== null) {
+      // Another authorization of the same payer bought the answer; this one is never settled.
+      const bought = await this.#awaitPayment(other, purchase);
+      return bought.kind === 'free' ? 'again' : this.#answer(purchase, other, bought);
+    }
 
     checkValidity(payment, route, store.now());
     refuseWornOut(fate.entry, store.now());
@@ -165,19 +170,21 @@ export class PaymentGate {
     return this.#begin(purchase, { entry: fate.entry, identifier, isVerified });
   }
 
-  /** The answer that another authorization of the same payer bought; this one is never settled. */
-  async #sendOther<Input>(purchase: Purchase<Input>, key: string): Promise<Decision> {
-    const { store } = this.#options;
-    const fate = await this.#awaitPayment(key, purchase);
+  /** Sends the answer that `key` bought; throws the error of a key that was refused. */
+  async #answer<Input>(
+    purchase: Purchase<Input>,
+    key: string,
+    fate: Exclude<Fate, { readonly kind: 'free' }>,
+  ): Promise<Decision> {
     switch (fate.kind) {
       case 'disconnected':
         return 'disconnected';
       case 'refused':
         throw fate.error;
-      case 'paid':
-        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
-      case 'free':
-        return 'again';
+      case 'paid': {
+        const isBuyers = await namesBuyer(this.#options.store, purchase, key);
+        return this.#send(purchase, fate.delivery, isBuyers);
+      }
     }
   }
 

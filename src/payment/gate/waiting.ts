@@ -230,9 +230,7 @@ async function awaitElsewhere(
     await takeOver(store.ledger, entry);
     return null;
   }
-  const patience = pause(retryWithinMs, entry);
-  const looking = Promise.race([reconciler.resolve(entry.key, retryWithinMs), patience]);
-  const waited = await withDeadline(looking, call);
+  const waited = await withDeadline(reconciler.resolve(entry.key, retryWithinMs), call);
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   const found = waited.kind === 'done' ? waited.value : entry;
   if (found === null || toProgress(found.last.state) !== 'in_doubt') return null;
