@@ -25,7 +25,10 @@ export function createChainClient(
 
   async function request({ method, params = [] }: Call): Promise<unknown> {
     await turn?.(context.deadline.signal).catch(() => {
-      throw new ChainUnreachable(`${new URL(rpcUrl).host} was left to the settling of payments`, 0);
+      throw new ChainUnreachable(
+        `${new URL(rpcUrl).host} was not asked in time: other lookups came first`,
+        0,
+      );
     });
     const capBytes = answerCapOf(method);
     const reply = await ask(rpcUrl, {

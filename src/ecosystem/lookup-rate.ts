@@ -1,9 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
 export type LookupRateOptions = {
-  /** Returns true while payments need the node. */
-  readonly mustYield: () => boolean;
   /** Calls per `intervalMs`; one lookup of a busy address uses all of them. */
   readonly calls?: number | undefined;
   readonly intervalMs?: number | undefined;
@@ -14,24 +11,16 @@ export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
 const CALLS = 30;
 const INTERVAL_MS = 3_000;
-const POLL_INTERVAL_MS = 20;
 
 export function createLookupRate({
-  mustYield,
   calls = CALLS,
   intervalMs = INTERVAL_MS,
-}: LookupRateOptions): LookupTurn {
+}: LookupRateOptions = {}): LookupTurn {
   const queue = new PQueue({
     concurrency: 1,
     intervalCap: calls,
     interval: intervalMs,
     strict: true,
   });
-  return (signal) =>
-    queue.add(
-      async () => {
-        while (mustYield()) await delay(POLL_INTERVAL_MS, undefined, { signal });
-      },
-      { signal },
-    );
+  return (signal) => queue.add(async () => {}, { signal });
 }

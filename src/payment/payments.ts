@@ -2,7 +2,6 @@ import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
-import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import {
   challengeFor,
   MAX_REFUSAL_LENGTH,
@@ -18,10 +17,8 @@ import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from './settle/facilitator.ts';
-import { metered } from './settle/metered.ts';
-import { proved } from './settle/proved.ts';
+import { withChainProof, withMetrics, withRevertLimit } from './settle/facilitator-wrappers.ts';
 import { PaymentsReadiness } from './settle/readiness.ts';
-import { refusingReverters } from './settle/reverting-wallets.ts';
 
 export type PaymentsOptions = {
   readonly store: Store;
@@ -63,8 +60,6 @@ export type Payments = {
   readonly facilitator: Facilitator;
   /** Reason that nothing can be settled now; null while it can. */
   trouble(): string | null;
-  /** True while facilitator or node work for a payment. */
-  isBusy(): boolean;
   /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later where one does not answer. */
   start(): Promise<void>;
   /** Starts no settlement, and waits for those under way. */
@@ -74,10 +69,9 @@ export type Payments = {
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, terms, baseUrl, routes, onError, onEvent = () => undefined } = options;
   checkChallenges(options);
-  const work = new WorkInProgress();
-  const node = nodeFor(options, work);
+  const node = nodeFor(options);
   const evidence = node === null ? null : evidenceOf(node);
-  const facilitator = trackedFacilitator(metered(guarded(evidence, options), onEvent), work);
+  const facilitator = withMetrics(guarded(evidence, options), onEvent);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
@@ -124,7 +118,6 @@ export function createPayments(options: PaymentsOptions): Payments {
     recovery,
     facilitator,
     trouble: () => readiness.trouble(),
-    isBusy: () => work.isAny,
     mode: facilitator.kind === 'mock' ? 'mock' : 'live',
     async start() {
       await readiness.start();
@@ -148,9 +141,11 @@ function guarded(
     case 'mock':
       return facilitator;
     case 'local':
-      return refusingReverters(facilitator, { ledger: store.ledger, now: () => store.now() });
+      return withRevertLimit(facilitator, { ledger: store.ledger, now: () => store.now() });
     case 'remote':
-      return evidence === null ? facilitator : proved(facilitator, evidence, receiptWithinMs);
+      return evidence === null
+        ? facilitator
+        : withChainProof(facilitator, evidence, receiptWithinMs);
   }
 }
 
@@ -168,18 +163,20 @@ function evidenceOf(node: NodeRequests): ChainEvidence {
 }
 
 /** Null for the mock, whose settlements are on no chain. */
-function nodeFor(
-  { facilitator, rpcUrl, rpcTimeoutMs, onEvent, answers }: PaymentsOptions,
-  work: WorkInProgress,
-): NodeRequests | null {
+function nodeFor({
+  facilitator,
+  rpcUrl,
+  rpcTimeoutMs,
+  onEvent,
+  answers,
+}: PaymentsOptions): NodeRequests | null {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
-  const node = nodeRequests({
+  return nodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
     answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
-  return trackedNode(node, work);
 }
 
 function contractsOn(node: NodeRequests | null): GateOptions['isContract'] {

@@ -5,27 +5,19 @@ import { createLookupRate } from '../ecosystem/lookup-rate.ts';
 import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { Store } from '../store/store.ts';
-import type { OpenPayments } from './payments.ts';
 
-export type OpenStanding = {
-  readonly standing: RefreshingStanding;
-  /** Lookups wait from now on while payments use the node. */
-  yieldTo(payments: Pick<OpenPayments, 'isBusy'>): void;
-};
-
-/** Lookups of D3 and D4 share the node with payments, which have priority. */
+/** Loaded with the first lookup. D3 and D4 share the node with payments, so they have a small rate of their own. */
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,
   { store, answers }: { readonly store: Store; readonly answers: AnswerReader },
-): OpenStanding {
-  let mustYield = () => false;
+): RefreshingStanding {
   let opened: Promise<RefreshingStanding> | null = null;
   const { rpcUrl, asset, network } = payment;
 
   async function open(): Promise<RefreshingStanding> {
     const { createStanding } = await import('../ecosystem/create-standing.ts');
-    const chainTurn = createLookupRate({ mustYield: () => mustYield() });
+    const chainTurn = createLookupRate();
     const place = { rpcUrl, asset: asset.address, network };
     const options = { ...ecosystem, ...place, userAgent, chainTurn, answers };
     return createStanding(options, snapshotCacheOn(store));
@@ -35,16 +27,11 @@ export function openStanding(
     return opened;
   };
   return {
-    standing: {
-      origin: async (origin) => (await standing()).origin(origin),
-      settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
-      listings: async (payees) => (await standing()).listings(payees),
-      onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
-      refreshListing: async () => (await standing()).refreshListing(),
-    },
-    yieldTo(payments) {
-      mustYield = () => payments.isBusy();
-    },
+    origin: async (origin) => (await standing()).origin(origin),
+    settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
+    listings: async (payees) => (await standing()).listings(payees),
+    onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
+    refreshListing: async () => (await standing()).refreshListing(),
   };
 }
 

@@ -64,7 +64,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
-  const { standing, yieldTo } = openStanding(config, userAgent, { store, answers });
+  const standing = openStanding(config, userAgent, { store, answers });
   const { scanner, askResources, resolve, postWebhook, ...judging } = openScanning({
     policy: config.originPolicy,
     userAgent,
@@ -84,7 +84,6 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     onAlarm: (message, facts) => log.error(facts, message),
   });
   opened.defer(() => payments.stop());
-  yieldTo(payments);
   const turns = openTurns(store, scanCoordinator);
   const { fetchChallenge } = judging;
   const asking = { askResources, resolve, fetchChallenge, postWebhook, turns };

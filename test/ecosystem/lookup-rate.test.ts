@@ -1,4 +1,4 @@
-/** Look-ups of settlements use the node of the payments: rarely, and after them. */
+/** Look-ups of settlements use the node of the payments: rarely. */
 import { numberToHex, pad } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLookupRate } from '../../src/ecosystem/lookup-rate.ts';
@@ -26,7 +26,7 @@ async function startNode(): Promise<void> {
   });
 }
 
-const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs?: number) =>
+const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs: number) =>
   settlementsInLogs(
     { rpcUrl: node.url, asset: ASSET, chainTurn },
     PAY_TO,
@@ -34,31 +34,9 @@ const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs?: numb
   );
 
 describe('look-ups of settlements on the chain', () => {
-  test('wait until payments leave the node alone', async () => {
-    await startNode();
-    let isPaying = true;
-    const looking = lookUp(createLookupRate({ mustYield: () => isPaying }));
-    // A payment's call, made meanwhile, is the only one that the node hears.
-    await fetch(`${node.url}/payment`, { method: 'POST', body: '{"id":1}' });
-    expect(node.asked).toEqual(['/payment']);
-    isPaying = false;
-    expect(await looking).toMatchObject({ ok: true, value: { settlements: 0 } });
-    expect(node.asked.length).toBeGreaterThan(1);
-  });
-
-  test('give up at their own limit of time where payments never do', async () => {
-    await startNode();
-    const answer = await lookUp(createLookupRate({ mustYield: () => true }), SHORT_MS);
-    expect(answer).toMatchObject({
-      ok: false,
-      detail: `${new URL(node.url).host} was left to the settling of payments`,
-    });
-    expect(node.asked).toEqual([]);
-  });
-
   test('make no more calls than their rate allows, all look-ups together', async () => {
     await startNode();
-    const turn = createLookupRate({ mustYield: () => false, calls: 5, intervalMs: 600_000 });
+    const turn = createLookupRate({ calls: 5, intervalMs: 600_000 });
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 8 }, () => lookUp(turn, SHORT_MS)));
       expect(node.asked).toHaveLength(5);

@@ -206,20 +206,6 @@ describe('a settlement in doubt, without a chain to ask', () => {
     await expect.poll(() => statesOf(shop, signed)).toContain('settled');
   });
 
-  test('keeps look-ups of others off the node while it is asked about', async () => {
-    const facilitator = stubFacilitator();
-    const settling = Promise.withResolvers<SettleOutcome>();
-    facilitator.outcomes = [settling.promise];
-    await using shop = await startShop({ facilitator, ...QUICK });
-    expect(shop.payments.isBusy()).toBe(false);
-    const buying = shop.buy('x', v2(await pay()));
-    await expect.poll(() => facilitator.sent.length).toBe(1);
-    expect(shop.payments.isBusy()).toBe(true);
-    settling.resolve(settled);
-    expect((await buying).status).toBe(200);
-    expect(shop.payments.isBusy()).toBe(false);
-  });
-
   test('does not come in herds: two places for calls that wait, two for the rest', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
