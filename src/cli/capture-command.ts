@@ -10,13 +10,10 @@ import { type Recording, underCatalog } from '../probe/recording.ts';
 import { type Trim, trimObservations } from '../probe/trim-recording.ts';
 import { judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { toPrintedJson } from './formatters/workflow-commands.ts';
-import { readFlags } from './read-flags.ts';
+import { toPrintedJson } from './formatters/escapes.ts';
+import { type Streams, write, writeOutput } from './io.ts';
 import { scanCommand } from './scan-command.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
-import { writeOutput } from './write-output.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** Trims from the strongest to the weakest. Each of them removes secrets. */
 const TRIMS: readonly Trim[] = [

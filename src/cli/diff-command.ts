@@ -7,12 +7,9 @@ import {
   findRegressions,
   listDifferences,
 } from '../scan/compare-reports.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
-import { readFlags } from './read-flags.ts';
-import { readReport } from './read-report.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { breakCommands } from './formatters/escapes.ts';
+import { readReport, type Streams, write } from './io.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /**
  * Throws UsageError where a file is no report. The exit code is 1 only with `--fail-on-regression`, where

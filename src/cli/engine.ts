@@ -1,7 +1,7 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './usage.ts';
 
 export type Engine = {
   readonly catalog: Catalog;

@@ -10,13 +10,16 @@ import { STACKS, type Stack } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
 import { explainTopic, TOPICS } from './explain-topics.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
-import { parsePublicUrl } from './public-url.ts';
-import { parseChoice, readFlags } from './read-flags.ts';
-import { type PatchedSeller, showPatches, showStacks, showTrialPatch } from './show-patches.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { breakCommands } from './formatters/escapes.ts';
+import { type Streams, write } from './io.ts';
+import {
+  type PatchedSeller,
+  parsePublicUrl,
+  showPatches,
+  showStacks,
+  showTrialPatch,
+} from './show-patches.ts';
+import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 /** Throws UsageError for an unknown check or stack, and for a file that is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {

@@ -9,7 +9,7 @@ import type {
   Specification,
 } from '../parse/x402/scheme-row.ts';
 import { schemeRow } from '../parse/x402/schemes.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './usage.ts';
 
 const PAIR = /^([a-z0-9][-a-z0-9]{0,63}),([^,\s]{1,80})$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;

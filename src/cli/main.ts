@@ -3,10 +3,9 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { cleanText } from '../parse/text/text.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
-import { COMMAND_NAMES, type CommandName } from './call-form.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
-import type { Streams } from './streams.ts';
-import { USAGES, usageLine } from './usage.ts';
+import { breakCommands } from './formatters/escapes.ts';
+import type { Streams } from './io.ts';
+import { COMMAND_NAMES, type CommandName, USAGES, usageLine } from './usage.ts';
 
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 

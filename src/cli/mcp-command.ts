@@ -14,11 +14,9 @@ import { createProbeClient } from '../probe/client/client.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { readFlags } from './read-flags.ts';
+import type { Streams } from './io.ts';
 import { standingFrom } from './standing.ts';
-import type { Streams } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const MAX_REPORTS = 100;
 const SEARCH_TIMEOUT_MS = 10_000;

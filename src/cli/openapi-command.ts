@@ -8,13 +8,11 @@ import type { CheckResult } from '../model/report.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { breakCommands } from './formatters/escapes.ts';
 import { findingText } from './formatters/findings.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
-import { readFlags } from './read-flags.ts';
+import { type Streams, write } from './io.ts';
 import { readSources } from './sources.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const PATH = '/openapi.json';
 const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { PatchReport } from '../patches/patch-values.ts';
-import { readReport } from './read-report.ts';
+import { readReport } from './io.ts';
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 const offer = Type.Object({

@@ -1,11 +1,10 @@
 import type { TrialResult } from '../pay-test/result.ts';
 import type { SellerRoute } from '../pay-test/route-tester.ts';
 import type { Target } from '../pay-test/target.ts';
+import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
+import { type Streams, write, writeOutput } from './io.ts';
 import { type PayTestCall, parsePayTest } from './pay-test-options.ts';
-import { type Streams, write } from './streams.ts';
-import { writeOutput } from './write-output.ts';
 
 /** Short, because this scan only looks for paid routes. */
 const GATHER_MS = 20_000;

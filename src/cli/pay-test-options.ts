@@ -1,9 +1,13 @@
 import { isTrialId, TRIAL_IDS, type TrialId } from '../pay-test/result.ts';
 import type { SellerRoute } from '../pay-test/route-tester.ts';
-import { showCall } from './call-form.ts';
-import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
-import { parseChoice, readFlags } from './read-flags.ts';
-import { UsageError } from './usage-error.ts';
+import {
+  FORMAT_NAMES,
+  type FormatName,
+  parseChoice,
+  readFlags,
+  showCall,
+  UsageError,
+} from './usage.ts';
 
 export type PayTestCall = {
   readonly target: string;

@@ -9,11 +9,9 @@ import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { startEngine } from './engine.ts';
-import { breakCommands, toPrintedJson } from './formatters/workflow-commands.ts';
-import { parseChoice, readFlags } from './read-flags.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
+import { type Streams, write } from './io.ts';
+import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 const METHOD = /^[A-Z]{3,7}$/;
 

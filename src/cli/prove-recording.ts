@@ -9,7 +9,7 @@ import { parseRecording, RecordingError } from '../probe/read-recording.ts';
 import { type Recording, underCatalog } from '../probe/recording.ts';
 import { judge } from '../scan/run-scan.ts';
 import { startEngine } from './engine.ts';
-import { readJson } from './read-json.ts';
+import { readJson } from './io.ts';
 
 /**
  * Proves that the report says what its recording shows: the digest is that of the observations, and judged

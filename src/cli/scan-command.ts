@@ -1,6 +1,6 @@
 import { bootPool } from './engine.ts';
+import type { Streams } from './io.ts';
 import { parseScanOptions } from './scan-options.ts';
-import type { Streams } from './streams.ts';
 
 /** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {

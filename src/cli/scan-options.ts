@@ -1,8 +1,12 @@
 import type { Grade } from '../model/report.ts';
-import { showCall } from './call-form.ts';
-import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
-import { parseChoice, readFlags } from './read-flags.ts';
-import { UsageError } from './usage-error.ts';
+import {
+  FORMAT_NAMES,
+  type FormatName,
+  parseChoice,
+  readFlags,
+  showCall,
+  UsageError,
+} from './usage.ts';
 
 export type ScanOptions = {
   /** Null with `from`. */

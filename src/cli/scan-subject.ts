@@ -16,16 +16,13 @@ import type { McpWanted } from '../scan/observe-tools.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { type Engine, openEngine } from './engine.ts';
+import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
-import { toPrintedJson } from './formatters/workflow-commands.ts';
-import { createProgress } from './progress.ts';
+import { type Streams, write, writeOutput } from './io.ts';
 import type { ScanOptions } from './scan-options.ts';
-import { refuseUnknown, selectResults } from './select-results.ts';
 import { readSources, type Sources } from './sources.ts';
-import { type Streams, write } from './streams.ts';
-import { missedThresholds } from './thresholds.ts';
-import { UsageError } from './usage-error.ts';
-import { writeOutput } from './write-output.ts';
+import { missedThresholds, refuseUnknown, selectResults } from './thresholds.ts';
+import { UsageError } from './usage.ts';
 
 const NO_TERMINAL_COLUMNS = 100;
 
@@ -210,4 +207,28 @@ function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOu
 
 function hasColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
+}
+
+/** Stages of a scan; shown on standard error, on a terminal alone. */
+const STAGES = {
+  documents: 'reading documents',
+  resources: 'asking for paid resources',
+  details: 'settling details',
+} as const;
+
+export type Stage = keyof typeof STAGES;
+
+export function createProgress(stream: NodeJS.WriteStream): {
+  at(stage: Stage): void;
+  end(): void;
+} {
+  const clear = '\r\u001b[2K';
+  return {
+    at: (stage) => {
+      if (stream.isTTY) stream.write(`${clear}${STAGES[stage]} …`);
+    },
+    end: () => {
+      if (stream.isTTY) stream.write(clear);
+    },
+  };
 }

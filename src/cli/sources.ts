@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Node } from 'jsonc-parser';
 import type { CheckResult } from '../model/report.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './usage.ts';
 
 export type SourceLocation = {
   /** Relative to the repository, as typed, with forward slashes. */

@@ -1,5 +1,6 @@
 import type { CheckResult, Grade, ScanReport } from '../model/report.ts';
 import type { ScanOptions } from './scan-options.ts';
+import { UsageError } from './usage.ts';
 
 const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 
@@ -31,4 +32,28 @@ function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {
   if (result.status === 'fail') return true;
   // Undetermined results are no fault of the seller, so builds do not break on them.
   return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
+}
+
+/** Throws UsageError for a pattern of `--only` that matches no check: a typo must not pass a build. */
+export function refuseUnknown(
+  only: readonly string[] | null,
+  checks: readonly { readonly id: string }[],
+): void {
+  const unknown = only?.find((pattern) => !checks.some(({ id }) => matches(id, pattern)));
+  if (unknown === undefined) return;
+  const ids = checks.map(({ id }) => id).join(', ');
+  throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
+}
+
+/** The results that `--only` selects, in the catalog's order. */
+export function selectResults(
+  results: readonly CheckResult[],
+  only: readonly string[] | null,
+): readonly CheckResult[] {
+  if (only === null) return results;
+  return results.filter(({ id }) => only.some((pattern) => matches(id, pattern)));
+}
+
+function matches(id: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
 }

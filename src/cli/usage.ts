@@ -1,5 +1,40 @@
-import { type CommandName, showCall } from './call-form.ts';
-import { FORMAT_NAMES } from './formatters/format-names.ts';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+export const COMMAND_NAMES = [
+  'scan',
+  'explain',
+  'diff',
+  'pay-test',
+  'preflight',
+  'mcp',
+  'capture',
+  'openapi',
+  'verify',
+] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+/** A clone runs the TypeScript sources by npm scripts; the package runs by its name. */
+const IS_CLONE = import.meta.url.endsWith('.ts');
+const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff', 'pay-test', 'verify'];
+
+/** "npm run explain --" or "x402-scan explain". */
+export function showCall(command: CommandName): string {
+  if (!IS_CLONE) return `x402-scan ${command}`;
+  return SCRIPTS.includes(command) ? `npm run ${command} --` : `npm run scan -- ${command}`;
+}
+
+/** Here, so that the usage loads no formatter. */
+export const FORMAT_NAMES = [
+  'text',
+  'json',
+  'sarif',
+  'junit',
+  'markdown',
+  'github',
+  'codequality',
+] as const;
+
+export type FormatName = (typeof FORMAT_NAMES)[number];
 
 /** The `--help` text of each command; its first line is printed on bad usage. */
 export const USAGES: Readonly<Record<CommandName, string>> = {
@@ -105,4 +140,30 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 /** The first line of a command's usage. */
 export function usageLine(command: CommandName): string {
   return USAGES[command].split('\n', 1).join('');
+}
+
+/** Throws UsageError for an unknown flag and for a flag without its value. */
+export function readFlags<const T extends ParseArgsConfig>(command: CommandName, config: T) {
+  try {
+    return parseArgs<T>(config);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${said.split('\n')[0]} (${showCall(command)} --help lists the flags)`);
+  }
+}
+
+/** Throws UsageError that lists the accepted values. */
+export function parseChoice<const T extends string>(
+  flag: string,
+  value: string,
+  accepted: readonly T[],
+): T {
+  const found = accepted.find((candidate) => candidate === value);
+  if (found !== undefined) return found;
+  throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
+}
+
+/** Bad usage, a refused origin or our failure; prints one line on standard error and exits with 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
 }

@@ -1,15 +1,19 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
+
+import { readFile } from 'node:fs/promises';
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
 import { type Proof, proveSignature, proveTime } from '../attestation/prove-envelope.ts';
+import { type NamedKey, readKeySet } from '../attestation/read-key-set.ts';
 import { readStatement } from '../attestation/read-statement.ts';
+import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { breakCommands } from './formatters/workflow-commands.ts';
-import { readFlags } from './read-flags.ts';
-import { readJson } from './read-json.ts';
-import { isWebAddress, type KeySource, readKeys } from './read-keys.ts';
-import { type Streams, write } from './streams.ts';
-import { usageLine } from './usage.ts';
-import { UsageError } from './usage-error.ts';
+import { askedUrl } from '../preflight/asked.ts';
+import { createProbeClient } from '../probe/client/client.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { policyFor } from './allow-private.ts';
+import { breakCommands } from './formatters/escapes.ts';
+import { readJson, type Streams, write } from './io.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const MAX_LINE_CHARS = 1_000;
@@ -118,4 +122,80 @@ async function writeLines(out: Streams['out'], lines: readonly string[]): Promis
   // The report and the keys are untrusted text.
   const clean = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
   await write(out, breakCommands(`${clean.join('\n')}\n`));
+}
+
+const MAX_KEY_SET_BYTES = 256 * 1024;
+const WEB_ADDRESS = /^https?:\/\//i;
+const STATE_IT = 'Name the key set that you trust: --keys URL|FILE.';
+
+export type KeySource = {
+  /** A URL, or a file. */
+  readonly at: string;
+  /** True when the user named it. The report named it otherwise, so its address has to be public. */
+  readonly isStated: boolean;
+};
+
+/** True for a URL, false for the name of a file. */
+export function isWebAddress(at: string): boolean {
+  return WEB_ADDRESS.test(at);
+}
+
+/** Throws UsageError and OriginRefused. */
+export async function readKeys(source: KeySource): Promise<readonly NamedKey[]> {
+  const text = isWebAddress(source.at) ? await fetchText(source) : await readText(source.at);
+  const keys = readKeySet(parseJson(text, source.at));
+  if (keys === null) throw new UsageError(`${source.at}: no JWK Set ({"keys": […]})`);
+  return keys;
+}
+
+async function fetchText(source: KeySource): Promise<string> {
+  try {
+    return await ask(source);
+  } catch (error) {
+    if (!(error instanceof OriginRefused) || source.isStated) throw error;
+    const { message } = error;
+    throw new UsageError(
+      `${source.at}, which the report names, is not asked: ${message} ${STATE_IT}`,
+    );
+  }
+}
+
+async function ask({ at, isStated }: KeySource): Promise<string> {
+  const policy = policyFor(at, isStated);
+  const { origin, path } = askedUrl(at, policy);
+  const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
+  try {
+    const answer = await client.request({
+      origin,
+      path,
+      method: 'GET',
+      accept: 'application/jwk-set+json, application/json',
+      capBytes: MAX_KEY_SET_BYTES,
+      redirects: 'same-origin',
+    });
+    if (!answer.ok) throw new UsageError(`${at}: ${answer.reason} (${answer.detail})`);
+    const { status, body } = answer.data;
+    if (status !== 200) throw new UsageError(`${at}: answers ${status}, no key set`);
+    return body;
+  } finally {
+    client.close();
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--keys ${file}: cannot be read (${messageOf(error)})`);
+  });
+}
+
+function parseJson(text: string, at: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${at}: not JSON (${messageOf(error)})`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

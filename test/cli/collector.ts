@@ -1,6 +1,6 @@
 /** Streams that keep what a command writes. */
 import { PassThrough } from 'node:stream';
-import type { Streams } from '../../src/cli/streams.ts';
+import type { Streams } from '../../src/cli/io.ts';
 
 /** Streams of a command, and what it wrote. No terminal. */
 export function collector(): {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
-import { formatJson } from '../../src/cli/formatters/json.ts';
-import { formatSarif } from '../../src/cli/formatters/sarif.ts';
+import { FORMATS } from '../../src/cli/formatters/formats.ts';
 import type { OtherWay } from '../../src/model/payability.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import { collector } from './collector.ts';
@@ -22,7 +21,7 @@ async function save(name: string, text: string): Promise<string> {
   return file;
 }
 
-const report = (...printed: readonly CheckResult[]) => formatJson(printable({ printed }));
+const report = (...printed: readonly CheckResult[]) => FORMATS.json(printable({ printed }));
 
 async function diff(...files: readonly string[]): Promise<readonly string[]> {
   const { streams, written } = collector();
@@ -34,7 +33,7 @@ describe('diff', () => {
   test('names other ways to pay that came or went', async () => {
     const having = (otherWays: readonly OtherWay[]) => {
       const { report, ...rest } = printable({ printed: [PASSED] });
-      return formatJson({ ...rest, report: { ...report, otherWays } });
+      return FORMATS.json({ ...rest, report: { ...report, otherWays } });
     };
     const way = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
     const before = await save('a.json', having([way]));
@@ -89,7 +88,7 @@ describe('diff', () => {
   test.each([
     ['no file', null, 'cannot be read as JSON'],
     ['no JSON', '{', 'cannot be read as JSON'],
-    ['another format', formatSarif(printable()), 'no scan report'],
+    ['another format', FORMATS.sarif(printable()), 'no scan report'],
     ['a report without results', '{"origin":"https://a.example"}', 'no scan report'],
   ])('refuses %s', async (_name, text, words) => {
     const good = await save('a.json', report(FAILED));

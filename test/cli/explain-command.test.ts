@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainCommand } from '../../src/cli/explain-command.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
+import { UsageError } from '../../src/cli/usage.ts';
 import { report } from '../patches/reports.ts';
 import { collector } from './collector.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
-import { formatJson } from '../../src/cli/formatters/json.ts';
+import { FORMATS } from '../../src/cli/formatters/formats.ts';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
@@ -54,7 +54,7 @@ test('diff', async () => {
     const file = join(folder, name);
     await writeFile(
       file,
-      formatJson(printable({ printed: [{ ...FAILED, title, outcome: title }] })),
+      FORMATS.json(printable({ printed: [{ ...FAILED, title, outcome: title }] })),
     );
     return file;
   };

@@ -1,5 +1,5 @@
 /** Finished scans for the tests of formats. */
-import type { Printable } from '../../src/cli/formatters/printable.ts';
+import type { Printable } from '../../src/cli/formatters/findings.ts';
 import { NO_SOURCES } from '../../src/cli/sources.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseScanOptions } from '../../src/cli/scan-options.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
+import { UsageError } from '../../src/cli/usage.ts';
 
 const ORIGIN = 'https://api.example.com';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refuseUnknown, selectResults } from '../../src/cli/select-results.ts';
+import { refuseUnknown, selectResults } from '../../src/cli/thresholds.ts';
 import { result } from './printable.ts';
 
 const RESULTS = ['P1', 'P2', 'S1', 'S10', 'S2', 'D1'].map((id) => result(id));

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/usage-error.ts';
-import { writeOutput } from '../../src/cli/write-output.ts';
+import { writeOutput } from '../../src/cli/io.ts';
+import { UsageError } from '../../src/cli/usage.ts';
 import { needs } from '../fixtures/needs.ts';
 
 let folder: string;

@@ -1,20 +1,85 @@
 /** Output formats by name; each writes a finished scan as the text of one file. */
-import { formatCodeQuality } from './codequality.ts';
-import type { FormatName } from './format-names.ts';
-import { formatGithub } from './github.ts';
-import { formatJson } from './json.ts';
+import { answerLine } from '../../payable/answer-line.ts';
+import type { FormatName } from '../usage.ts';
+import { toPrintedJson } from './escapes.ts';
+import { type Findings, findingText, isOpen, isProblem, type Printable } from './findings.ts';
 import { formatJunit } from './junit.ts';
 import { formatMarkdown } from './markdown.ts';
-import type { Printable } from './printable.ts';
+import { formatCodeQuality, formatGithub } from './pipelines.ts';
 import { formatSarif } from './sarif.ts';
 import { formatText } from './text.ts';
 
 export const FORMATS = {
   text: formatText,
   json: formatJson,
-  sarif: formatSarif,
-  junit: formatJunit,
+  sarif: (scan) => formatSarif(toFindings(scan)),
+  junit: (scan) => formatJunit(toFindings(scan)),
   markdown: formatMarkdown,
-  github: formatGithub,
-  codequality: formatCodeQuality,
+  github: (scan) => formatGithub(toFindings(scan)),
+  codequality: (scan) => formatCodeQuality(toFindings(scan)),
 } as const satisfies Record<FormatName, (scan: Printable) => string>;
+
+/** Undetermined results are skipped cases of JUnit, and no findings. */
+function toFindings({ report, printed, rules, locate }: Printable): Findings {
+  const { origin, grade, score, scannedAt, checksVersion } = report;
+  const { payableBy, payability, clients, advice } = report;
+  const answer = answerLine(report);
+  return {
+    tool: { name: 'x402-conformance-scanner', version: checksVersion },
+    title: 'x402 conformance',
+    target: origin,
+    headline: `grade ${grade}, ${score}/100. ${answer}`,
+    timestamp: scannedAt,
+    properties: {
+      ...{ origin, grade, score, scannedAt },
+      ...{ answer, payableBy, payability, clients, advice },
+    },
+    lines: [
+      ['grade', grade],
+      ['score', String(score)],
+      ['payableBy', payableBy ?? 'unknown'],
+      ['answer', answer],
+      ...advice.map((one) => [`advice/${one.id}`, findingText(one)] as const),
+      ['checksVersion', checksVersion],
+    ],
+    fingerprint: 'finding/v1',
+    rules: printed.map(({ id, title, fix, category, severity }) => ({
+      id,
+      name: title,
+      description: rules.get(id) ?? title,
+      help: fix,
+      properties: { category, severity },
+    })),
+    items: printed.map((result) => {
+      const { id, title, category, outcome, severity, basis } = result;
+      const name = `${id} ${title}`;
+      const status = isOpen(result) ? 'skipped' : result.status;
+      return {
+        ...{ id, name, label: name, group: category, kind: outcome, identity: outcome, status },
+        severity: status === 'fail' ? severity : 'info',
+        text: findingText(result),
+        place: isProblem({ status }) ? locate(result) : null,
+        properties: { outcome, basis },
+      };
+    }),
+  };
+}
+
+/** Writes the same report as the service. */
+function formatJson({ report, printed, timing }: Printable): string {
+  const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
+  const { payableBy, payability, clients, otherWays, advice, routes, indexed } = report;
+  return toPrintedJson({
+    ...{ origin, grade, score, subScores, cache: 'miss', checksVersion, scannedAt },
+    ...(exhausted ? { exhausted } : {}),
+    ...{ payableBy, payability, clients, otherWays, advice, routes, indexed },
+    results: printed,
+    ...(timing === null ? {} : { timing: rounded(timing) }),
+  });
+}
+
+function rounded(timing: NonNullable<Printable['timing']>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(timing).map(([name, value]) => [name, Math.round(value)]),
+  );
+}

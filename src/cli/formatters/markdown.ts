@@ -7,18 +7,16 @@ import type { CheckResult } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
-import { exhaustedLines } from './exhausted-lines.ts';
-import { selectFindings } from './findings.ts';
-import { asCode, escapeText } from './markdown-text.ts';
-import type { Printable } from './printable.ts';
-import { offlineLine, undeterminedIn } from './undetermined.ts';
+import { asCode, escapeText } from './escapes.ts';
+import { isOpen, isProblem, type Printable } from './findings.ts';
+import { exhaustedLines, offlineLine, undeterminedIn } from './text.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
   const { protocol, docs, standing } = report.subScores;
   const causes = byRootCause(printed, report.results);
   const folded = new Set([...causes.values()].flat());
-  const problems = selectFindings(printed)
-    .filter((result) => !folded.has(result))
+  const problems = printed
+    .filter((result) => isProblem(result) && !isOpen(result) && !folded.has(result))
     .toSorted((a, b) => isWarning(a) - isWarning(b));
   const passed = printed.filter(({ status }) => status === 'pass').length;
   return [

@@ -4,23 +4,21 @@ import {
   TRIALS,
   type TrialResult,
 } from '../../pay-test/result.ts';
-import { writeAnnotation } from './annotations.ts';
-import { findingText } from './findings.ts';
-import type { FormatName } from './format-names.ts';
-import { writeJunit } from './junit-xml.ts';
-import { asCode } from './markdown-text.ts';
-import { toUrlLocation, writeSarif } from './sarif-log.ts';
-import { writeViolations } from './violations.ts';
-import { breakCommands, toPrintedJson } from './workflow-commands.ts';
+import type { FormatName } from '../usage.ts';
+import { asCode, breakCommands, toPrintedJson } from './escapes.ts';
+import { type Findings, findingText, isProblem } from './findings.ts';
+import { formatJunit } from './junit.ts';
+import { formatCodeQuality, formatGithub } from './pipelines.ts';
+import { formatSarif } from './sarif.ts';
 
 const FORMATS: Readonly<Record<FormatName, (report: PayTestReport) => string>> = {
   text: (report) => breakCommands(toText(report)),
   json: (report) => toPrintedJson(report),
-  sarif: toSarif,
-  junit: toJunit,
+  sarif: (report) => formatSarif(toFindings(report)),
+  junit: (report) => formatJunit(toFindings(report)),
   markdown: toMarkdown,
-  github: toGithub,
-  codequality: toCodeQuality,
+  github: (report) => formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) })),
+  codequality: (report) => formatCodeQuality(toFindings(report)),
 };
 
 /** Writes the report in any format of `scan`; the rules of SARIF and JUnit are the trials. */
@@ -39,10 +37,6 @@ function sortWorstFirst({ trials }: PayTestReport): readonly TrialResult[] {
   return trials.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function isFinding({ status }: TrialResult): boolean {
-  return status === 'fail' || status === 'warn';
-}
-
 function toLabel({ id, title, route }: TrialResult): string {
   return route === null ? `${id} ${title}` : `${id} ${title}, ${route}`;
 }
@@ -55,7 +49,7 @@ function toText(report: PayTestReport): string {
     `${report.target}: ${fail} failed, ${warn} warned, ${pass} passed, ${not_run} not run`,
     '',
     ...sortWorstFirst(report).map((trial) => {
-      const fix = isFinding(trial) ? ` Do: ${trial.fix}` : '';
+      const fix = isProblem(trial) ? ` Do: ${trial.fix}` : '';
       return `${status(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
     }),
     '',
@@ -70,7 +64,7 @@ function toMarkdown(report: PayTestReport): string {
       `${id} ${title}`,
       asCode(route ?? ''),
       asCode(evidence),
-      isFinding(trial) ? asCode(fix) : '',
+      isProblem(trial) ? asCode(fix) : '',
     ];
     return `| ${cells.join(' | ')} |`;
   });
@@ -78,62 +72,38 @@ function toMarkdown(report: PayTestReport): string {
   return [`**${toSentence(report)}**`, '', ...head, ...rows, ''].join('\n');
 }
 
-function toGithub(report: PayTestReport): string {
-  const lines = sortWorstFirst(report)
-    .filter(isFinding)
-    .map((trial) => {
-      const level = trial.status === 'fail' ? 'error' : 'warning';
-      return writeAnnotation(level, toLabel(trial), findingText(trial));
-    });
-  const text = `${report.target}: ${toSentence(report)}`;
-  return `${[...lines, writeAnnotation('notice', 'x402 pay-test', text)].join('\n')}\n`;
-}
-
-function toSarif(report: PayTestReport): string {
+/** The rules are the trials. */
+function toFindings(report: PayTestReport): Findings {
   const { target, trials, summary } = report;
+  const answer = toSentence(report);
   const fixes = new Map(trials.map(({ id, fix }) => [id, fix]));
-  return writeSarif({
+  return {
     tool: { name: 'x402-pay-test' },
+    title: 'x402 pay-test',
+    target,
+    headline: answer,
+    properties: { target, answer, summary },
+    lines: [['answer', answer]],
+    fingerprint: 'trial/v1',
     rules: [...fixes].map(([id, help]) => ({
       id,
       name: TRIALS[id],
       description: `${id} ${TRIALS[id]}`,
       help,
     })),
-    properties: { target, answer: toSentence(report), summary },
-    results: trials.filter(isFinding).map((trial) => ({
-      ruleId: trial.id,
-      isFailure: trial.status === 'fail',
-      text: findingText(trial),
-      physicalLocation: toUrlLocation(target),
-      fingerprints: { 'trial/v1': `${trial.id}/${trial.route ?? ''}` },
-      properties: { route: trial.route },
-    })),
-  });
-}
-
-function toJunit(report: PayTestReport): string {
-  return writeJunit({
-    title: 'x402 pay-test',
-    name: report.target,
-    properties: [['answer', toSentence(report)]],
-    cases: report.trials.map((trial) => ({
-      name: `${trial.id} ${trial.title}`,
-      className: trial.route ?? 'pay-test',
-      status: trial.status === 'not_run' ? 'skipped' : trial.status,
-      type: trial.id,
-      text: trial.status === 'not_run' ? trial.evidence : findingText(trial),
-    })),
-  });
-}
-
-function toCodeQuality({ target, trials }: PayTestReport): string {
-  return writeViolations(
-    trials.filter(isFinding).map((trial) => ({
-      rule: `x402/${trial.id}`,
-      text: `${toLabel(trial)}: ${findingText(trial)}`,
-      identity: `${target} ${trial.id} ${trial.route ?? ''}`,
-      severity: trial.status === 'fail' ? 'critical' : 'minor',
-    })),
-  );
+    items: trials.map((trial) => {
+      const { id, title, status, route, evidence } = trial;
+      const isRun = status !== 'not_run';
+      return {
+        ...{ id, name: `${id} ${title}`, label: toLabel(trial), kind: id },
+        group: route ?? 'pay-test',
+        status: isRun ? status : 'skipped',
+        severity: status === 'fail' ? 'critical' : 'minor',
+        text: isRun ? findingText(trial) : evidence,
+        place: null,
+        identity: route ?? '',
+        properties: { route },
+      };
+    }),
+  };
 }

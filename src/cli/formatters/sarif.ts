@@ -1,44 +1,53 @@
-import { answerLine } from '../../payable/answer-line.ts';
-import type { SourceLocation } from '../sources.ts';
-import { findingText, selectFindings } from './findings.ts';
-import type { Printable } from './printable.ts';
-import { toUrlLocation, writeSarif } from './sarif-log.ts';
+import { escapeLinks, toPrintedJson } from './escapes.ts';
+import { type Finding, type Findings, isProblem } from './findings.ts';
 
-/** One rule for each check, one result for each warning or failure. */
-export function formatSarif({ report, printed, rules, locate }: Printable): string {
-  return writeSarif({
-    tool: { name: 'x402-conformance-scanner', version: report.checksVersion },
-    rules: printed.map(({ id, title, fix, category, severity }) => ({
-      id,
-      name: title,
-      description: rules.get(id) ?? title,
-      help: fix,
-      properties: { category, severity },
-    })),
-    properties: {
-      origin: report.origin,
-      grade: report.grade,
-      score: report.score,
-      scannedAt: report.scannedAt,
-      answer: answerLine(report),
-      payableBy: report.payableBy,
-      payability: report.payability,
-      clients: report.clients,
-      advice: report.advice,
-    },
-    results: selectFindings(printed).map((finding) => ({
-      ruleId: finding.id,
-      isFailure: finding.status === 'fail',
-      text: findingText(finding),
-      physicalLocation: toLocation(locate(finding), report.origin),
-      fingerprints: { 'finding/v1': `${finding.id}/${finding.outcome}` },
-      properties: { outcome: finding.outcome, basis: finding.basis },
-    })),
+/**
+ * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, one result for each warning or
+ * failure. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
+ */
+export function formatSarif({
+  tool,
+  target,
+  fingerprint,
+  properties,
+  rules,
+  items,
+}: Findings): string {
+  const ids = rules.map(({ id }) => id);
+  return toPrintedJson({
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            ...tool,
+            rules: rules.map(({ id, name, description, help, properties: more }) => ({
+              id,
+              name,
+              shortDescription: { text: escapeLinks(description) },
+              help: { text: escapeLinks(help) },
+              properties: more,
+            })),
+          },
+        },
+        properties,
+        results: items.filter(isProblem).map((item) => ({
+          ruleId: item.id,
+          ruleIndex: ids.indexOf(item.id),
+          level: item.status === 'fail' ? 'error' : 'warning',
+          message: { text: escapeLinks(item.text) },
+          locations: [{ physicalLocation: toLocation(item.place, target) }],
+          partialFingerprints: { [fingerprint]: `${item.id}/${item.identity}` },
+          properties: item.properties,
+        })),
+      },
+    ],
   });
 }
 
-/** A file and line where `--source` gives one, else the URL of the origin. */
-function toLocation(place: SourceLocation | null, origin: string): object {
-  if (place === null) return toUrlLocation(origin);
+/** Section 3.29: a file and line if `--source` names them, else the URL of the origin. */
+function toLocation(place: Finding['place'], origin: string): object {
+  if (place === null) return { artifactLocation: { uri: `${origin}/` } };
   return { artifactLocation: { uri: place.file }, region: { startLine: place.line } };
 }

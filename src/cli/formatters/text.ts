@@ -3,17 +3,13 @@ import { styleText } from 'node:util';
 import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
-import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
+import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
 import { wayText } from '../../parse/x402/more-sold.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
-import { exhaustedLines } from './exhausted-lines.ts';
-import { isOpen } from './findings.ts';
-import type { Printable } from './printable.ts';
-import { offlineLine, type Undetermined, undeterminedIn } from './undetermined.ts';
-import { breakCommands } from './workflow-commands.ts';
-import { wrap } from './wrap.ts';
+import { breakCommands } from './escapes.ts';
+import { isOpen, type Printable } from './findings.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -191,4 +187,70 @@ function openLines(
 
 function offlineLines(line: string | null, columns: number): readonly string[] {
   return line === null ? [] : ['', ...wrap(line, columns, '  ', '    ')];
+}
+
+/** Undetermined checks with the same reason. */
+export type Undetermined = {
+  /** "D1 Listing on x402scan (x402scan-registered), D5 Listing on x402.org (x402-org-ecosystem)" */
+  readonly names: string;
+  readonly why: string;
+};
+
+/** The reason of a lookup that `--offline` switched off, as checks give it. */
+const OFFLINE = /: not asked, offline \(/;
+
+/** Lists the checks that `--offline` left out, which have a line of their own; null without one. */
+export function offlineLine(results: readonly CheckResult[]): string | null {
+  const ids = results.filter(isOffline).map(({ id }) => id);
+  return ids.length === 0 ? null : `Not checked because of --offline: ${idRanges(ids)}`;
+}
+
+function isOffline(result: CheckResult): boolean {
+  return isOpen(result) && OFFLINE.test(result.evidence);
+}
+
+/** Without those that `--offline` left out. */
+export function undeterminedIn(results: readonly CheckResult[]): readonly Undetermined[] {
+  const open = results.filter((result) => isOpen(result) && !isOffline(result));
+  const byReason = Map.groupBy(open, ({ evidence }) => evidence);
+  return [...byReason].map(([why, group]) => ({
+    names: group.map(toCheckLabel).join(', '),
+    why,
+  }));
+}
+
+const EXHAUSTED = {
+  origin:
+    'Not judged: its documents take more processor time than a scan has. Every check that reads them fails; serve smaller ones.',
+  standing:
+    'Not judged: what third parties say of it takes more processor time than a scan has. No check of its standing counts.',
+} as const satisfies Record<BudgetName, string>;
+
+/** One line for each budget that the scan used up; the checks that depend on it were not judged. */
+export function exhaustedLines({
+  exhausted = [],
+}: Pick<ScanReport, 'exhausted'>): readonly string[] {
+  return exhausted.map((name) => EXHAUSTED[name]);
+}
+
+/** Breaks a text at spaces so that no line is wider than `columns`; a longer word stays whole. */
+export function wrap(
+  text: string,
+  columns: number,
+  first: string,
+  following: string,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = first;
+  let isEmpty = true;
+  for (const word of text.split(/\s+/)) {
+    if (!isEmpty && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = following;
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
 }

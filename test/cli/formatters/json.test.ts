@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { formatJson } from '../../../src/cli/formatters/json.ts';
+import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { HOSTILE, printable, RESULTS } from '../printable.ts';
 
 const TIMING = { gatherMs: 90.4, judgeMs: 12.6, totalMs: 103, requests: 9, roundTrips: 4 };
 
 test('JSON is the report of the service with the sub-scores, in its order', () => {
-  const text = formatJson(printable());
+  const text = FORMATS.json(printable());
   expect(text.endsWith('}\n')).toBe(true);
   const report = JSON.parse(text);
   expect(report).toEqual({
@@ -38,11 +38,11 @@ test('JSON is the report of the service with the sub-scores, in its order', () =
 
 test('JSON has what was printed alone, and keeps evidence to the letter', () => {
   const scan = printable({ printed: [HOSTILE] });
-  expect(JSON.parse(formatJson(scan)).results).toEqual([HOSTILE]);
+  expect(JSON.parse(FORMATS.json(scan)).results).toEqual([HOSTILE]);
 });
 
 test('JSON has the timing where it was asked for, in whole milliseconds', () => {
-  expect(JSON.parse(formatJson(printable({ timing: TIMING }))).timing).toEqual({
+  expect(JSON.parse(FORMATS.json(printable({ timing: TIMING }))).timing).toEqual({
     gatherMs: 90,
     judgeMs: 13,
     totalMs: 103,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatJunit } from '../../../src/cli/formatters/junit.ts';
+import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { HOSTILE, printable, result } from '../printable.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
@@ -12,7 +12,7 @@ const casesOf = (xml: string) => suiteOf(xml).children.filter(({ name }) => name
 
 describe('JUnit', () => {
   test('counts what fails, and what nobody could determine as skipped', () => {
-    const suites = readXml(formatJunit(printable()));
+    const suites = readXml(FORMATS.junit(printable()));
     const counts = { tests: '5', failures: '2', skipped: '1' };
     expect(Object.fromEntries(suites.attributes)).toMatchObject(counts);
     expect(Object.fromEntries(suites.children[0]?.attributes ?? [])).toMatchObject({
@@ -23,7 +23,7 @@ describe('JUnit', () => {
   });
 
   test('has one case a check, with what was seen and what to do', () => {
-    const cases = casesOf(formatJunit(printable())).map(({ attributes, children: [child] }) => [
+    const cases = casesOf(FORMATS.junit(printable())).map(({ attributes, children: [child] }) => [
       attributes.get('name'),
       child?.name,
       child?.attributes.get('type'),
@@ -49,7 +49,7 @@ describe('JUnit', () => {
   });
 
   test('tells grade, score and who can pay as properties', () => {
-    const [properties] = suiteOf(formatJunit(printable())).children;
+    const [properties] = suiteOf(FORMATS.junit(printable())).children;
     const told = properties?.children.map(({ attributes }) => [
       attributes.get('name'),
       attributes.get('value'),
@@ -66,7 +66,7 @@ describe('JUnit', () => {
   test.each(['fail', 'warn'] as const)(
     'stays well formed around hostile evidence (%s)',
     (status) => {
-      const [only] = casesOf(formatJunit(printable({ printed: [{ ...HOSTILE, status }] })));
+      const [only] = casesOf(FORMATS.junit(printable({ printed: [{ ...HOSTILE, status }] })));
       const child = only?.children[0];
       const said = child?.attributes.get('message') ?? child?.text;
       expect(said).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
@@ -76,7 +76,7 @@ describe('JUnit', () => {
   test('leaves out what XML cannot hold', () => {
     const evidence = 'a\u0000b\u001b[31mc\ud800d\uffffe';
     const [only] = casesOf(
-      formatJunit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
+      FORMATS.junit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
     );
     expect(only?.children[0]?.attributes.get('message')).toBe('ab[31mcde. Keep S1 as it is.');
   });

@@ -1,15 +1,13 @@
 /** What pipelines read: workflow commands of GitHub, Code Quality of GitLab, locations of SARIF. */
 import { expect, test } from 'vitest';
-import { formatCodeQuality } from '../../../src/cli/formatters/codequality.ts';
-import { formatGithub } from '../../../src/cli/formatters/github.ts';
-import { formatSarif } from '../../../src/cli/formatters/sarif.ts';
+import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
 
 const place = { file: 'docs/open,api.json', line: 7 };
 const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
 
 test('an annotation a finding, at its line where a source says so, and the grade', () => {
-  const text = formatGithub(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
+  const text = FORMATS.github(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
     '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A". Add a summary.',
@@ -20,7 +18,7 @@ test('an annotation a finding, at its line where a source says so, and the grade
 
 test('evidence begins no command of its own', () => {
   const evil = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
-  const lines = formatGithub(printable({ printed: [evil] }))
+  const lines = FORMATS.github(printable({ printed: [evil] }))
     .trimEnd()
     .split('\n');
   expect(lines).toHaveLength(2);
@@ -29,7 +27,7 @@ test('evidence begins no command of its own', () => {
 
 test('a violation a finding, with a fingerprint that outlives its evidence', () => {
   const printed = [FAILED, PASSED, WARNED, OPEN, HOSTILE];
-  const violations = JSON.parse(formatCodeQuality(printable({ printed, locate })));
+  const violations = JSON.parse(FORMATS.codequality(printable({ printed, locate })));
   expect(violations).toHaveLength(3);
   expect(violations[0]).toEqual({
     description: 'P1 check-p1: GET /: connection refused. Start the server.',
@@ -43,12 +41,12 @@ test('a violation a finding, with a fingerprint that outlives its evidence', () 
     location: { path: 'docs/open,api.json', lines: { begin: 7 } },
   });
   const again = { ...FAILED, evidence: 'GET /: connection reset' };
-  const [other] = JSON.parse(formatCodeQuality(printable({ printed: [again] })));
+  const [other] = JSON.parse(FORMATS.codequality(printable({ printed: [again] })));
   expect(other.fingerprint).toBe(violations[0].fingerprint);
 });
 
 test('SARIF names file and region where a source says so, else the origin', () => {
-  const { runs } = JSON.parse(formatSarif(printable({ printed: [FAILED, WARNED], locate })));
+  const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [FAILED, WARNED], locate })));
   expect(runs[0].results.map(({ locations }: { locations: unknown[] }) => locations[0])).toEqual([
     { physicalLocation: { artifactLocation: { uri: 'https://api.example.com/' } } },
     {

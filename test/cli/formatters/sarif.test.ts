@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { formatSarif } from '../../../src/cli/formatters/sarif.ts';
+import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { HOSTILE, PASSED, printable, RESULTS } from '../printable.ts';
 
 const text = Type.String({ minLength: 1 });
@@ -53,7 +53,7 @@ const validate = new Ajv({ formats: { uri: (value: string) => URL.canParse(value
 type Finding = { ruleId: string; level: string; message: { text: string } };
 
 function runOf(scan = printable()) {
-  const log = JSON.parse(formatSarif(scan));
+  const log = JSON.parse(FORMATS.sarif(scan));
   expect({ errors: validate(log) ? null : validate.errors }).toEqual({ errors: null });
   return log.runs[0];
 }

@@ -1,11 +1,8 @@
 /** No output holds what the runner of a pipeline would obey, and machines read the same values. */
 import { expect, test } from 'vitest';
+import { breakCommands } from '../../../src/cli/formatters/escapes.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
-import { formatJson } from '../../../src/cli/formatters/json.ts';
-import { formatJunit } from '../../../src/cli/formatters/junit.ts';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
-import { formatSarif } from '../../../src/cli/formatters/sarif.ts';
-import { breakCommands } from '../../../src/cli/formatters/workflow-commands.ts';
 import type { Advice } from '../../../src/model/advice.ts';
 import type { ResourcePayability } from '../../../src/model/payability.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
@@ -57,7 +54,7 @@ const RESULTS = [
 ];
 
 test.each(Object.keys(FORMATS).map((name) => [name]))('%s obeys nobody', (name) => {
-  const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? formatJson;
+  const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? FORMATS.json;
   for (let columns = 40; columns <= 110; columns += 1) {
     const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
     const text = format(hostile(columns, RESULTS));
@@ -68,13 +65,13 @@ test.each(Object.keys(FORMATS).map((name) => [name]))('%s obeys nobody', (name) 
 
 test('JSON and JUnit give the values to the letter', () => {
   const scan = hostile(100, RESULTS);
-  expect(JSON.parse(formatJson(scan))).toMatchObject({
+  expect(JSON.parse(FORMATS.json(scan))).toMatchObject({
     results: RESULTS,
     payability: scan.report.payability,
   });
-  const { runs } = JSON.parse(formatSarif(scan));
+  const { runs } = JSON.parse(FORMATS.sarif(scan));
   expect(runs[0].properties.payability).toEqual(scan.report.payability);
-  const [suite] = readXml(formatJunit(scan)).children;
+  const [suite] = readXml(FORMATS.junit(scan)).children;
   const [failed] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
   expect(failed?.children[0]?.attributes.get('message')).toBe(`${SAID}. Keep P3 as it is.`);
 });
@@ -93,7 +90,7 @@ test('the answer in Markdown calls nobody and links nowhere', () => {
 test('SARIF and Code Quality have no link in a message', () => {
   const evil = result('P3', { status: 'fail', evidence: '[here](https://evil.example) \\[x]' });
   const escaped = '\\[here\\](https://evil.example) \\\\\\[x\\]';
-  const { runs } = JSON.parse(formatSarif(printable({ printed: [evil] })));
+  const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [evil] })));
   expect(runs[0].results[0].message.text).toContain(escaped);
   const [violation] = JSON.parse(FORMATS.codequality(printable({ printed: [evil] })));
   expect(violation.description).toContain(escaped);

@@ -28,3 +28,26 @@ export function escapeXmlCommands(xml: string): string {
 export function toPrintedJson(value: unknown, indent = 2): string {
   return `${escapeJsonCommands(JSON.stringify(value, null, indent))}\n`;
 }
+
+/** For SARIF 2.1.0, section 3.11.6: "[text](address)" in a message is a link, unless backslashes say otherwise. */
+export function escapeLinks(text: string): string {
+  return text.replaceAll(/[\\[\]]/g, '\\$&');
+}
+
+/** Characters that Markdown interprets, or that turn an address into a link. */
+const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
+
+/**
+ * For text of origins. GitHub links no @name and no #number inside code. Entities escape markup, links
+ * and cell borders; a backslash cannot escape a pipe that follows another backslash.
+ */
+export function asCode(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return `<code>${line.replace(MARKUP, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+}
+
+export function escapeText(text: string): string {
+  return text
+    .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
+    .replaceAll(/\s+/g, ' ');
+}
