@@ -22,31 +22,6 @@ export type StoredAnswer = AnswerHead & {
   body(): AsyncIterable<Uint8Array>;
 };
 
-/**
- * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, and readers
- * ignore an answer without one.
- *
- * An answer is purged 24 h after the last of its keys was settled, or after one hour when no unfinished or
- * settled ledger key names it (by `answerId`).
- */
-export type AnswerStore = {
-  /**
-   * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
-   * `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
-   * `reportOf` is the scan whose stored report the body repeats. The report is stored once, for as long as
-   * an answer refers to it; the body is stored whole when the report was purged.
-   */
-  put(
-    answerId: string,
-    head: AnswerHead,
-    body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    reportOf?: string,
-  ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }>;
-
-  /** Returns null when the answer was never complete, or was purged. */
-  get(answerId: string): Promise<StoredAnswer | null>;
-};
-
 /** Up to this size a body is stored in the row of its answer: one insert, which waits for the disk once. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
@@ -61,10 +36,30 @@ const INCOMPLETE = {
   bytes: null,
 };
 
-export function answersOn(context: StoreContext): AnswerStore {
+/**
+ * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, and readers
+ * ignore an answer without one.
+ *
+ * An answer is purged 24 h after the last of its keys was settled, or after one hour when no unfinished or
+ * settled ledger key names it (by `answerId`).
+ */
+export type AnswerStore = ReturnType<typeof answersOn>;
+
+export function answersOn(context: StoreContext) {
   const { tables, now } = context;
   return {
-    async put(answerId, head, body, scanId) {
+    /**
+     * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
+     * `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
+     * `reportOf` is the scan whose stored report the body repeats. The report is stored once, for as long as
+     * an answer refers to it; the body is stored whole when the report was purged.
+     */
+    async put(
+      answerId: string,
+      head: AnswerHead,
+      body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+      scanId?: string,
+    ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }> {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
       const report = scanId === undefined ? null : await findReferableReport(context, scanId);
       const reportOf = report && (scanId ?? null);
@@ -108,7 +103,8 @@ export function answersOn(context: StoreContext): AnswerStore {
       }
     },
 
-    async get(answerId) {
+    /** Returns null when the answer was never complete, or was purged. */
+    async get(answerId: string): Promise<StoredAnswer | null> {
       const row = await tables.answers.get(answerId);
       if (row === null) return null;
       const { status, headers, bodyBytes, bodySha256, storedAtMs } = row;

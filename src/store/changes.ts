@@ -90,30 +90,23 @@ export type DirectoryChange = {
   readonly previousScore?: number | undefined;
 };
 
-/**
- * Publications, in order. Number n+1 is inserted after n was read, so a reader who has seen
- * n+1 has seen n, and paging by `changedAtMs` loses and repeats nothing. Kept for good.
- */
-export type ChangeStore = {
-  /**
-   * Changes after `sinceMs` (exclusive), oldest first, at most `limit`; those of hosts that are
-   * opted out now are left out.
-   */
-  list(query: { readonly sinceMs: number; readonly limit: number }): Promise<{
-    readonly changes: readonly DirectoryChange[];
-    readonly hasMore: boolean;
-  }>;
-
-  /** Returns at most `limit` changes, newest first; those of hosts that are opted out now are left out of them. */
-  newest(limit: number): Promise<readonly DirectoryChange[]>;
-};
+type ChangesQuery = { readonly sinceMs: number; readonly limit: number };
+type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
 
 /** At least this many rows are read at a time, because some may belong to hosts that opted out. */
 const MIN_BATCH = 50;
 
-export function changesOn(context: StoreContext): ChangeStore {
+/**
+ * Publications, in order. Number n+1 is inserted after n was read, so a reader who has seen
+ * n+1 has seen n, and paging by `changedAtMs` loses and repeats nothing. Kept for good.
+ */
+export function changesOn(context: StoreContext) {
   return {
-    async list({ sinceMs, limit }) {
+    /**
+     * Changes after `sinceMs` (exclusive), oldest first, at most `limit`; those of hosts that are
+     * opted out now are left out.
+     */
+    async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
       const told: Row<'changes'>[] = [];
       // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
       for (let after = sinceMs; ; ) {
@@ -133,7 +126,8 @@ export function changesOn(context: StoreContext): ChangeStore {
       }
     },
 
-    async newest(limit) {
+    /** Returns at most `limit` changes, newest first; those of hosts that are opted out now are left out of them. */
+    async newest(limit: number): Promise<readonly DirectoryChange[]> {
       const rows = await context.tables.changes.all(
         { hidden: { not: true } },
         { order: [['changedAtMs', 'desc']], limit },

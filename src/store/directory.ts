@@ -34,44 +34,29 @@ export type DirectoryVersions = {
   readonly preferences: string;
 };
 
-/** The public directory. Opted-out hosts are in no list and no count. */
-export type DirectoryStore = {
-  /** The record of a host, opted out or not (see `listed`); null if never published. */
-  get(host: string): Promise<DirectoryRecord | null>;
-
-  /** The grade of a host's current scan, opted out or not; null if never published. */
-  gradeOf(host: string): Promise<HostGrade | null>;
-
-  /** Costs two look-ups by primary key; sees the writes of all instances. */
-  versions(): Promise<DirectoryVersions>;
-
-  /** One page, and the number of all matches. */
-  list(query: DirectoryQuery): Promise<{
-    readonly count: number;
-    readonly records: readonly DirectoryRecord[];
-  }>;
-
-  /** Number of listed hosts of each grade. */
-  grades(): Promise<Readonly<Record<Grade, number>>>;
-};
-
 /** Canonical hosts, with their ports, are made of these. */
 const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
 
-export function directoryOn(context: StoreContext): DirectoryStore {
+/** The public directory. Opted-out hosts are in no list and no count. */
+export type DirectoryStore = ReturnType<typeof directoryOn>;
+
+export function directoryOn(context: StoreContext) {
   const { tables, lists } = context;
   return {
-    async get(host) {
+    /** The record of a host, opted out or not (see `listed`); null if never published. */
+    async get(host: string): Promise<DirectoryRecord | null> {
       const record = await tables.records.get(host);
       return record && ((await withOwners(context, [record]))[0] ?? null);
     },
 
-    async gradeOf(host) {
+    /** The grade of a host's current scan, opted out or not; null if never published. */
+    async gradeOf(host: string): Promise<HostGrade | null> {
       const record = await tables.records.get(host);
       return record && publishedScanFromJson(record.scan);
     },
 
-    async versions() {
+    /** Costs two look-ups by primary key; sees the writes of all instances. */
+    async versions(): Promise<DirectoryVersions> {
       const [last, preferences] = await Promise.all([
         lastChange(context),
         lastOwnerNumber(context),
@@ -79,14 +64,19 @@ export function directoryOn(context: StoreContext): DirectoryStore {
       return { published: String(last?.n ?? 0), preferences: String(preferences) };
     },
 
-    async list(query) {
+    /** One page, and the number of all matches. */
+    async list(query: DirectoryQuery): Promise<{
+      readonly count: number;
+      readonly records: readonly DirectoryRecord[];
+    }> {
       const q = hostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
       const { count, hosts } = await lists.list({ ...query, q });
       return { count, records: await readListed(context, hosts) };
     },
 
-    async grades() {
+    /** Number of listed hosts of each grade. */
+    async grades(): Promise<Readonly<Record<Grade, number>>> {
       const counted = await lists.grades();
       const count = (grade: Grade) => counted.get(grade) ?? 0;
       return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };

@@ -18,12 +18,6 @@ export type HistoryRow = {
   readonly payableBy?: PayableState | undefined;
 };
 
-/** Published scans of a host, the newest 400 of them. */
-export type HistoryStore = {
-  /** Oldest first; the newest `limit` rows (default and maximum 400). */
-  list(host: string, limit?: number): Promise<readonly HistoryRow[]>;
-};
-
 /** A record and all its history, oldest first. */
 export type ExportRecord = DirectoryRecord & {
   readonly history: readonly HistoryRow[];
@@ -39,18 +33,17 @@ export type ExportSnapshot = {
   readonly records: AsyncIterable<ExportRecord>;
 };
 
-/** Reads a consistent snapshot of the directory, without opted-out hosts. */
-export type ExportStore = {
-  /** Newest scan first, at most `limit` records. */
-  snapshot(limit: number): Promise<ExportSnapshot>;
-};
-
 /** Hosts whose history is read together: up to 400 rows each. */
 const HISTORY_BATCH = 25;
 
-export function historyOn({ tables }: StoreContext): HistoryStore {
+/** Published scans of a host, the newest 400 of them. */
+export function historyOn({ tables }: StoreContext) {
   return {
-    async list(host, limit = HISTORY_ROWS_PER_HOST) {
+    /** Oldest first; the newest `limit` rows (default and maximum 400). */
+    async list(
+      host: string,
+      limit: number = HISTORY_ROWS_PER_HOST,
+    ): Promise<readonly HistoryRow[]> {
       const newest = { order: byScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
       const rows = await tables.history.all({ host }, newest);
       return rows.map(toHistoryRow).reverse();
@@ -58,9 +51,11 @@ export function historyOn({ tables }: StoreContext): HistoryStore {
   };
 }
 
-export function exportsOn(context: StoreContext): ExportStore {
+/** Reads a consistent snapshot of the directory, without opted-out hosts. */
+export function exportsOn(context: StoreContext) {
   return {
-    async snapshot(limit) {
+    /** Newest scan first, at most `limit` records. */
+    async snapshot(limit: number): Promise<ExportSnapshot> {
       const hosts = await context.lists.hostsByRecency(limit + 1);
       // All records are read before streaming begins, so that the snapshot is of one moment.
       const records = await readListed(context, hosts.slice(0, limit));

@@ -25,24 +25,14 @@ export type IdentifierLink = {
  * appended when the key of the last one was released or failed. A chain goes as a whole, 48 h after
  * its last link, once the ledger has purged every key in it.
  */
-export type IdentifierStore = {
-  /** Returns at most `limit` of the newest links, ascending by `n`; empty for an unknown id. */
-  chain(
-    scope: IdentifierScope,
-    newest: number,
-  ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]>;
-
-  /** Inserted before the key is claimed. On `lost`: read the chain again. */
-  append(
-    scope: IdentifierScope,
-    link: IdentifierLink & { readonly attempt: string },
-  ): Promise<InsertOutcome>;
-};
-
-export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
+export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
-    async chain(scope, newest) {
+    /** Returns at most `newest` of the last links, ascending by `n`; empty for an unknown id. */
+    async chain(
+      scope: IdentifierScope,
+      newest: number,
+    ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]> {
       const links = await identifiers.all(
         { scope: scopeOf(scope) },
         { order: [['n', 'desc']], limit: newest },
@@ -50,7 +40,11 @@ export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
       return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
     },
 
-    async append(given, { n, request, key, attempt }) {
+    /** Inserted before the key is claimed. On `lost`: read the chain again. */
+    async append(
+      given: IdentifierScope,
+      { n, request, key, attempt }: IdentifierLink & { readonly attempt: string },
+    ): Promise<InsertOutcome> {
       const scope = scopeOf(given);
       const link = { scope, n, request, key, attempt, atMs: now() };
       const previous = n === 1 ? null : ([scope, n - 1] as const);

@@ -21,25 +21,21 @@ export type LeaseOutcome =
  * One holder per name among all instances (`scan:<host>`, `refresh:<source>`). Each turn is one insert
  * of `(name, turn)`. A turn is over when it was released, has expired, or its owner is silent.
  */
-export type LeaseStore = {
-  /** Takes the next turn if the last one is over. `attempt` is random, the same when tried again. */
-  take(request: {
-    readonly name: string;
-    readonly attempt: string;
-    readonly lifetimeMs: number;
-  }): Promise<LeaseOutcome>;
+export type LeaseStore = ReturnType<typeof leasesOn>;
 
-  /** True while this very turn is the last one, and not over. */
-  isHeld(lease: Lease): Promise<boolean>;
-
-  /** Ends the own turn; does nothing to a later one. */
-  release(lease: Lease): Promise<void>;
-};
-
-export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseStore {
+export function leasesOn({ tables, owner, now, isAlive }: EngineContext) {
   const { leases } = tables;
   return {
-    async take({ name, attempt, lifetimeMs }) {
+    /** Takes the next turn if the last one is over. `attempt` is random, the same when tried again. */
+    async take({
+      name,
+      attempt,
+      lifetimeMs,
+    }: {
+      readonly name: string;
+      readonly attempt: string;
+      readonly lifetimeMs: number;
+    }): Promise<LeaseOutcome> {
       let last = await lastTurn(name);
       for (;;) {
         if (last && !(await isOver(last))) {
@@ -60,12 +56,14 @@ export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseS
       }
     },
 
-    async isHeld({ name, turn, attempt }) {
+    /** True while this very turn is the last one, and not over. */
+    async isHeld({ name, turn, attempt }: Lease): Promise<boolean> {
       const last = await lastTurn(name);
       return last?.turn === turn && last.attempt === attempt && !(await isOver(last));
     },
 
-    async release({ name, turn, attempt }) {
+    /** Ends the own turn; does nothing to a later one. */
+    async release({ name, turn, attempt }: Lease): Promise<void> {
       // Only the owner writes to its own turn, so this update cannot race.
       const releasedAtMs = now();
       await leases.set({ name, turn }, { releasedAtMs }, { attempt, releasedAtMs: null });

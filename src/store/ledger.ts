@@ -1,7 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { StoreContext } from './context.ts';
 import { decideNext } from './open-tables.ts';
-import { LEDGER_STATES, type LedgerState, type Owner } from './payment-tables.ts';
+import { LEDGER_STATES, type LedgerState, type Owner, STATE_RULES } from './payment-tables.ts';
 import { RETENTION_MS } from './retention.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { InsertOutcome } from './table.ts';
@@ -49,64 +49,31 @@ export type LedgerEntry = {
   readonly writtenAtMs: number | null;
 };
 
+type OfPayer = { readonly payer: string; readonly sinceMs: number };
+type RecentQuery = OfPayer & { readonly request: string; readonly unwritten?: boolean };
+
 /** Append-only steps of payments, `(key, step)` unique. Nothing is ever updated. */
-export type LedgerStore = {
-  /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
-  append(row: LedgerAppend): Promise<InsertOutcome>;
+export type LedgerStore = ReturnType<typeof ledgerOn>;
 
-  /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */
-  entry(key: string): Promise<LedgerEntry | null>;
-
-  /** Returns every step of a key, ascending, also those of released claims. Meant for audits. */
-  history(key: string): Promise<readonly LedgerRow[]>;
-
-  /**
-   * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
-   * batches, so that a long list does not have to fit in memory.
-   */
-  unfinished(): AsyncIterable<LedgerEntry>;
-
-  /**
-   * Keys of this payer and request that are unfinished (however old), or were settled at or after
-   * `sinceMs`. Newest last step first. Released keys are not read: any caller can write them for free.
-   * `unwritten`: without those whose answer was written in full.
-   */
-  recent(query: {
-    readonly payer: string;
-    readonly request: string;
-    readonly sinceMs: number;
-    readonly unwritten?: boolean;
-  }): Promise<readonly LedgerEntry[]>;
-
-  /** Returns the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
-  doubts(query: {
-    readonly payer: string;
-    readonly sinceMs: number;
-  }): Promise<readonly LedgerRow[]>;
-
-  /** Number of keys of this payer that were settled at or after `sinceMs`; counts up to `limit`. */
-  settledCount(query: {
-    readonly payer: string;
-    readonly sinceMs: number;
-    readonly limit: number;
-  }): Promise<number>;
-
-  /** Records that an answer for this key was written in full. The first mark stays. */
-  markWritten(key: string): Promise<void>;
-};
-
-export function ledgerOn(context: StoreContext): LedgerStore {
+export function ledgerOn(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
-    append: (row) => append(context, row),
+    /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
+    append: (row: LedgerAppend): Promise<InsertOutcome> => append(context, row),
 
-    entry: (key) => readEntry(context, key),
+    /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */
+    entry: (key: string): Promise<LedgerEntry | null> => readEntry(context, key),
 
-    async history(key) {
+    /** Returns every step of a key, ascending, also those of released claims. Meant for audits. */
+    async history(key: string): Promise<readonly LedgerRow[]> {
       return (await readHistories(context, [key]))[0]?.rows ?? [];
     },
 
-    async *unfinished() {
+    /**
+     * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
+     * batches, so that a long list does not have to fit in memory.
+     */
+    async *unfinished(): AsyncIterable<LedgerEntry> {
       const order = [['sinceMs', 'asc']] as const;
       const seen = new Set<string>();
       for await (const open of ledgerOpen.batches({}, { order })) {
@@ -119,7 +86,17 @@ export function ledgerOn(context: StoreContext): LedgerStore {
       }
     },
 
-    async recent({ payer, request, sinceMs, unwritten = false }) {
+    /**
+     * Keys of this payer and request that are unfinished (however old), or were settled at or after
+     * `sinceMs`. Newest last step first. Released keys are not read: any caller can write them for free.
+     * `unwritten`: without those whose answer was written in full.
+     */
+    async recent({
+      payer,
+      request,
+      sinceMs,
+      unwritten = false,
+    }: RecentQuery): Promise<readonly LedgerEntry[]> {
       const [steps, open] = await Promise.all([
         ledger.all({ payer, request, state: 'settled', atMs: { from: sinceMs } }),
         ledgerOpen.all({ payer, request }),
@@ -137,17 +114,24 @@ export function ledgerOn(context: StoreContext): LedgerStore {
       return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
     },
 
-    async doubts({ payer, sinceMs }) {
+    /** Returns the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
+    async doubts({ payer, sinceMs }: OfPayer): Promise<readonly LedgerRow[]> {
       const rows = await ledger.all({ payer, state: 'unknown', atMs: { from: sinceMs } });
       return rows.map(toLedgerRow);
     },
 
-    async settledCount({ payer, sinceMs, limit }) {
+    /** Number of keys of this payer that were settled at or after `sinceMs`; counts up to `limit`. */
+    async settledCount({
+      payer,
+      sinceMs,
+      limit,
+    }: OfPayer & { readonly limit: number }): Promise<number> {
       const settled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
       return (await ledger.all(settled, { limit })).length;
     },
 
-    async markWritten(key) {
+    /** Records that an answer for this key was written in full. The first mark stays. */
+    async markWritten(key: string): Promise<void> {
       await ledgerWritten.insert({ key, atMs: context.now() });
     },
   };
@@ -186,7 +170,15 @@ async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerE
     ledger.all({ key, step: { from: claim?.step ?? 0 } }),
     ledgerWritten.get(key),
   ]);
-  return ledgerEntry(rows.map(toLedgerRow), written?.atMs ?? null);
+  const history = ledgerHistory(rows.map(toLedgerRow));
+  if (history === null) return null;
+  // A later claim may have been made meanwhile.
+  const last = history.rows.findLastIndex((row) => row.state === 'claimed');
+  return {
+    ...history,
+    rows: history.rows.slice(Math.max(0, last)),
+    writtenAtMs: written?.atMs ?? null,
+  };
 }
 
 async function readEntries(
@@ -220,25 +212,11 @@ function toLedgerRow({ scanId, answerId, data, ...members }: Row<'ledger'>): Led
   };
 }
 
-/**
- * Recovery ignores a key whose last step is terminal. A route that publishes nothing still writes
- * `published` after `settled`, so that one rule holds for all routes.
- */
-const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
-  claimed: false,
-  computed: false,
-  settling: false,
-  settled: false,
-  unknown: false,
-  published: true,
-  released: true,
-  failed: true,
-};
-
 export const TERMINAL_STATES: readonly LedgerState[] = LEDGER_STATES.filter(isTerminal);
 
+/** True if only a new claim may follow; recovery ignores such a key. */
 export function isTerminal(state: LedgerState): boolean {
-  return IS_TERMINAL[state];
+  return STATE_RULES[state].next.every((after) => after === 'claimed');
 }
 
 /** Every step of one key, also those of released claims. */
@@ -251,21 +229,10 @@ export type LedgerHistory = {
 };
 
 /** Sorts the rows of one key; null for no rows. */
-export function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
+function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   const sorted = rows.toSorted((a, b) => a.step - b.step);
   const last = sorted.at(-1);
   return last === undefined ? null : { key: last.key, rows: sorted, last };
-}
-
-/** Selects the last claim of one key from rows in any order, which must hold all its steps; null for no rows. */
-export function ledgerEntry(
-  rows: readonly LedgerRow[],
-  writtenAtMs: number | null,
-): LedgerEntry | null {
-  const history = ledgerHistory(rows);
-  if (history === null) return null;
-  const claim = history.rows.findLastIndex((row) => row.state === 'claimed');
-  return { ...history, rows: history.rows.slice(Math.max(0, claim)), writtenAtMs };
 }
 
 /**

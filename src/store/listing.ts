@@ -25,22 +25,9 @@ export type HeldListing = {
 };
 
 /** Preferences of verified owners, in rows of their own that no publication touches. */
-export type ListingStore = {
-  get(host: string): Promise<HeldListing>;
-
-  /**
-   * Sets the given members, and returns all settings as they are afterwards.
-   * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
-   */
-  set(host: string, change: ListingChange, keyedBy?: string | null): Promise<ListingSettings>;
-
-  /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */
-  setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null>;
-};
-
-export function listingOn(context: StoreContext): ListingStore {
+export function listingOn(context: StoreContext) {
   return {
-    async get(host) {
+    async get(host: string): Promise<HeldListing> {
       const { n: version, state } = await findOwner(context, host);
       const { listedBy, suppressedBy } = state;
       const keyed = {
@@ -50,12 +37,23 @@ export function listingOn(context: StoreContext): ListingStore {
       return { settings: settingsOf(state), keyed, version };
     },
 
-    async set(host, change, keyedBy = null) {
+    /**
+     * Sets the given members, and returns all settings as they are afterwards.
+     * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
+     */
+    async set(
+      host: string,
+      change: ListingChange,
+      keyedBy: string | null = null,
+    ): Promise<ListingSettings> {
       const settings = await write(host, change, keyedBy, () => true);
       return settings ?? settingsOf((await findOwner(context, host)).state);
     },
 
-    setIf: (host, version, change) => write(host, change, null, ({ n }) => n === version),
+    /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */
+    setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null> {
+      return write(host, change, null, ({ n }) => n === version);
+    },
   };
 
   async function write(

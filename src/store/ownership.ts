@@ -40,6 +40,12 @@ export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
   readonly atMs: number;
 };
 
+export type FailedConfirms = {
+  readonly used: number;
+  /** Time at which the next is allowed; null while there is room. */
+  readonly retryAtMs: number | null;
+};
+
 /** The finding of one instance at the challenge path, for the others that wait for it. */
 export type ChallengeFinding = {
   readonly beganAtMs: number;
@@ -52,49 +58,6 @@ export type SlotOutcome =
   | { readonly taken: true; readonly atMs: number }
   | Extract<TakenSlot, { readonly taken: false }>;
 
-/** Each limit is a set of numbered slots, and a request takes one by an insert, so racing requests never exceed it. */
-export type OwnershipStore = {
-  /**
-   * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
-   * address block that holds most, so a block's first token is never refused.
-   */
-  issueToken(token: IssuedToken & { readonly host: string }): Promise<SlotOutcome>;
-
-  /** Unexpired tokens of the host, of all clients, oldest first. */
-  liveTokens(host: string): Promise<readonly LiveToken[]>;
-
-  /** Counts failed confirms of host and client in the last hour; takes no slot. */
-  failedConfirms(pair: HostAndClient): Promise<{
-    readonly used: number;
-    /** Time at which the next is allowed; null while there is room. */
-    readonly retryAtMs: number | null;
-  }>;
-
-  /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
-  noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome>;
-
-  /** Returns the time from which the next fetch of the host's challenge may begin; takes no slot. */
-  challengeFetchDueAtMs(host: string): Promise<number>;
-
-  /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
-  beginChallengeFetch(host: string): Promise<SlotOutcome>;
-
-  /** Tells other instances what a fetch found. */
-  noteFinding(host: string, finding: ChallengeFinding): Promise<void>;
-
-  /** Findings of fetches that began in the last minute, oldest first. */
-  findings(host: string): Promise<readonly ChallengeFinding[]>;
-
-  /**
-   * The host is owner-verified by this token. `atMs` is that of the first confirm of the token: to
-   * repeat it prolongs nothing, and it never replaces the confirm of a token that was found later.
-   */
-  recordConfirm(host: string, token: IssuedToken): Promise<Confirm>;
-
-  /** The last confirm, or null if the host was never verified. */
-  lastConfirm(host: string): Promise<Confirm | null>;
-};
-
 const tokenGroup = (host: string) => `token ${host}`;
 const findingGroup = (host: string) => `challenge_finding ${host}`;
 const fetchScope = (host: string) => ['challenge_fetch', host];
@@ -103,9 +66,15 @@ const failedScope = ({ host, client }: HostAndClient) => ['failed_confirm', host
 /** After this time no caller waits for a fetch's finding. */
 const FINDING_LIFETIME_MS = 60_000;
 
-export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipStore {
+/** Each limit is a set of numbered slots, and a request takes one by an insert, so racing requests never exceed it. */
+export function ownershipOn(context: StoreContext, slots: SlotStore) {
   return {
-    async issueToken({ host, ...token }) {
+    /**
+     * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
+     * address block that holds most, so a block's first token is never refused.
+     */
+    async issueToken(request: IssuedToken & { readonly host: string }): Promise<SlotOutcome> {
+      const { host, ...token } = request;
       const outcome = await take(slots, {
         scope: ['token', host, token.client],
         limit: LIVE_TOKENS_PER_HOST_AND_CLIENT,
@@ -116,18 +85,21 @@ export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipS
       return outcome;
     },
 
-    async liveTokens(host) {
+    /** Unexpired tokens of the host, of all clients, oldest first. */
+    async liveTokens(host: string): Promise<readonly LiveToken[]> {
       const tokens = await slots.live({ group: tokenGroup(host) });
       return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
-    async failedConfirms(pair) {
+    /** Counts failed confirms of host and client in the last hour; takes no slot. */
+    async failedConfirms(pair: HostAndClient): Promise<FailedConfirms> {
       const live = await slots.live(failedScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
       return { used: live.length, retryAtMs: isFull ? freeAgainAtMs(live) : null };
     },
 
-    async noteFailedConfirm(pair, beganAtMs) {
+    /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
+    async noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome> {
       const scope = failedScope(pair);
       const data = String(beganAtMs);
       const noted = (await slots.live(scope)).find((slot) => slot.data === data);
@@ -135,15 +107,18 @@ export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipS
       return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, data });
     },
 
-    async challengeFetchDueAtMs(host) {
+    /** Returns the time from which the next fetch of the host's challenge may begin; takes no slot. */
+    async challengeFetchDueAtMs(host: string): Promise<number> {
       const live = await slots.live(fetchScope(host));
       return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
     },
 
-    beginChallengeFetch: (host) =>
+    /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
+    beginChallengeFetch: (host: string): Promise<SlotOutcome> =>
       take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: CHALLENGE_FETCH_SPACING_MS }),
 
-    async noteFinding(host, finding) {
+    /** Tells other instances what a fetch found. */
+    async noteFinding(host: string, finding: ChallengeFinding): Promise<void> {
       await take(slots, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
         limit: 1,
@@ -153,13 +128,21 @@ export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipS
       });
     },
 
-    async findings(host) {
+    /** Findings of fetches that began in the last minute, oldest first. */
+    async findings(host: string): Promise<readonly ChallengeFinding[]> {
       const live = await slots.live({ group: findingGroup(host) });
       // `noteFinding` is the only writer of this text.
       return live.map((slot): ChallengeFinding => JSON.parse(slot.data ?? ''));
     },
 
-    async recordConfirm(host, { tokenHash, keyHash, client }) {
+    /**
+     * The host is owner-verified by this token. `atMs` is that of the first confirm of the token: to
+     * repeat it prolongs nothing, and it never replaces the confirm of a token that was found later.
+     */
+    async recordConfirm(
+      host: string,
+      { tokenHash, keyHash, client }: IssuedToken,
+    ): Promise<Confirm> {
       const atMs = await firstConfirmAtMs(slots, host, tokenHash);
       const proof = { tokenHash, keyHash, client };
       const written = await appendOwnerState(context, host, ({ state }) => {
@@ -171,7 +154,8 @@ export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipS
       return confirmOf(state) ?? { atMs, ...proof };
     },
 
-    async lastConfirm(host) {
+    /** The last confirm, or null if the host was never verified. */
+    async lastConfirm(host: string): Promise<Confirm | null> {
       return confirmOf((await findOwner(context, host)).state);
     },
   };

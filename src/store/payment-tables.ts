@@ -13,18 +13,47 @@ export function newOwner(): Owner {
   return { host: hostname(), boot: randomUUID() };
 }
 
-export const LEDGER_STATES = [
-  'claimed',
-  'computed',
-  'settling',
-  'settled',
-  'published',
-  'released',
-  'failed',
-  'unknown',
-] as const;
+export type LedgerState =
+  | 'claimed'
+  | 'computed'
+  | 'settling'
+  | 'settled'
+  | 'published'
+  | 'released'
+  | 'failed'
+  | 'unknown';
 
-export type LedgerState = (typeof LEDGER_STATES)[number];
+/**
+ * Meaning of a state for a call that finds the key.
+ * - `free`: the authorization is as if it had never been seen.
+ * - `working`: claimed, and nothing was sent.
+ * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
+ * - `paid`: the money has moved, and the answer is the payer's.
+ * - `failed`: it is proved that the authorization can never pay us.
+ */
+export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
+
+type StateRule = { readonly meaning: Progress; readonly next: readonly LedgerState[] };
+
+/**
+ * What each state means, and the states that may follow it. After `settling` money may have moved, so only a definite
+ * refusal of the first send (`released`) frees the key. A route that publishes nothing still writes `published` after
+ * `settled`, so that one rule holds for all routes.
+ */
+export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
+  claimed: { meaning: 'working', next: ['computed', 'released'] },
+  computed: { meaning: 'working', next: ['settling', 'released'] },
+  settling: { meaning: 'in_doubt', next: ['settled', 'released', 'unknown', 'failed'] },
+  settled: { meaning: 'paid', next: ['published'] },
+  published: { meaning: 'paid', next: [] },
+  released: { meaning: 'free', next: ['claimed'] },
+  failed: { meaning: 'failed', next: [] },
+  // Written before every further send, and with what that send showed.
+  unknown: { meaning: 'in_doubt', next: ['unknown', 'settled', 'failed'] },
+};
+
+// The compiler knows the names of members only as texts.
+export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
 const owner = objectOf<keyof Owner>('host', 'boot');
 

@@ -27,9 +27,12 @@ export type KeptRecording = {
 export type UnpaidMark = {
   readonly scanId: string;
   readonly host: string;
+  /** False while the scan runs, and when our own fault kept the payer from paying. */
   readonly isDebt: boolean;
   readonly atMs: number;
 };
+
+type OfPayer = { readonly payer: string };
 
 /**
  * Finished scans with their per-check results. A result is private until its scan is published
@@ -37,50 +40,7 @@ export type UnpaidMark = {
  * It is purged 24 h after `scannedAtMs`, or once no unfinished ledger key names the scan, whichever is
  * later.
  */
-export type ScanResultStore = {
-  /** Idempotent by scan id: the first stays. */
-  save(result: ScanResult): Promise<void>;
-
-  byScan(scanId: string): Promise<ScanResult | null>;
-
-  /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
-  keepRecording(scanId: string, recording: KeptRecording): Promise<void>;
-
-  /** Null where none was kept, or it was purged. */
-  recording(scanId: string): Promise<KeptRecording | null>;
-
-  /**
-   * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
-   * that disconnected, or got 504, may still pay for it.
-   */
-  waiting(host: string, sinceMs: number): Promise<ScanResult | null>;
-
-  /**
-   * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
-   * null when there is none or it was purged. The caller decides how fresh it must be.
-   */
-  published(host: string): Promise<ScanResult | null>;
-
-  /**
-   * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
-   * mark that is a debt stays one, and its time is that at which it became one.
-   */
-  noteUnpaid(mark: {
-    readonly payer: string;
-    readonly scanId: string;
-    readonly host: string;
-    /** False while the scan runs, and when our own fault kept the payer from paying. */
-    readonly isDebt: boolean;
-  }): Promise<void>;
-
-  /** The payer paid for it after all. */
-  clearUnpaid(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
-
-  /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
-  unpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]>;
-};
-
-export function resultsOn(context: StoreContext): ScanResultStore {
+export function resultsOn(context: StoreContext) {
   const { tables, now } = context;
   const { results, reports, recordings, changes, records, unpaid } = tables;
 
@@ -92,30 +52,37 @@ export function resultsOn(context: StoreContext): ScanResultStore {
   }
 
   return {
-    async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
+    /** Idempotent by scan id: the first stays. */
+    async save({ scanId, host, scannedAtMs, submittedUrl, report }: ScanResult): Promise<void> {
       const packed = await packReport(toStoredJson(report, `the report of ${host}`));
       // The report is stored first, so that every stored result has one.
       await reports.insert({ scanId, scannedAtMs, report: packed });
       await results.insert({ scanId, host, scannedAtMs, submittedUrl });
     },
 
-    async byScan(scanId) {
+    async byScan(scanId: string): Promise<ScanResult | null> {
       return toResult(await results.get(scanId));
     },
 
-    async keepRecording(scanId, { text }) {
+    /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
+    async keepRecording(scanId: string, { text }: KeptRecording): Promise<void> {
       const recording = text === null ? null : await packReport(text);
       await recordings.insert({ scanId, keptAtMs: now(), recording });
     },
 
-    async recording(scanId) {
+    /** Null where none was kept, or it was purged. */
+    async recording(scanId: string): Promise<KeptRecording | null> {
       const row = await recordings.get(scanId);
       if (row === null) return null;
       const { recording } = row;
       return { text: recording && (await unpackReport(recording)).toString() };
     },
 
-    async waiting(host, sinceMs) {
+    /**
+     * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
+     * that disconnected, or got 504, may still pay for it.
+     */
+    async waiting(host: string, sinceMs: number): Promise<ScanResult | null> {
       const recent = { host, scannedAtMs: { from: sinceMs } };
       const found = await results.all(recent, { order: byScan('desc') });
       if (found.length === 0) return null;
@@ -124,23 +91,34 @@ export function resultsOn(context: StoreContext): ScanResultStore {
       return toResult(found.find((row) => !known.has(row.scanId)) ?? null);
     },
 
-    async published(host) {
+    /**
+     * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
+     * null when there is none or it was purged. The caller decides how fresh it must be.
+     */
+    async published(host: string): Promise<ScanResult | null> {
       const record = await records.get(host);
       return record && toResult(await results.get(record.scanId));
     },
 
-    async noteUnpaid({ payer, scanId, host, isDebt }) {
+    /**
+     * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
+     * mark that is a debt stays one, and its time is that at which it became one.
+     */
+    async noteUnpaid(mark: OfPayer & Omit<UnpaidMark, 'atMs'>): Promise<void> {
+      const { payer, scanId, host, isDebt } = mark;
       const atMs = now();
       const isNew = await unpaid.insert({ payer, scanId, host, isDebt, atMs });
       if (isNew || !isDebt) return;
       await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
     },
 
-    async clearUnpaid({ payer, scanId }) {
+    /** The payer paid for it after all. */
+    async clearUnpaid({ payer, scanId }: OfPayer & Pick<UnpaidMark, 'scanId'>): Promise<void> {
       await unpaid.remove({ payer, scanId });
     },
 
-    async unpaid(payer, sinceMs) {
+    /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
+    async unpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]> {
       const newestFirst = { order: [['atMs', 'desc']] } as const;
       const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
       return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));

@@ -18,20 +18,16 @@ export type StoredSigningKey = {
   readonly sinceMs: number;
 };
 
-export type SigningKeyStore = {
-  /** Oldest first; those that were replaced over 90 days ago may be gone. */
-  list(): Promise<readonly StoredSigningKey[]>;
-
-  /** Puts a key in use; does nothing when another instance has inserted a key with this number. */
-  append(key: Omit<StoredSigningKey, 'sinceMs'>): Promise<void>;
-};
-
 const IN_ORDER = { order: [['n', 'asc']] } as const;
 
-export function signingKeysOn({ tables, now }: StoreContext): SigningKeyStore {
+export type SigningKeyStore = ReturnType<typeof signingKeysOn>;
+
+export function signingKeysOn({ tables, now }: StoreContext) {
   return {
-    list: () => tables.signingKeys.all({}, IN_ORDER),
-    async append(key) {
+    /** Oldest first; those that were replaced over 90 days ago may be gone. */
+    list: (): Promise<readonly StoredSigningKey[]> => tables.signingKeys.all({}, IN_ORDER),
+    /** Puts a key in use; does nothing when another instance has inserted a key with this number. */
+    async append(key: Omit<StoredSigningKey, 'sinceMs'>): Promise<void> {
       await tables.signingKeys.insert({ ...key, sinceMs: now() });
     },
   };

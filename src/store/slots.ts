@@ -42,27 +42,19 @@ export type SlotOutcome =
   /** Time at which a slot is free again at the latest. */
   | { readonly taken: false; readonly retryAtMs: number };
 
+type SlotRow = Row<'slots'>;
+
 /**
  * Slots of a scope. A slot is taken by inserting its number, so the limit holds however many instances
  * race for it. Expired slots are deleted, so a scope without live slots has no rows.
  */
-export type SlotStore = {
-  /** Takes a free number of the scope, or says when one is free again. */
-  take(request: SlotRequest): Promise<SlotOutcome>;
+export type SlotStore = ReturnType<typeof slotsOn>;
 
-  /** Frees the slot at once; does nothing to a later holder of its number. */
-  release(slot: Pick<Slot, 'attempt'>): Promise<void>;
-
-  /** The slots that are taken now, oldest first. */
-  live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]>;
-};
-
-type SlotRow = Row<'slots'>;
-
-export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStore {
+export function slotsOn({ tables, owner, now, isAlive }: StoreContext) {
   const { slots } = tables;
   return {
-    async take(request) {
+    /** Takes a free number of the scope, or says when one is free again. */
+    async take(request: SlotRequest): Promise<SlotOutcome> {
       const { limit, lifetimeMs, endsWithOwner, group = null, data = null } = request;
       const { attempt = randomUUID() } = request;
       const scope = joinId(...request.scope);
@@ -88,11 +80,13 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
       }
     },
 
-    async release({ attempt }) {
+    /** Frees the slot at once; does nothing to a later holder of its number. */
+    async release({ attempt }: Pick<Slot, 'attempt'>): Promise<void> {
       await slots.remove({ attempt });
     },
 
-    async live(which) {
+    /** The slots that are taken now, oldest first. */
+    async live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]> {
       const where = 'group' in which ? { group: which.group } : { scope: joinId(...which) };
       return liveAmong(await slots.all(where));
     },

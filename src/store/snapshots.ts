@@ -13,23 +13,17 @@ export type EcosystemSnapshot = {
 };
 
 /** Last good answers of third parties. */
-export type SnapshotStore = {
-  /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
-  put(snapshot: EcosystemSnapshot): Promise<void>;
-
-  get(source: string, key: string): Promise<EcosystemSnapshot | null>;
-};
-
-export function snapshotsOn({ tables: { snapshots } }: StoreContext): SnapshotStore {
+export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
   return {
-    async put({ source, key, takenAtMs, data: value }) {
+    /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
+    async put({ source, key, takenAtMs, data: value }: EcosystemSnapshot): Promise<void> {
       const data = toStoredJson(value, `the snapshot ${source} ${key}`);
       if (await snapshots.insert({ source, key, takenAtMs, data })) return;
       const older = { takenAtMs: { upTo: takenAtMs } };
       await snapshots.set({ source, key }, { takenAtMs, data }, older);
     },
 
-    async get(source, key) {
+    async get(source: string, key: string): Promise<EcosystemSnapshot | null> {
       const row = await snapshots.get(source, key);
       return row && { source, key, takenAtMs: row.takenAtMs, data: fromStoredJson(row.data) };
     },

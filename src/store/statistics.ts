@@ -22,25 +22,20 @@ export type Tally = readonly string[];
 /** Days with fewer origins are part of the block of a later day. */
 export const ORIGINS_OF_BLOCK = 10;
 
-/** Sums over hosts and days, without any host. */
-export type StatisticsStore = {
-  /**
-   * Sums each counter over the blocks whose last day is one of `fromDay` to `toDay`, both included. The first purge a
-   * few minutes after its end folds a day, without hosts that are opted out by then. A block is a day with the folded
-   * days before it that were in no block; it has at least `ORIGINS_OF_BLOCK` origins.
-   */
-  counts(days: {
-    readonly fromDay: number;
-    readonly toDay: number;
-  }): Promise<ReadonlyMap<string, number>>;
-};
-
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
+type Days = { readonly fromDay: number; readonly toDay: number };
 type Counts = Map<string, number>;
 
-export function statisticsOn({ tables }: StatisticsContext): StatisticsStore {
+/** Sums over hosts and days, without any host. */
+export function statisticsOn({ tables }: StatisticsContext) {
   return {
-    async counts({ fromDay, toDay }) {
+    /**
+     * Sums each counter over the blocks whose last day is one of `fromDay` to `toDay`, both included. The first purge a
+     * few minutes after its end folds a day, without hosts that are opted out by then. A block is a day with the folded
+     * days before it that were in no block; it has at least `ORIGINS_OF_BLOCK` origins.
+     */
+    async counts(days: Days): Promise<ReadonlyMap<string, number>> {
+      const { fromDay, toDay } = days;
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
       return added(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
     },

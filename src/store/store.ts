@@ -1,25 +1,25 @@
 import PQueue from 'p-queue';
-import { type AnswerStore, answersOn } from './answers.ts';
-import { type ChangeStore, changesOn } from './changes.ts';
+import { answersOn } from './answers.ts';
+import { changesOn } from './changes.ts';
 import type { EngineContext } from './context.ts';
-import { type DirectoryStore, directoryOn } from './directory.ts';
-import { type ExportStore, exportsOn, type HistoryStore, historyOn } from './history.ts';
-import { type IdentifierStore, identifiersOn } from './identifiers.ts';
-import { type LeaseStore, leasesOn } from './leases.ts';
-import { type LedgerStore, ledgerOn } from './ledger.ts';
+import { directoryOn } from './directory.ts';
+import { exportsOn, historyOn } from './history.ts';
+import { identifiersOn } from './identifiers.ts';
+import { leasesOn } from './leases.ts';
+import { ledgerOn } from './ledger.ts';
 import { type LimitStore, memoryLimits } from './limits.ts';
-import { type ListingStore, listingOn } from './listing.ts';
-import { type OwnershipStore, ownershipOn } from './ownership.ts';
+import { listingOn } from './listing.ts';
+import { ownershipOn } from './ownership.ts';
 import type { Owner } from './payment-tables.ts';
 import { publishOn } from './publish.ts';
 import type { PublishedScan } from './published-scan.ts';
 import { type PurgeReport, purgeOn } from './purge.ts';
-import { resultsOn, type ScanResultStore } from './results.ts';
-import { type SigningKeyStore, signingKeysOn } from './signing-keys.ts';
-import { type SlotStore, slotsOn } from './slots.ts';
-import { type SnapshotStore, snapshotsOn } from './snapshots.ts';
-import { type StatisticsStore, statisticsOn, type Tally } from './statistics.ts';
-import { type WatchStore, watchesOn } from './watches.ts';
+import { resultsOn } from './results.ts';
+import { signingKeysOn } from './signing-keys.ts';
+import { slotsOn } from './slots.ts';
+import { snapshotsOn } from './snapshots.ts';
+import { statisticsOn, type Tally } from './statistics.ts';
+import { watchesOn } from './watches.ts';
 
 /** Options of `openStore(url, options)`; each may be left out. */
 export type OpenStoreOptions = {
@@ -43,58 +43,6 @@ export type StoreInfo = {
   readonly shared: boolean;
   /** Written into every row that this process owns. */
   readonly owner: Owner;
-};
-
-/**
- * The service's whole persistent state. Both implementations pass one contract suite.
- *
- * Every race between instances or requests is decided by one insert under a unique key, never by a read
- * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
- */
-export type Store = {
-  readonly info: StoreInfo;
-  readonly ledger: LedgerStore;
-  readonly answers: AnswerStore;
-  readonly identifiers: IdentifierStore;
-  readonly results: ScanResultStore;
-  readonly directory: DirectoryStore;
-  readonly history: HistoryStore;
-  readonly exports: ExportStore;
-  readonly changes: ChangeStore;
-  readonly ownership: OwnershipStore;
-  readonly listing: ListingStore;
-  readonly leases: LeaseStore;
-  readonly slots: SlotStore;
-  readonly limits: LimitStore;
-  readonly snapshots: SnapshotStore;
-  readonly statistics: StatisticsStore;
-  readonly watches: WatchStore;
-  readonly instances: InstanceStore;
-  readonly signingKeys: SigningKeyStore;
-
-  /**
-   * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
-   * id, so it may be run again after a crash, and by several instances at once. The current record is the
-   * scan with the greatest `scannedAtMs`, in whatever order scans are published.
-   * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
-   */
-  publish(scan: PublishedScan, tally?: Tally): Promise<void>;
-
-  /** Database time, ms since the epoch, without a round trip. */
-  now(): number;
-
-  /** Resolves while the database answers; `unavailable` otherwise, within a few seconds. */
-  ping(): Promise<void>;
-
-  /**
-   * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time).
-   * Works in batches, so that other calls are served between them. Safe at any time, also from several
-   * instances at once.
-   */
-  purge(nowMs: number): Promise<PurgeReport>;
-
-  /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
-  close(): Promise<void>;
 };
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;
@@ -141,28 +89,44 @@ export type InstanceStore = {
 };
 
 /** The parts of a store that an engine provides beside its tables. */
-export type EngineParts = Pick<Store, 'ping' | 'close'> & {
+export type EngineParts = {
   readonly info: Omit<StoreInfo, 'owner'>;
-  /** Left out where one process uses the store. */
-  readonly sharing?: Pick<Store, 'limits' | 'instances'> & {
+  /** Left out if one process uses the store. */
+  readonly sharing?: {
+    readonly limits: LimitStore;
+    readonly instances: InstanceStore;
     /** Removes expired counters and silent instances; returns their number. */
     readonly purge: (nowMs: number) => Promise<number>;
   };
+
+  /** Resolves while the database answers; `unavailable` otherwise, within a few seconds. */
+  ping(): Promise<void>;
+
+  /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
+  close(): Promise<void>;
 };
 
+/**
+ * The service's whole persistent state. Both implementations pass one contract suite.
+ *
+ * Every race between instances or requests is decided by one insert under a unique key, never by a read
+ * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
+ */
+export type Store = Readonly<ReturnType<typeof storeOn>>;
+
 /** Builds a store from the shared rules over tables and the parts of its engine. */
-export function storeOn(
-  engineContext: EngineContext,
-  { info, sharing, ...engine }: EngineParts,
-): Store {
+export function storeOn(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
   const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
   const { owner, isAlive, now } = context;
   const slots = slotsOn(context);
+  const info: StoreInfo = { ...engine.info, owner };
+  const limits: LimitStore = sharing?.limits ?? memoryLimits(now);
+  const alone: InstanceStore = { join: async () => {}, isAlive, leave: async () => {} };
   return {
     ...engine,
-    info: { ...info, owner },
-    limits: sharing?.limits ?? memoryLimits(now),
-    instances: sharing?.instances ?? { join: async () => {}, isAlive, leave: async () => {} },
+    info,
+    limits,
+    instances: sharing?.instances ?? alone,
     ledger: ledgerOn(context),
     answers: answersOn(context),
     identifiers: identifiersOn(context),
@@ -179,8 +143,23 @@ export function storeOn(
     statistics: statisticsOn(context),
     watches: watchesOn(context),
     signingKeys: signingKeysOn(context),
+
+    /** Database time, ms since the epoch, without a round trip. */
     now,
-    publish: (scan, tally) => publishOn(context, scan, tally),
-    purge: (nowMs) => purgeOn(context, sharing?.purge, nowMs),
+
+    /**
+     * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
+     * id, so it may be run again after a crash, and by several instances at once. The current record is the
+     * scan with the greatest `scannedAtMs`, in whatever order scans are published.
+     * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
+     */
+    publish: (scan: PublishedScan, tally?: Tally): Promise<void> => publishOn(context, scan, tally),
+
+    /**
+     * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time).
+     * Works in batches, so that other calls are served between them. Safe at any time, also from several
+     * instances at once.
+     */
+    purge: (nowMs: number): Promise<PurgeReport> => purgeOn(context, sharing?.purge, nowMs),
   };
 }

@@ -34,6 +34,15 @@ export type WatchVersion = {
 /** A text that a version refers to: the body of an event, or the state that the next look is compared with. */
 export type WatchText = { readonly id: string; readonly text: string };
 
+type WatchTextChange = {
+  /** Random. */
+  readonly attempt: string;
+  /** The new ones. */
+  readonly texts: readonly WatchText[];
+  /** Ids to which the version does not refer any more. */
+  readonly dropped: readonly string[];
+};
+
 export type WatchDuty = 'lookAtMs' | 'sendAtMs';
 
 export type DueOptions = {
@@ -52,47 +61,8 @@ export type LiveWatches = Partial<
  * Watches as versions. A writer inserts the number after the one it has read, together with the new
  * texts. Of racing writers one wins, and a version is never stored without its texts.
  */
-export type WatchStore = {
-  newest(host: string): Promise<WatchVersion | null>;
-
-  /**
-   * On `lost` the caller reads the newest version again, and decides anew.
-   * @param texts new ones; `attempt` is random
-   * @param dropped ids that the version does not refer to any more
-   */
-  append(
-    version: WatchVersion,
-    change: {
-      readonly attempt: string;
-      readonly texts: readonly WatchText[];
-      readonly dropped: readonly string[];
-    },
-  ): Promise<InsertOutcome>;
-
-  text(id: string): Promise<string | null>;
-
-  /** Hosts whose look is due: those with a confirming look, then the others, each earliest first. */
-  dueLooks(options: DueOptions): Promise<readonly string[]>;
-
-  /** Receivers to which a delivery is due, each once, earliest first, however many are due to one of them. */
-  dueReceivers(options: DueOptions): Promise<readonly string[]>;
-
-  /** Watches of a receiver that have a delivery due, earliest first. */
-  dueSends(receiver: string, options: Omit<DueOptions, 'except'>): Promise<readonly WatchVersion[]>;
-
-  /** Time of the earliest duty of any watch; null when none is planned. */
-  firstDutyMs(duty: WatchDuty): Promise<number | null>;
-
-  /** At most `limit`, in no order. Reads what racing writers have stored so far. */
-  live(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]>;
-};
-
-export function watchesOn({ tables, now }: StoreContext): WatchStore {
+export function watchesOn({ tables, now }: StoreContext) {
   const { watches, watchTexts } = tables;
-
-  function newestRow(host: string): Promise<Row<'watches'> | null> {
-    return watches.first({ host }, { order: [['n', 'desc']] });
-  }
 
   /** Marks a replaced version, so that it is no longer due and the purge removes it. */
   async function retire(host: string, n: number): Promise<void> {
@@ -111,12 +81,16 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
   }
 
   return {
-    async newest(host) {
-      const row = await newestRow(host);
+    async newest(host: string): Promise<WatchVersion | null> {
+      const row = await watches.first({ host }, { order: [['n', 'desc']] });
       return row && toVersion(row);
     },
 
-    async append({ host, n, state: value, ...times }, { attempt, texts, dropped }) {
+    /** On `lost` the caller reads the newest version again, and decides anew. */
+    async append(
+      { host, n, state: value, ...times }: WatchVersion,
+      { attempt, texts, dropped }: WatchTextChange,
+    ): Promise<InsertOutcome> {
       const state = toStoredJson(value, `the watch of ${host}`);
       for (const { id, text } of texts) await watchTexts.insert({ id, host, n, attempt, text });
       const row = { ...times, host, n, attempt, atMs: now(), isCurrent: true, state };
@@ -132,11 +106,12 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       return outcome;
     },
 
-    async text(id) {
+    async text(id: string): Promise<string | null> {
       return (await watchTexts.get(id))?.text ?? null;
     },
 
-    async dueLooks({ upToMs, limit, except }) {
+    /** Hosts whose look is due: those with a confirming look, then the others, each earliest first. */
+    async dueLooks({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const order = [['lookAtMs', 'asc']] as const;
       const urgent = await watches.all({ ...due, isConfirming: true }, { order, limit });
@@ -146,7 +121,8 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       return (await currentAmong([...urgent, ...others])).map(({ host }) => host);
     },
 
-    async dueReceivers({ upToMs, limit, except }) {
+    /** Receivers to which a delivery is due, each once, earliest first, however many are due to one of them. */
+    async dueReceivers({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
       const receivers = new Set<string>();
       for await (const rows of watches.batches(due, { order: [['sendAtMs', 'asc']] })) {
@@ -156,18 +132,24 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       return [...receivers];
     },
 
-    async dueSends(receiver, { upToMs, limit }) {
+    /** Watches of a receiver that have a delivery due, earliest first. */
+    async dueSends(
+      receiver: string,
+      { upToMs, limit }: Omit<DueOptions, 'except'>,
+    ): Promise<readonly WatchVersion[]> {
       const due = { receiver, sendAtMs: { upTo: upToMs } };
       const rows = await watches.all(due, { order: [['sendAtMs', 'asc']], limit });
       return (await currentAmong(rows)).map(toVersion);
     },
 
-    async firstDutyMs(duty) {
+    /** Time of the earliest duty of any watch; null when none is planned. */
+    async firstDutyMs(duty: WatchDuty): Promise<number | null> {
       const row = await watches.first({ [duty]: { after: 0 } }, { order: [[duty, 'asc']] });
       return row?.[duty] ?? null;
     },
 
-    async live(which, limit) {
+    /** At most `limit`, in no order. Reads what racing writers have stored so far. */
+    async live(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
       const live = { ...which, isCurrent: true, endedAtMs: null };
       return (await currentAmong(await watches.all(live, { limit }))).map(toVersion);
     },

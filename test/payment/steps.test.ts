@@ -74,9 +74,9 @@ test('a new state of the ledger does not compile until each place handles it', {
   for (const name of ['node_modules', 'checks', 'catalog']) {
     symlinkSync(join(ROOT, name), join(folder.path, name), 'dir');
   }
-  const contract = join(folder.path, 'src/store/ledger.ts');
-  const states = readFileSync(contract, 'utf8');
-  writeFileSync(contract, states.replace("  'claimed',\n", "  'claimed',\n  'refunded',\n"));
+  const table = join(folder.path, 'src/store/payment-tables.ts');
+  const states = readFileSync(table, 'utf8');
+  writeFileSync(table, states.replace("  | 'claimed'\n", "  | 'claimed'\n  | 'refunded'\n"));
   writeFileSync(
     join(folder.path, 'tsconfig.payment.json'),
     JSON.stringify({
@@ -92,8 +92,7 @@ test('a new state of the ledger does not compile until each place handles it', {
   });
   const places = [...stdout.matchAll(/^(src\/[^(]+)\(\d+/gm)].map(([, file]) => file);
   expect([...new Set(places)].toSorted()).toEqual([
-    'src/payment/ledger/ledger.ts',
     'src/payment/ledger/recovery.ts',
-    'src/store/ledger.ts',
+    'src/store/payment-tables.ts',
   ]);
 });

@@ -4,72 +4,24 @@ import { checksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
-import type { LedgerState } from '../../store/payment-tables.ts';
+import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
 import type { Requirements } from '../gate/challenge.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 
-/**
- * The steps that may follow each step. After `settling` money may have moved, so only a definite refusal
- * of the first send (`released`) frees the key.
- */
-const FOLLOWERS: Readonly<Record<LedgerState | 'none', readonly LedgerState[]>> = {
-  none: ['claimed'],
-  claimed: ['computed', 'released'],
-  computed: ['settling', 'released'],
-  settling: ['settled', 'released', 'unknown', 'failed'],
-  // Written before every further send, and with what that send showed.
-  unknown: ['unknown', 'settled', 'failed'],
-  settled: ['published'],
-  published: [],
-  released: ['claimed'],
-  failed: [],
-};
-
 export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
-  return FOLLOWERS[from].includes(to);
+  return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);
 }
 
-/**
- * Meaning of a state for a call that finds the key. All decisions by state go through `toProgress`, where a
- * new state does not compile until it has a meaning.
- * - `free`: the authorization is as if it had never been seen.
- * - `working`: claimed, and nothing was sent.
- * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
- * - `paid`: the money has moved, and the answer is the payer's.
- * - `failed`: it is proved that the authorization can never pay us.
- */
-export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
-
+/** All decisions by state go through this meaning. */
 export function toProgress(state: LedgerState): Progress {
-  switch (state) {
-    case 'released':
-      return 'free';
-    case 'claimed':
-    case 'computed':
-      return 'working';
-    case 'settling':
-    case 'unknown':
-      return 'in_doubt';
-    case 'settled':
-    case 'published':
-      return 'paid';
-    case 'failed':
-      return 'failed';
-  }
+  return STATE_RULES[state].meaning;
 }
+
+const CHARGED = { free: false, working: false, in_doubt: null, paid: true, failed: false } as const;
 
 /** Value of `charged` in an error about this payment. */
 export function toCharged(progress: Progress): boolean | null {
-  switch (progress) {
-    case 'free':
-    case 'working':
-    case 'failed':
-      return false;
-    case 'in_doubt':
-      return null;
-    case 'paid':
-      return true;
-  }
+  return CHARGED[progress];
 }
 
 export function isPaid(state: LedgerState): boolean {
