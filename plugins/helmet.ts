@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { SCRIPT, STYLES } from '../src/http/pages/inline-assets.ts';
+import { SCRIPT, STYLES } from './views.ts';
 
 /** Pages contain their one style sheet and one script, load only our own images, and may not be framed. */
 export default fp(

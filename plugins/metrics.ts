@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { hasForwardingHeader, isLoopback } from '../src/http/forwarding.ts';
 import { Forbidden } from '../src/model/errors.ts';
+import { hasForwardingHeader, isLoopback } from './connection.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,9 +1,32 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
+import { Type } from 'typebox';
 import type { Offer } from '../src/config/revision.ts';
-import type { Operation, OperationParameter } from '../src/http/documents/operation.ts';
-import { type PaymentInfo, paymentInfo } from '../src/http/documents/payment-info.ts';
-import { challengeSchema } from '../src/http/routes/challenge-schema.ts';
+
+export type OperationParameter = {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'body';
+  readonly required: boolean;
+  readonly description: string;
+};
+
+/** One documented operation; every discovery document is written from it. */
+export type Operation = {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly OperationParameter[];
+  readonly offer: Offer;
+};
+
+/** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
+export type PaymentInfo = {
+  readonly price: { readonly mode: 'fixed'; readonly currency: 'USD'; readonly amount: string };
+  readonly protocols: readonly [{ readonly x402: Record<string, never> }];
+};
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,6 +43,31 @@ declare module 'fastify' {
     operations: Operation[];
   }
 }
+
+/** Base units of a dollar, in an asset with 6 decimals. */
+const BASE_UNITS_PER_DOLLAR = 1_000_000n;
+
+/** The body of a 402 (interface spec 2.7): the same JSON as in its `PAYMENT-REQUIRED` header. */
+const challengeSchema = Type.Object(
+  {
+    x402Version: Type.Integer({ const: 2 }),
+    error: Type.String({ description: 'A stable code, a colon, and what to do.' }),
+    resource: Type.Object({ url: Type.String() }, { additionalProperties: true }),
+    accepts: Type.Array(
+      Type.Object({
+        scheme: Type.String({ const: 'exact' }),
+        network: Type.String({ description: 'CAIP-2, such as eip155:8453.' }),
+        asset: Type.String(),
+        amount: Type.String({ description: 'Base units of the asset, an integer.' }),
+        payTo: Type.String(),
+        maxTimeoutSeconds: Type.Integer(),
+        extra: Type.Object({ name: Type.String(), version: Type.String() }),
+      }),
+    ),
+    extensions: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { description: 'Payment required: sign for one entry of accepts and send PAYMENT-SIGNATURE.' },
+);
 
 /**
  * Completes every route that has an offer: security, payment info and 402 answer in its schema. A
@@ -96,4 +144,31 @@ function parametersOf(schema: unknown, place: OperationParameter['in']): Operati
     required: required.includes(name),
     description: property.description ?? '',
   }));
+}
+
+export function paymentInfo(priceBaseUnits: bigint): PaymentInfo {
+  return {
+    price: { mode: 'fixed', currency: 'USD', amount: dollarAmount(priceBaseUnits) },
+    protocols: [{ x402: {} }],
+  };
+}
+
+/** Writes six decimals: `0.050000`. */
+function dollarAmount(baseUnits: bigint): string {
+  const fraction = String(baseUnits % BASE_UNITS_PER_DOLLAR).padStart(6, '0');
+  return `${baseUnits / BASE_UNITS_PER_DOLLAR}.${fraction}`;
+}
+
+/** Writes an amount with at least two decimals: `0.05`. */
+export function dollars(baseUnits: bigint): string {
+  return dollarAmount(baseUnits).replace(/0{1,4}$/, '');
+}
+
+export function priceUsd(offer: Offer): number {
+  return offer.kind === 'paid' ? Number(dollarAmount(offer.priceBaseUnits)) : 0;
+}
+
+/** "$0.05"; a route without a price is free. */
+export function priceText(offer: Offer | undefined): string {
+  return offer?.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}` : 'nothing';
 }

@@ -1,14 +1,12 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Revision } from '../src/config/revision.ts';
-import { openApiInfo, TAGS } from '../src/http/documents/openapi-info.ts';
-import { anyErrorSchema } from '../src/http/routes/error-schema.ts';
+import { ERROR_CODES } from '../src/model/error-codes.ts';
 
 export type OpenApiOptions = {
-  readonly revision: Revision;
   readonly baseUrl: string;
-  readonly siteUrl: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
 };
 
 /** Schema keyword with facts for the OpenAPI document; validators ignore it. */
@@ -16,13 +14,13 @@ export const DOCUMENTED = 'documented';
 
 /** Writes OpenAPI 3.1 from the schemas of the routes; `app.swagger()` returns it. */
 export default fp(
-  async (app: FastifyInstance, { revision, baseUrl, siteUrl }: OpenApiOptions) => {
+  async (app: FastifyInstance, { baseUrl, info, tags }: OpenApiOptions) => {
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
-        info: openApiInfo(revision, { baseUrl, siteUrl }),
+        info,
         servers: [{ url: baseUrl }],
-        tags: [...TAGS],
+        tags: [...tags],
         components: {
           schemas: { Error: anyErrorSchema() },
           securitySchemes: {
@@ -62,4 +60,21 @@ function describeProperties(schema: unknown): unknown {
     return [name, { ...validated, ...documented }] as const;
   });
   return { ...rest, properties: Object.fromEntries(described) };
+}
+
+/** Lists every error code, also `not_found` and `method_not_allowed`, which no operation answers. */
+function anyErrorSchema() {
+  return {
+    type: 'object' as const,
+    description: 'Every error of this API has this form.',
+    required: ['error', 'message'],
+    properties: {
+      error: {
+        type: 'string' as const,
+        enum: Object.keys(ERROR_CODES),
+        description: 'Stable: decide by it, not by the message.',
+      },
+      message: { type: 'string' as const, description: 'What happened and what to do.' },
+    },
+  };
 }

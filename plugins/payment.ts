@@ -4,11 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
-import { disconnectSignal } from '../src/http/disconnect-signal.ts';
-import { hasForwardingHeader, isOwnNetwork } from '../src/http/forwarding.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
+import { disconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

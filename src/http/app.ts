@@ -33,25 +33,28 @@ import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import { toWatchTiming } from '../watch/timing.ts';
 import { createWatchDesk } from '../watch/watch-desk.ts';
-import { attestationRoutes } from './routes/attestation.ts';
-import { checksRoutes } from './routes/checks.ts';
+import { openApiInfo, TAGS } from './documents/openapi.ts';
+import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { feedRoutes } from './routes/feed.ts';
-import { healthRoutes } from './routes/health.ts';
 import type { JudgeInHand } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
-import type { SoldRoute } from './routes/paid/paid-catalog.ts';
-import { paidRoutes } from './routes/paid/paid-routes.ts';
+import { paidRoutes, type SoldRoute } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
-import { reportRoutes } from './routes/report.ts';
+import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
 import type { RouteContext } from './routes/route-context.ts';
-import { signingKeyRoutes } from './routes/signing-keys.ts';
-import { siteRoutes } from './routes/site/index.ts';
+import { homeRoute } from './routes/site/home.ts';
+import {
+  aboutRoute,
+  aboutWatchRoute,
+  badgeRoute,
+  checkRoutes,
+  statisticsPageRoute,
+} from './routes/site/pages.ts';
+import { reportRoute, scanAttestationRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
-import { statusRoutes } from './routes/status.ts';
 import { watchRoutes } from './routes/watch.ts';
-import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 
 export type AppOptions = {
   readonly log: FastifyBaseLogger;
@@ -181,7 +184,8 @@ async function registerPlugins(
     answerWithinMs: config.scanTimeoutMs,
     trustsProxy: config.trustProxy.length > 0,
   });
-  await app.register(openapi, config);
+  const { baseUrl } = config;
+  await app.register(openapi, { baseUrl, info: openApiInfo(config), tags: TAGS });
   await app.register(views, {
     mockPayments: config.payment.mode === 'mock',
     hasStatistics: config.revision.offers.statistics !== undefined,
@@ -195,17 +199,50 @@ async function registerPlugins(
 }
 
 async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promise<void> {
-  await app.register(healthRoutes, parts);
-  await app.register(statusRoutes, parts);
-  await app.register(checksRoutes, parts);
-  await app.register(reportRoutes, parts);
-  await app.register(attestationRoutes, parts);
-  await app.register(signingKeyRoutes, parts);
-  await app.register(preflightRoutes, parts);
-  await app.register(directoryRoutes, parts);
-  await app.register(statisticsRoutes, parts);
-  await app.register(ownershipRoutes, parts);
-  await app.register(documentRoutes, parts);
-  await app.register(siteRoutes, parts);
-  await app.register(feedRoutes, parts);
+  for (const routes of [
+    healthRoutes,
+    statusRoutes,
+    checksRoutes,
+    reportRoutes,
+    attestationRoutes,
+    signingKeyRoutes,
+    preflightRoutes,
+    directoryRoutes,
+    statisticsRoutes,
+    ownershipRoutes,
+    documentRoutes,
+    homeRoute,
+    reportRoute,
+    badgeRoute,
+    checkRoutes,
+    aboutRoute,
+    aboutWatchRoute,
+    scanAttestationRoute,
+    statisticsPageRoute,
+    feedRoutes,
+  ]) {
+    await app.register(routes, parts);
+  }
 }
+
+/** Limits of connections before a request is complete. */
+export type ServerLimits = {
+  /** Time to receive a whole request from the connection's first byte; the answer may take longer. */
+  readonly requestTimeoutMs: number;
+  /** Interval of the check; a connection is closed at most this much later. */
+  readonly checkIntervalMs: number;
+  /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
+  readonly maxConnections: number;
+  /**
+   * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
+   * ones lose their first packet and retry after a second.
+   */
+  readonly backlog: number;
+};
+
+export const SERVER_LIMITS: ServerLimits = {
+  requestTimeoutMs: 15_000,
+  checkIntervalMs: 5_000,
+  maxConnections: 10_000,
+  backlog: 4_096,
+};

@@ -5,7 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadEnvFile, misspelledSettings, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/errors.ts';
-import { SERVER_LIMITS } from '../http/server-limits.ts';
+import { SERVER_LIMITS } from '../http/app.ts';
 import { redact } from '../model/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';

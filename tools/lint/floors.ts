@@ -51,20 +51,21 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   cli: 'model guard config parse workers attestation engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
     ' ',
   ),
-  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory watch mcp'.split(
+  plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'directory'],
+  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers answers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp http'.split(
+    'model guard config parse workers answers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp plugins http'.split(
       ' ',
     ),
 };
 
 const ROOMS = Object.keys(FLOORS);
 
-/** The folders of a room; the plugins are the web server's. */
+/** The folder of a room; the plugins stand beside `src`. */
 function pathOf(room: string): string {
-  return room === 'http' ? '^(src/http|plugins)/' : `^src/${room}/`;
+  return room === 'plugins' ? '^plugins/' : `^src/${room}/`;
 }
 
 /** Rows that name their own room or one of a later row. */

@@ -1,5 +1,4 @@
-import type { Operation } from './operation.ts';
-import { dollars } from './payment-info.ts';
+import { dollars, type Operation } from '../../../plugins/offers.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** `/llms.txt`, in the format of llmstxt.org. */

@@ -1,4 +1,5 @@
-import type { Operation } from './operation.ts';
+import type { Operation } from '../../../plugins/offers.ts';
+import { CAP_POINTS, GRADES, POINTS, WEIGHTS } from '../../engine/score.ts';
 
 export const SERVICE_NAME = 'x402 Conformance Scanner';
 
@@ -43,3 +44,15 @@ export function apiOperations({ operations }: ServiceFacts): readonly Operation[
 }
 
 export const DOCUMENTS_TAG = 'documents';
+
+const grades = GRADES.map(([grade, from]) => `${grade} from ${from}`).join(', ');
+
+export const SCORE_NOTE =
+  `scoring@1, integers throughout. Points by severity: critical ${POINTS.critical}, major ${POINTS.major}, minor ${POINTS.minor}; a pass earns all, a warn half, a fail none; ` +
+  'results whose basis is not_determined are left out. Sub-score of a category = floor(100 * earned / possible). ' +
+  `Score = floor of the weighted mean of the sub-scores, Protocol ${WEIGHTS.protocol}, Docs ${WEIGHTS.docs}, Standing ${WEIGHTS.directory}; a category with nothing determined drops out. ` +
+  `Caps: any critical fail ${CAP_POINTS.criticalFail} at most, P1 fail ${CAP_POINTS.unreachable}, payableBy nobody ${CAP_POINTS.unpayable} at most; otherwise any critical warn or major fail of Protocol ${CAP_POINTS.flawed} at most. ` +
+  `Grades: ${grades}, F below. Standing depends on third parties and moves a grade by one letter at most.`;
+
+export const ICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="x402 Conformance Scanner"><path fill="#0b5fff" d="M16 1 29 6v9c0 8-5 14-13 16C8 29 3 23 3 15V6z"/><path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="m9 16 5 5 9-10"/></svg>
+`;

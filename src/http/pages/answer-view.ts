@@ -2,7 +2,7 @@ import type { PayableBy } from '../../model/payability.ts';
 import { protocolText } from '../../parse/x402/more-sold.ts';
 import { networkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
-import { localScan, type Requested, scanRequest } from './copyable-requests.ts';
+import { localScan, type Requested, scanRequest } from './page-text.ts';
 
 /** The answer to what a visitor typed; `problem` is set where it could not be asked. */
 export type AnswerView =

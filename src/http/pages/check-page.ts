@@ -8,9 +8,8 @@ import { toPhrase } from '../../model/check-phrases.ts';
 import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
-import { SCORE_NOTE } from '../documents/score-note.ts';
-import { patchBlocks } from './patch-blocks.ts';
-import { STACK_NAMES } from './stack-names.ts';
+import { SCORE_NOTE } from '../documents/service-facts.ts';
+import { patchBlocks, STACK_NAMES } from './patch-blocks.ts';
 
 export function checksPage(catalog: Catalog) {
   return {

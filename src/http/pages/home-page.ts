@@ -1,8 +1,8 @@
 import type { Project } from '../../directory/project.ts';
 import type { DirectoryChange } from '../../store/changes.ts';
 import type { AnswerView } from './answer-view.ts';
-import { cutText } from './cut-text.ts';
-import { type GradeCounts, gradeHistogram } from './pictures/grade-histogram.ts';
+import { cutText } from './page-text.ts';
+import { type GradeCounts, gradeHistogram } from './pictures.ts';
 
 export type HomePageInput = {
   /** Part of a host, to find it in the directory. */

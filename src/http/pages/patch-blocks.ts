@@ -1,4 +1,40 @@
-import type { CheckPatches } from '../../patches/patches-for.ts';
+import type { ScanReport } from '../../model/report.ts';
+import { STACKS, type Stack } from '../../patches/patch.ts';
+import { readPatchValues } from '../../patches/patch-values.ts';
+import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
+import type { Finding } from './report-findings.ts';
+
+/** A patch lists every route of the seller, and a page stays small. */
+const MAX_PATCH_CHARS = 4_500;
+const DEFAULT_STACK: Stack = 'express';
+
+/** The gravest findings, each with its patch for one stack and links to the same page for the others. */
+export function fixFirst(
+  report: ScanReport,
+  findings: readonly Finding[],
+  wanted: string | null,
+  isBrief: boolean,
+) {
+  const stack = wanted !== null && isStack(wanted) ? wanted : DEFAULT_STACK;
+  const values = readPatchValues(report);
+  const fixes = findings.map((finding) => {
+    const found = patchesFor(finding.id, stack, values, finding.outcome);
+    return { ...finding, patch: found && shownPatch(found, isBrief) };
+  });
+  return {
+    fixes,
+    stack,
+    stackName: STACK_NAMES[stack],
+    stacks: STACKS.map((name) => ({ name, label: STACK_NAMES[name], isChosen: name === stack })),
+    hasPatch: fixes.some(({ patch }) => patch !== null),
+  };
+}
+
+function shownPatch(found: CheckPatches, isBrief: boolean) {
+  const blocks = patchBlocks(found);
+  const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
+  return { lead: found.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
+}
 
 export type PatchBlock = {
   readonly heading: string;
@@ -16,3 +52,13 @@ export function patchBlocks({ patches }: CheckPatches): readonly PatchBlock[] {
         })),
   );
 }
+
+export const STACK_NAMES: Readonly<Record<Stack, string>> = {
+  express: 'Express',
+  hono: 'Hono',
+  next: 'Next.js',
+  fastapi: 'FastAPI',
+  flask: 'Flask',
+  go: 'Go',
+  nginx: 'nginx',
+};

@@ -2,7 +2,7 @@ import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { money, toOfferPrice } from '../../payable/offer-price.ts';
-import { cutText } from './cut-text.ts';
+import { cutText } from './page-text.ts';
 
 const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =
   {

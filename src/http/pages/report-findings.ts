@@ -5,7 +5,7 @@ import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import { toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
-import { cutText } from './cut-text.ts';
+import { cutText } from './page-text.ts';
 
 /** The rule of each check in three sentences, by id. */
 export type SentencesById = ReadonlyMap<string, Sentences>;

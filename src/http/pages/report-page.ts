@@ -9,15 +9,12 @@ import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/history.ts';
-import { copyableRequests, localScan } from './copyable-requests.ts';
-import { cutText } from './cut-text.ts';
-import { fixFirst } from './fix-first.ts';
+import { copyableRequests, cutText, localScan } from './page-text.ts';
+import { fixFirst } from './patch-blocks.ts';
 import { payableSection } from './payable-section.ts';
-import { checkStrip } from './pictures/check-strip.ts';
-import { type GradeCounts, gradeHistogram } from './pictures/grade-histogram.ts';
-import { scoreHistory } from './pictures/score-history.ts';
-import { scoreWaterfall, waterfallText } from './pictures/score-waterfall.ts';
+import { type GradeCounts, gradeHistogram } from './pictures.ts';
 import { reportFindings, type SentencesById } from './report-findings.ts';
+import { checkStrip, scoreHistory, scoreWaterfall, waterfallText } from './score-pictures.ts';
 
 /** One published scan of the last 24 hours. */
 export type DayScan = Pick<ScanReport, 'scannedAt' | 'results'>;

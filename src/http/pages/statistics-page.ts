@@ -4,9 +4,7 @@ import { toPhrase } from '../../model/check-phrases.ts';
 import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { networkName } from '../../parse/x402/networks.ts';
-import { checkShares } from './pictures/check-shares.ts';
-import { countBars } from './pictures/count-bars.ts';
-import { priceRange } from './pictures/price-range.ts';
+import { checkShares, countBars, priceRange } from './pictures.ts';
 
 const PAYERS: Readonly<Record<PayableState, string>> = {
   default: 'clients as they come',

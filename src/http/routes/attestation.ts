@@ -2,7 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { toCanonicalJson } from '../../attestation/canonical-json.ts';
 import { PAYLOAD_TYPE, signEnvelope } from '../../attestation/envelope.ts';
+import { publishedKeys } from '../../attestation/published-keys.ts';
 import { type ScanStatement, toStatement } from '../../attestation/statement.ts';
+import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { DISCLAIMER } from '../../directory/provenance.ts';
 import { toReportBody } from '../../directory/report-body.ts';
@@ -10,10 +12,10 @@ import { readCatalog } from '../../engine/catalog/catalog.ts';
 import { NoFreshReport } from '../../model/errors.ts';
 import { packageVersion } from '../../probe/client/user-agent.ts';
 import type { FinishedScan } from '../../scan/finished-scan.ts';
-import { errorResponses, URL_ERRORS } from './error-schema.ts';
-import { requestedOrigin } from './requested-origin.ts';
+import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
+import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { urlParameter } from './url-parameter.ts';
+import { requestedOrigin, urlParameter } from './url-parameter.ts';
 
 const ENVELOPE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
@@ -85,3 +87,54 @@ async function stateScan(
     disclaimer: DISCLAIMER,
   });
 }
+
+const KEY_SET_TYPE = 'application/jwk-set+json';
+
+const bytes32 = { pattern: '^[A-Za-z0-9_-]{43}$' };
+
+const keySetSchema = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.String({ const: 'OKP' }),
+      crv: Type.String({ const: 'Ed25519' }),
+      x: Type.String({ ...bytes32, description: 'The public key, base64url.' }),
+      kid: Type.String({ ...bytes32, description: 'RFC 7638 thumbprint.' }),
+      use: Type.String({ const: 'sig' }),
+      alg: Type.String({ const: 'EdDSA' }),
+      nbf: Type.Integer({ description: 'Seconds: signs scans from then on.' }),
+      exp: Type.Integer({ description: 'Seconds: signs no scan from then on.' }),
+    }),
+  ),
+});
+
+/** The keys that verify signed reports, in revisions that offer them. */
+export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config } = parts;
+  if (config.revision.offers.attestation === undefined) return;
+
+  app.get(
+    PATHS.keys,
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: {
+        operationId: 'signingKeys',
+        tags: [DOCUMENTS_TAG],
+        summary: 'The public keys that verify signed reports',
+        response: {
+          200: {
+            description: 'A JWK Set.',
+            content: { [KEY_SET_TYPE]: { schema: keySetSchema } },
+          },
+          ...errorResponses(...STORE_ERRORS),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const keys = publishedKeys(await store.signingKeys.list(), store.now());
+      return reply
+        .header('cache-control', 'public, max-age=300')
+        .type(KEY_SET_TYPE)
+        .send({ keys: [...keys] });
+    },
+  );
+};

@@ -18,23 +18,6 @@ export const URL_ERRORS = ['invalid_url', 'invalid_parameter', ...STORE_ERRORS] 
 /** Every route may answer these: the query guard, the load guard, and a fault of ours. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
 
-/** Lists every error code, also `not_found` and `method_not_allowed`, which no operation answers. */
-export function anyErrorSchema() {
-  return {
-    type: 'object' as const,
-    description: 'Every error of this API has this form.',
-    required: ['error', 'message'],
-    properties: {
-      error: {
-        type: 'string' as const,
-        enum: Object.keys(ERROR_CODES),
-        description: 'Stable: decide by it, not by the message.',
-      },
-      message: { type: 'string' as const, description: 'What happened and what to do.' },
-    },
-  };
-}
-
 /** Response schemas, by status, for the errors that a route answers. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, TSchema> {
   const all = [...new Set([...codes, ...EVERYWHERE])];
@@ -65,3 +48,5 @@ function errorSchema(codes: readonly ErrorCode[]): TSchema {
     },
   );
 }
+
+export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;

@@ -6,7 +6,7 @@ import { writeHostFeed } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../model/errors.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { originOfHost } from './site/page.ts';
+import { originOfHost } from './url-parameter.ts';
 
 const ATOM = 'application/atom+xml';
 

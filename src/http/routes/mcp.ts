@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { disconnectSignal } from '../../../plugins/connection.ts';
 import { toServiceError } from '../../../plugins/errors.ts';
 import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
@@ -16,9 +17,8 @@ import { refuseNesting } from '../../parse/json/refuse-json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
-import { disconnectSignal } from '../disconnect-signal.ts';
-import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
+import { requestedOrigin } from './url-parameter.ts';
 
 /** Judges a challenge that the caller passes in; sends no request. */
 export type JudgeInHand = (challenge: object, url: string | null) => Promise<Preflight>;

@@ -6,10 +6,8 @@ import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
-import { listingKeyParameter } from './listing-key-parameter.ts';
-import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
-import { urlParameter } from './url-parameter.ts';
+import { listingKeyParameter, requestedOrigin, urlParameter } from './url-parameter.ts';
 
 /** Errors of routes that fetch the challenge file. */
 const READING = [

@@ -8,8 +8,8 @@ import {
 } from '../../directory/statistics.ts';
 import { PAYABLE_STATES } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
+import { instantSchema, noticeProperties } from './directory.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
-import { instantSchema, noticeProperties } from './project-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const countSchema = Type.Integer({ minimum: 0, multipleOf: ROUNDING });

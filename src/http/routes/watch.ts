@@ -4,10 +4,13 @@ import { toClient } from '../../directory/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import type { WatchDesk } from '../../watch/watch-desk.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
-import { listingKeyParameter } from './listing-key-parameter.ts';
-import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
-import { DOCUMENTED_URL, urlParameter } from './url-parameter.ts';
+import {
+  DOCUMENTED_URL,
+  listingKeyParameter,
+  requestedOrigin,
+  urlParameter,
+} from './url-parameter.ts';
 
 export type WatchRouteContext = RouteContext & { readonly watchDesk: WatchDesk };
 

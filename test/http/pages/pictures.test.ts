@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReportBody } from '../../../src/directory/report-body.ts';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
-import { checkStrip } from '../../../src/http/pages/pictures/check-strip.ts';
-import { gradeHistogram } from '../../../src/http/pages/pictures/grade-histogram.ts';
-import { markup } from '../../../src/http/pages/pictures/markup.ts';
-import { scoreHistory } from '../../../src/http/pages/pictures/score-history.ts';
-import { scoreWaterfall, waterfallText } from '../../../src/http/pages/pictures/score-waterfall.ts';
+import { gradeHistogram, markup } from '../../../src/http/pages/pictures.ts';
+import {
+  checkStrip,
+  scoreHistory,
+  scoreWaterfall,
+  waterfallText,
+} from '../../../src/http/pages/score-pictures.ts';
 import { type Site, startSite } from './site-pages.ts';
 
 describe('the pictures of a report page say what the API says', () => {

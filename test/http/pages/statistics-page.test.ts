@@ -1,9 +1,7 @@
 /** The page of statistics: the numbers of the API, in pictures and beside them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CheckStatistics, Statistics } from '../../../src/directory/statistics.ts';
-import { checkShares } from '../../../src/http/pages/pictures/check-shares.ts';
-import { countBars } from '../../../src/http/pages/pictures/count-bars.ts';
-import { priceRange } from '../../../src/http/pages/pictures/price-range.ts';
+import { checkShares, countBars, priceRange } from '../../../src/http/pages/pictures.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 import { type Site, startSite } from './site-pages.ts';
 

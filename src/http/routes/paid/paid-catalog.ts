@@ -1,20 +1,30 @@
+import type { FastifyPluginAsync } from 'fastify';
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
+import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
+import { ExportSnapshots } from '../../../directory/export-snapshots.ts';
+import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { toReportBody } from '../../../directory/report-body.ts';
+import type { Origin } from '../../../guard/origin.ts';
+import { NoFreshReport } from '../../../model/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import { changesRoute } from './changes-route.ts';
-import { exportRoute } from './export-route.ts';
-import { reportRoute } from './report-route.ts';
+import { JSON_HEADERS } from '../error-schema.ts';
+import { reportExample } from '../report-schema.ts';
+import { requestedOrigin } from '../url-parameter.ts';
+import { type PaidOperation, paidSchemas } from './paid-schemas.ts';
 import { type SellingOptions, scanRoute } from './scan-route.ts';
+
+/** Of what is read from the store. */
+const MIN_VALIDITY_MS = 20_000;
 
 const MAKERS = {
   scan: scanRoute,
   report: reportRoute,
   export: exportRoute,
   changes: changesRoute,
-} as const satisfies Partial<
-  Record<keyof Revision['offers'], (options: SellingOptions, offer: PaidOffer) => PaidRoute>
+} as const satisfies Record<
+  keyof Revision['offers'] & PaidOperation,
+  (options: SellingOptions, offer: PaidOffer) => PaidRoute
 >;
-
-export type PaidOperation = keyof typeof MAKERS;
 
 export type SoldRoute = {
   readonly operation: PaidOperation;
@@ -30,4 +40,119 @@ export function soldRoutes(options: SellingOptions): SoldRoute[] {
     if (offer?.kind !== 'paid') return [];
     return [{ operation, offer, route: MAKERS[operation](options, offer) }];
   });
+}
+
+/** Registers the paid operations behind the payment gate (`plugins/payment.ts`). */
+export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldRoute[] }> = async (
+  app,
+  { sold },
+) => {
+  for (const { operation, route, offer } of sold) {
+    app.sell(route, { schema: paidSchemas[operation], offer });
+  }
+};
+
+/** `GET /v1/changes`: changes of the directory since an instant. */
+function changesRoute(
+  { config, store }: SellingOptions,
+  offer: PaidOffer,
+): PaidRoute<ChangesQuery> {
+  return {
+    name: 'changes',
+    method: 'GET',
+    path: '/v1/changes',
+    description: 'Directory changes since an instant: new, grade_changed and rescanned origins.',
+    priceBaseUnits: offer.priceBaseUnits,
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    minValidityMs: MIN_VALIDITY_MS,
+    isPublic: false,
+    discovery: {
+      input: { since: '2026-08-14T00:00:00Z', limit: '100' },
+      inputSchema: {
+        properties: { since: { type: 'string' }, limit: { type: 'string' } },
+        required: ['since'],
+      },
+      output: {
+        example: { count: 0, hasMore: false, nextSince: '2026-08-14T00:00:00Z', changes: [] },
+        schema: {
+          properties: { count: { type: 'integer' }, changes: { type: 'array' } },
+          required: ['count', 'changes'],
+        },
+      },
+    },
+
+    parse: ({ query }) => parseChangesQuery(query as { since?: string; limit?: string }), // text, by the route's schema
+    canonical: ({ sinceMs, limit }) => `${new Date(sinceMs).toISOString()} ${limit}`,
+
+    async compute(query) {
+      const page = await listChanges(store, query, config.siteUrl);
+      return { headers: JSON_HEADERS, body: JSON.stringify(page) };
+    },
+  };
+}
+
+/** `GET /v1/directory/export`: the whole directory in one answer, stored in chunks before it is settled. */
+function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
+  const snapshots = new ExportSnapshots({ store, siteUrl: config.siteUrl, headers: JSON_HEADERS });
+  return {
+    name: 'export',
+    method: 'GET',
+    path: '/v1/directory/export',
+    description: 'The whole directory with grade history, up to 10,000 projects in one answer.',
+    priceBaseUnits: offer.priceBaseUnits,
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    minValidityMs: MIN_VALIDITY_MS,
+    isPublic: false,
+    discovery: {
+      input: {},
+      inputSchema: { properties: {} },
+      output: {
+        example: { count: 0, truncated: false, exportedAt: '2026-08-14T00:00:00Z', projects: [] },
+        schema: {
+          properties: { count: { type: 'integer' }, projects: { type: 'array' } },
+          required: ['count', 'truncated', 'projects'],
+        },
+      },
+    },
+
+    parse: () => null,
+    canonical: () => 'all',
+    compute: async () => ({ answerId: await snapshots.current() }),
+  };
+}
+
+/** `GET /v1/report`, in revisions that sell it. */
+function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origin> {
+  const { config, store } = options;
+  const { siteUrl, revision } = config;
+  return {
+    name: 'report',
+    method: 'GET',
+    path: '/v1/report',
+    description: 'The full report of the last scan of an origin, if it is under 24 hours old.',
+    priceBaseUnits: offer.priceBaseUnits,
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    minValidityMs: MIN_VALIDITY_MS,
+    // The report is sold, so only its payer may see the answer.
+    isPublic: false,
+    discovery: {
+      input: { url: 'https://api.example.com' },
+      inputSchema: { properties: { url: { type: 'string' } }, required: ['url'] },
+      output: reportExample('hit'),
+    },
+
+    parse({ query }) {
+      const { url } = query as { url: string }; // validated by the route's schema
+      return requestedOrigin(url, options);
+    },
+    canonical: (origin) => origin.host,
+
+    async compute(origin) {
+      const finished = await findFreshReport(store, origin.host);
+      if (finished === null) throw new NoFreshReport(origin);
+      const saysCharged = revision.reportSaysCharged;
+      const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged });
+      return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: finished.scanId };
+    },
+  };
 }

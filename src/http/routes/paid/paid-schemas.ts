@@ -1,18 +1,17 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../model/error-codes.ts';
-import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import {
   gradeSchema,
   instantSchema,
   noticeProperties,
   projectProperties,
   scoreSchema,
-} from '../project-schema.ts';
+} from '../directory.ts';
+import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import { reportSchema } from '../report-schema.ts';
 import { urlParameter } from '../url-parameter.ts';
-import { INCLUDE_SCHEMA } from './include-schema.ts';
-import type { PaidOperation } from './paid-catalog.ts';
+import { INCLUDE_SCHEMA } from './scan-route.ts';
 
 /** Errors that the payment gate may answer on every paid route. */
 const GATE_ERRORS = [
@@ -58,7 +57,7 @@ const change = Type.Object({
   previousScore: Type.Optional(scoreSchema),
 });
 
-export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
+export const paidSchemas = {
   scan: {
     operationId: 'scan',
     tags: ['scanning'],
@@ -165,4 +164,6 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
       ...errorResponses(...QUERY_ERRORS, ...GATE_ERRORS),
     },
   },
-};
+} satisfies Readonly<Record<string, FastifySchema>>;
+
+export type PaidOperation = keyof typeof paidSchemas;

@@ -1,13 +1,15 @@
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { type ReportPresentation, toReportBody } from '../../../directory/report-body.ts';
+import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import type { FinishedScan } from '../../../scan/finished-scan.ts';
-import { fromStoredReport } from '../../../scan/finished-scan.ts';
-import { requestedOrigin } from '../requested-origin.ts';
+import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
+import type { ScanCoordinator } from '../../../scan/scan-coordinator.ts';
+import type { KeptRecording } from '../../../store/results.ts';
+import { JSON_HEADERS } from '../error-schema.ts';
+import { reportExample } from '../report-schema.ts';
 import type { RouteContext } from '../route-context.ts';
-import { INCLUDE_SCHEMA } from './include-schema.ts';
-import { reportExample } from './report-example.ts';
-import { type ScanInput, scanAnswers } from './scan-answers.ts';
+import { requestedOrigin } from '../url-parameter.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
@@ -111,3 +113,53 @@ async function findWaiting(
   }
   return null;
 }
+
+export type ScanInput = {
+  readonly origin: Origin;
+  readonly submittedUrl: string;
+  readonly withRecording: boolean;
+};
+
+const NOT_KEPT = 'No recording of this scan was kept. Ask for another scan with it.';
+const TOO_LARGE =
+  'The recording has over 4 MiB. x402-scan scan ORIGIN --save FILE makes one on your machine.';
+
+/** Answers about finished scans, with their recordings where those are asked for. */
+export function scanAnswers(
+  scanCoordinator: Pick<ScanCoordinator, 'recordingOf'>,
+  presentation: Omit<ReportPresentation, 'cache'>,
+) {
+  return {
+    async answer(
+      scan: FinishedScan,
+      cache: ReportPresentation['cache'],
+      { withRecording }: ScanInput,
+    ) {
+      const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
+      const kept = withRecording ? await scanCoordinator.recordingOf(scan) : null;
+      const body = withRecording ? withRecordingMember(report, kept) : report;
+      return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
+    },
+
+    /** True where the answer would hold all that is asked for. */
+    async isWhole(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
+      return !withRecording || (await scanCoordinator.recordingOf(scan)) !== null;
+    },
+  };
+}
+
+/** `json` is the text of an object with members. */
+function withRecordingMember(json: string, kept: KeptRecording | null): string {
+  const reason = kept === null ? NOT_KEPT : TOO_LARGE;
+  const member = kept?.text
+    ? `"recording":${kept.text}`
+    : `"recording":null,"recordingReason":${JSON.stringify(reason)}`;
+  return `${json.slice(0, -1)},${member}}`;
+}
+
+/** Parts that a caller may ask for beside the report. Short, because clients echo challenges in a header. */
+export const INCLUDE_SCHEMA = {
+  type: 'array',
+  items: { type: 'string', enum: ['recording'] },
+  uniqueItems: true,
+} as const;

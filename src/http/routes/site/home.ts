@@ -1,9 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { toServiceError } from '../../../../plugins/errors.ts';
+import { priceText } from '../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { toClient } from '../../../directory/client-key.ts';
+import { PAGE_SIZE, readFrontPage } from '../../../directory/front-page.ts';
+import { toProject } from '../../../directory/project.ts';
+import { OriginRefused } from '../../../guard/errors.ts';
+import { Forbidden, UnsupportedMediaType } from '../../../model/errors.ts';
+import { type AskedText, readAskedText } from '../../../preflight/asked.ts';
+import { PATHS } from '../../documents/service-facts.ts';
+import type { AnswerView } from '../../pages/answer-view.ts';
+import { homePage } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
-import { answerRoute } from './answer.ts';
-import { createSendHome } from './send-home.ts';
 
 const querystring = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 253 })),
@@ -20,3 +30,154 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
   );
   await app.register(answerRoute, { ...parts, sendHome });
 };
+
+/** Most of the newest changes are rescans, which the page leaves out. */
+const CHANGES_READ = 100;
+/** Link header: agents that know only the host find the documents by it. */
+const LINKS = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
+
+export type HomeRequest = {
+  readonly q: string;
+  readonly page: number;
+  readonly asked: string;
+  readonly answer: AnswerView | null;
+};
+
+/** Sends the front page, or a page of the hosts that contain `q`. */
+export type SendHome = (reply: FastifyReply, request: HomeRequest) => Promise<FastifyReply>;
+
+export function createSendHome({ config, store }: RouteContext): SendHome {
+  const { siteUrl, revision } = config;
+  const scanPrice = priceText(revision.offers.scan);
+  const hasMcp = revision.offers.mcp !== undefined;
+
+  return async (reply, { q, page, asked, answer }) => {
+    reply.header('link', LINKS);
+    const wanted = { sort: 'recent', q, page, pageSize: PAGE_SIZE } as const;
+    const isFront = q === '' && page === 0;
+    const [{ count, records }, gradeCounts, changes] = await Promise.all([
+      isFront ? readFrontPage(store.directory) : store.directory.list(wanted),
+      isFront ? store.directory.grades() : null,
+      isFront ? store.changes.newest(CHANGES_READ) : [],
+    ]);
+    const nowMs = store.now();
+    const projects = records.map((record) => toProject(record, siteUrl, nowMs));
+    const list = { ...wanted, query: q, count, projects, gradeCounts, changes };
+    return reply.view('home', homePage({ ...list, scanPrice, hasMcp, asked, answer }));
+  };
+}
+
+export type AnswerOptions = RouteContext & { readonly sendHome: SendHome };
+
+const FORM = 'application/x-www-form-urlencoded';
+const PREFLIGHT_PATH = '/v1/preflight';
+
+const body = Type.Object({
+  url: Type.String({ maxLength: 2_048 }),
+  /** Sent by the page's script, which shows the answer without a reload. */
+  fragment: Type.Optional(Type.Literal('true')),
+});
+
+/** Answers the form of the front page: shows a listed host's report, or makes one preflight within its rate limits. */
+export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
+  const { config, sendHome } = options;
+  const offer = config.revision.offers.preflight;
+  const count = offer && app.countAs?.(PREFLIGHT_PATH, offer, () => false);
+  // Only this route takes a form; every other route takes JSON.
+  app.addContentTypeParser<string>(FORM, { parseAs: 'string' }, ({ headers }, text, done) => {
+    const { 'content-encoding': encoding = 'identity' } = headers;
+    if (encoding.toLowerCase() !== 'identity') return done(new UnsupportedMediaType());
+    done(null, Object.fromEntries(new URLSearchParams(text)));
+  });
+
+  async function send(
+    reply: FastifyReply,
+    { url, fragment }: { readonly url: string; readonly fragment?: string },
+    answer: AnswerView,
+  ): Promise<FastifyReply> {
+    reply.header('cache-control', 'no-store');
+    if (fragment !== undefined) return reply.view('answer', answer);
+    return sendHome(reply, { q: '', page: 0, asked: url, answer });
+  }
+
+  app.post(
+    '/',
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: { hide: true, body },
+      onRequest: async (request) => refuseOtherSites(request, options),
+      preHandler: count ? [count] : [],
+      errorHandler: async (error, request, reply) => {
+        const { status, message, retryAfterSec } = toServiceError(error, request);
+        if (status >= 500) throw error;
+        if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
+        const { url = '', fragment } = fieldsOf(request.body);
+        const asked = { url, ...(fragment === undefined ? {} : { fragment }) };
+        return send(reply.code(status), asked, { problem: message, search: null });
+      },
+    },
+    async ({ body: asked, ip }, reply) => {
+      let target: AskedText;
+      try {
+        target = readAskedText(asked.url, config.originPolicy);
+      } catch (error) {
+        if (!(error instanceof OriginRefused)) throw error;
+        const problem = problemOf(error, asked.url.trim());
+        return send(reply.code(400), asked, problem);
+      }
+      const { host } = target.origin;
+      const record = await options.store.directory.get(host);
+      if (record?.listed === true || offer === undefined) {
+        const report = `/o/${host}`;
+        if (asked.fragment === undefined) return reply.redirect(report, 303);
+        return reply.code(204).header('location', report).send();
+      }
+      return send(reply, asked, await askSeller(target, ip, options));
+    },
+  );
+};
+
+/** Refuses forms of other sites, which could use up their visitors' rate limits and scan in their name. */
+function refuseOtherSites(
+  { headers, host }: FastifyRequest,
+  { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
+): void {
+  const { origin, 'sec-fetch-site': site = '' } = headers;
+  const own = [host, new URL(baseUrl).host, new URL(siteUrl).host];
+  // Forms of a page with `no-referrer` send "null", so Sec-Fetch-Site decides where a browser sends it.
+  const isForeign =
+    site === ''
+      ? origin !== undefined && origin !== 'null' && !own.includes(URL.parse(origin)?.host ?? '')
+      : site !== 'same-origin' && site !== 'none';
+  if (isForeign) throw new Forbidden('Ask from the front page: pages of other sites may not.');
+}
+
+/** The form's fields, also where the body did not validate. */
+function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: string } {
+  if (typeof body !== 'object' || body === null) return {};
+  const url = 'url' in body && typeof body.url === 'string' ? { url: body.url } : {};
+  return { ...url, ...('fragment' in body ? { fragment: 'true' } : {}) };
+}
+
+function problemOf({ reason, message }: OriginRefused, text: string): AnswerView {
+  if (text === '')
+    return { problem: 'Type a host or the URL of something it sells.', search: null };
+  return { problem: message, search: reason === 'single_label' ? text : null };
+}
+
+async function askSeller(
+  { origin, path }: AskedText,
+  ip: string,
+  { preflight, config: { baseUrl, revision } }: RouteContext,
+): Promise<AnswerView> {
+  const client = toClient(ip);
+  const call = { method: 'GET', maxPrice: null, client };
+  const answer =
+    path === null
+      ? await preflight.askHost(origin, client)
+      : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
+  // Loaded with the first answer: it imports the parsers of offers.
+  const { answerView } = await import('../../pages/answer-view.ts');
+  const scanPrice = priceText(revision.offers.scan);
+  return answerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
+}

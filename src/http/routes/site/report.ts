@@ -1,17 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { priceText } from '../../../../plugins/offers.ts';
+import { PREDICATE_PATH } from '../../../attestation/statement.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
+import { DISCLAIMER } from '../../../directory/provenance.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
 import type { HistoryRow } from '../../../store/history.ts';
 import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
-import { originOfHost, priceText, sendMessage } from './page.ts';
+import { originOfHost } from '../url-parameter.ts';
+import { sendMessage } from './pages.ts';
 
 /** Sellers write much of a report; over this limit the page tells less of it. */
 const MAX_PAGE_BYTES = 58 * 1_024;
@@ -116,3 +120,21 @@ async function readDayScans(
   );
   return scans.filter((scan) => scan !== null);
 }
+
+/** The page at the address that signed reports name as their predicate type. */
+export const scanAttestationRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { config },
+) => {
+  if (config.revision.offers.attestation === undefined) return;
+  const view = {
+    title: 'Signed reports',
+    summary: 'What the scanner signs about a scan, and how to verify it',
+    disclaimer: DISCLAIMER,
+  };
+  app.get(
+    PREDICATE_PATH,
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) => reply.view('scan-attestation', view),
+  );
+};

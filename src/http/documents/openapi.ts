@@ -1,4 +1,4 @@
-import type { Revision } from '../../config/revision.ts';
+import type { Config } from '../../config/config.ts';
 import { DOCUMENTS_TAG, PATHS, SERVICE_NAME, SUMMARY } from './service-facts.ts';
 
 export const TAGS = [
@@ -22,9 +22,11 @@ A url is an https origin or a bare host; path and query are dropped. An unreacha
 
 Owners: POST /v1/verify/start, serve the token at /.well-known/scanner-challenge, POST /v1/verify/confirm, then POST /v1/listing within an hour, from the same address or with the listingKey that verify/start answered. Remove the file when you are done.`;
 
-type Addresses = { readonly baseUrl: string; readonly siteUrl: string };
-
-export function openApiInfo(revision: Revision, { baseUrl, siteUrl }: Addresses) {
+export function openApiInfo({
+  revision,
+  baseUrl,
+  siteUrl,
+}: Pick<Config, 'revision' | 'baseUrl' | 'siteUrl'>) {
   return {
     title: SERVICE_NAME,
     version: revision.name,

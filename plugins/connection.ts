@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
 /** Each proxy adds at least one of these headers; some add only one. */
@@ -29,4 +30,16 @@ export function isOwnNetwork(ip: string): boolean {
 
 function rangeOf(ip: string): string {
   return ipaddr.isValid(ip) ? ipaddr.process(ip).range() : 'none';
+}
+
+/** Aborts when the client disconnects before its answer was written. */
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+  const disconnect = new AbortController();
+  const onClose = () => {
+    if (!raw.writableFinished) disconnect.abort();
+  };
+  raw.once('close', onClose);
+  // The socket may have closed while the body was read.
+  if (raw.destroyed || raw.socket?.destroyed) onClose();
+  return disconnect.signal;
 }

@@ -1,0 +1,116 @@
+import { dollars, type Operation, priceUsd } from '../../../plugins/offers.ts';
+import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
+
+/** `/.well-known/x402`: the paid operations and the recipient (interface spec 2.8). */
+export function paymentManifest(facts: ServiceFacts) {
+  const { baseUrl, network, payTo } = facts;
+  const endpoints = facts.operations.flatMap(({ method, path, offer, description }) => {
+    if (offer.kind === 'free') return [];
+    return [
+      {
+        resource: `${baseUrl}${path}`,
+        method,
+        scheme: 'exact',
+        networks: [network],
+        price: `$${dollars(offer.priceBaseUnits)}`,
+        description,
+      },
+    ];
+  });
+  return {
+    x402Version: 2,
+    endpoints,
+    asset: 'USDC',
+    networks: [network],
+    payTo,
+    terms: `${baseUrl}${PATHS.terms}`,
+    instructions:
+      'Call an endpoint without payment to get its 402 challenge, sign an exact-scheme USDC authorization for one entry of accepts, and repeat the request with the header PAYMENT-SIGNATURE (or X-PAYMENT). Only a 200 is charged.',
+  };
+}
+
+/** The A2A version whose required fields the card has beside those of interface spec 2.9. */
+const A2A_VERSION = '0.3.0';
+
+/** Skills and the operations behind them. */
+const SKILLS = [
+  { id: 'scan', name: 'Scan an x402 origin', tags: ['x402', 'conformance', 'scan', 'grade'] },
+  { id: 'report', name: 'Read the report of an x402 origin', tags: ['x402', 'report', 'grade'] },
+] as const;
+
+/** `/.well-known/agent-card.json`. */
+export function agentCard(facts: ServiceFacts) {
+  const { baseUrl, siteUrl, version, network } = facts;
+  const operations = apiOperations(facts);
+  const skills = SKILLS.flatMap(({ id, name, tags }) => {
+    const operation = operations.find(({ operationId }) => operationId === id);
+    if (operation === undefined) return [];
+    const { description, offer } = operation;
+    return [{ id, name, description, priceUsd: priceUsd(offer), tags }];
+  });
+  return {
+    protocolVersion: A2A_VERSION,
+    name: SERVICE_NAME,
+    description: SUMMARY,
+    url: baseUrl,
+    preferredTransport: 'HTTP+JSON',
+    provider: { organization: SERVICE_NAME, url: siteUrl },
+    version,
+    capabilities: { streaming: false, pushNotifications: false, stateTransitionHistory: false },
+    defaultInputModes: ['application/json'],
+    defaultOutputModes: ['application/json'],
+    endpoints: operations.map(({ method, path, offer }) => ({
+      method,
+      url: `${baseUrl}${path}`,
+      priceUsd: priceUsd(offer),
+    })),
+    x402: { version: 2, networks: [network], assets: ['USDC'] },
+    skills,
+    authentication: {
+      schemes: ['none', 'x402'],
+      description:
+        'Free operations need no credentials. Paid operations answer 402 with an x402 V2 challenge; pay per call, no accounts and no keys.',
+    },
+    documentationUrl: `${baseUrl}${PATHS.llms}`,
+    openApiUrl: `${baseUrl}${PATHS.openapi}`,
+    termsOfService: `${baseUrl}${PATHS.terms}`,
+  };
+}
+
+/** `/discovery`: everything that can be called, in one JSON (interface spec 2.9). */
+export function serviceDescription(facts: ServiceFacts) {
+  const { baseUrl, siteUrl, version, network, operations } = facts;
+  const link = (path: string) => `${baseUrl}${path}`;
+  return {
+    service: SERVICE_NAME,
+    version,
+    baseUrl,
+    product: SUMMARY,
+    endpoints: {
+      free: operations.filter(({ offer }) => offer.kind === 'free').map(toEndpoint),
+      paid: operations.filter(({ offer }) => offer.kind === 'paid').map(toEndpoint),
+    },
+    payment: {
+      protocol: 'x402',
+      version: 2,
+      scheme: 'exact',
+      networks: [network],
+      asset: 'USDC',
+      model: 'per-call: no bundles, subscriptions or entitlements',
+      manifest: link(PATHS.manifest),
+    },
+    links: {
+      docs: link(PATHS.llms),
+      docsFull: link(PATHS.llmsFull),
+      openapi: link(PATHS.openapi),
+      agentCard: link(PATHS.agentCard),
+      x402: link(PATHS.manifest),
+      terms: link(PATHS.terms),
+      website: siteUrl,
+    },
+  };
+}
+
+function toEndpoint({ method, path, parameters, offer, description }: Operation) {
+  return { method, path, params: parameters, priceUsd: priceUsd(offer), description };
+}

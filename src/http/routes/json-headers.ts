@@ -1,1 +1,0 @@
-export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;

@@ -1,0 +1,223 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { findFreshReport } from '../../directory/fresh-report.ts';
+import { gradeSummary } from '../../directory/grade-summary.ts';
+import { toReportBody } from '../../directory/report-body.ts';
+import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
+import { SCORE_NOTE } from '../documents/service-facts.ts';
+import { errorResponses, URL_ERRORS } from './error-schema.ts';
+import { reportSchema } from './report-schema.ts';
+import type { RouteContext } from './route-context.ts';
+import { requestedOrigin, urlParameter } from './url-parameter.ts';
+
+const count = (status: string) =>
+  Type.Unsafe<number | null>({ type: ['integer', 'null'], description: `Checks with ${status}.` });
+
+const summarySchema = Type.Object(
+  {
+    origin: Type.String(),
+    known: Type.Boolean({ description: 'Whether the origin has ever been scanned.' }),
+    fresh: Type.Boolean({ description: 'Whether the result is younger than 24 hours.' }),
+    grade: Type.Unsafe<'A' | 'B' | 'C' | 'D' | 'F' | null>({
+      type: ['string', 'null'],
+      enum: ['A', 'B', 'C', 'D', 'F', null],
+    }),
+    score: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 100 }),
+    passCount: count('pass'),
+    warnCount: count('warn'),
+    failCount: count('fail'),
+    scannedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+    reportUrl: Type.String(),
+  },
+  { description: 'What is known of the origin; null where it was never scanned.' },
+);
+
+export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config } = parts;
+  const offer = config.revision.offers.status;
+  if (offer === undefined) return;
+
+  app.get(
+    '/v1/status',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'status',
+        tags: ['scanning'],
+        summary: 'Grade of an origin, and how fresh it is',
+        description: 'The grade, score and counts of the last scan, without its findings.',
+        querystring: Type.Object({ url: urlParameter }),
+        response: {
+          200: summarySchema,
+          ...errorResponses(...URL_ERRORS),
+        },
+      },
+    },
+    async ({ query }) => {
+      const origin = requestedOrigin(query.url, parts);
+      const grade = await store.directory.gradeOf(origin.host);
+      return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
+    },
+  );
+};
+
+/** The report of the last 24 hours, in revisions where it is free. */
+export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config } = parts;
+  const offer = config.revision.offers.report;
+  if (offer?.kind !== 'free') return;
+
+  app.get(
+    '/v1/report',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'report',
+        tags: ['scanning'],
+        summary: 'The full report of the last 24 hours',
+        description:
+          'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, with a pointer to POST /v1/scan.',
+        querystring: Type.Object({ url: urlParameter }),
+        response: {
+          200: reportSchema,
+          ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
+        },
+      },
+    },
+    async ({ query }) => {
+      const origin = requestedOrigin(query.url, parts);
+      const finished = await findFreshReport(store, origin.host);
+      if (finished === null) throw new NoFreshReport(origin);
+      return toReportBody(finished, { cache: 'hit', siteUrl: config.siteUrl, saysCharged: false });
+    },
+  );
+};
+
+const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
+  type: 'string',
+  enum: ['protocol', 'docs', 'directory'],
+});
+
+const catalogSchema = Type.Object(
+  {
+    checksVersion: Type.String({ description: '<date>.<n>' }),
+    totalChecks: Type.Integer(),
+    categories: Type.Array(
+      Type.Object({
+        key: category,
+        label: Type.String(),
+        count: Type.Integer(),
+        description: Type.String(),
+      }),
+    ),
+    checks: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          title: Type.String(),
+          severity: Type.Unsafe<'critical' | 'major' | 'minor'>({
+            type: 'string',
+            enum: ['critical', 'major', 'minor'],
+          }),
+          category,
+        }),
+      ),
+    ),
+    note: Type.Optional(Type.String({ description: 'How the score is computed.' })),
+  },
+  { description: 'The checks that every scan runs.' },
+);
+
+export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { config, catalog },
+) => {
+  const { offers, catalogListsChecks } = config.revision;
+  const offer = offers.checks;
+  if (offer === undefined) return;
+
+  const { checksVersion, categories, checks } = catalog;
+  const summary = {
+    checksVersion,
+    totalChecks: checks.length,
+    categories: categories.map(({ key, label, count, description }) => ({
+      key,
+      label,
+      count,
+      description,
+    })),
+  };
+  const answer = catalogListsChecks
+    ? {
+        ...summary,
+        checks: checks.map(({ id, title, severity, category }) => ({
+          id,
+          title,
+          severity,
+          category,
+        })),
+        note: SCORE_NOTE,
+      }
+    : summary;
+
+  app.get(
+    '/v1/checks',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'checks',
+        tags: ['scanning'],
+        summary: 'The catalog of checks',
+        response: { 200: catalogSchema, ...errorResponses('rate_limited') },
+      },
+    },
+    async () => answer,
+  );
+};
+
+const healthSchema = Type.Object({
+  status: Type.Unsafe<'ok' | 'unavailable'>({ type: 'string', enum: ['ok', 'unavailable'] }),
+  version: Type.String({ description: 'Revision of the API.' }),
+  checksVersion: Type.String(),
+  paymentMode: Type.Unsafe<'live' | 'mock'>({
+    type: 'string',
+    enum: ['live', 'mock'],
+    description: 'mock: signatures are verified, nothing is settled.',
+  }),
+  store: Type.String({ description: 'Kind of database.' }),
+});
+
+/** Liveness, without a rate limit: balancers ask often, from one address. */
+export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { config, catalog, store, scanCoordinator } = parts;
+  const facts = {
+    version: config.revision.name,
+    checksVersion: catalog.checksVersion,
+    paymentMode: config.payment.mode === 'mock' ? 'mock' : 'live',
+    store: store.info.kind,
+  } as const;
+
+  app.get(
+    '/health',
+    {
+      config: { offer: { kind: 'free', requestsPerMinute: null } },
+      schema: {
+        operationId: 'health',
+        tags: ['service'],
+        summary: 'Liveness and payment mode',
+        response: { 200: healthSchema, ...errorResponses('store_unavailable', 'scanner_failed') },
+      },
+    },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+      try {
+        await store.ping();
+      } catch (error) {
+        throw new StoreUnavailable(error, { ...facts, status: 'unavailable' });
+      }
+      const fault = scanCoordinator.fault();
+      if (fault !== null) throw new ScannerFailed(fault, { ...facts, status: 'unavailable' });
+      return { status: 'ok' as const, ...facts };
+    },
+  );
+};

@@ -1,0 +1,135 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import {
+  DEFAULT_STATISTICS_DAYS,
+  readStatistics,
+  STATISTICS_DAYS,
+} from '../../../directory/statistics.ts';
+import { explainCheck } from '../../../engine/catalog/explain.ts';
+import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
+import type { RouteContext } from '../route-context.ts';
+import { originOfHost } from '../url-parameter.ts';
+
+/** Loaded with the first page: it imports all patches and a Markdown parser. */
+const page = () => import('../../pages/check-page.ts');
+
+/** Longer than the default of the API: a single check is found less often. */
+const DAYS = 30;
+
+const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
+
+export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { catalog, checks, store, config },
+) => {
+  const hasStatistics = config.revision.offers.statistics !== undefined;
+  app.get(
+    '/checks',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) => reply.view('checks', (await page()).checksPage(catalog)),
+  );
+
+  app.get(
+    '/checks/:id',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },
+    async (request, reply) => {
+      const id = request.params.id.toUpperCase();
+      if (!catalog.checks.some((check) => check.id === id)) {
+        const text = `Catalog ${catalog.checksVersion} has no check of this id.`;
+        return sendMessage(reply, 404, 'No such check', text);
+      }
+      const explanation = await explainCheck(id, catalog, checks);
+      const { label = '' } =
+        catalog.categories.find(({ key }) => key === explanation.category) ?? {};
+      const statistics = hasStatistics ? await readStatistics(store, DAYS, [id]) : null;
+      const found = statistics?.checks[0] ?? null;
+      const { checkPage } = await page();
+      const view = checkPage({ explanation, categoryLabel: label, found, days: DAYS });
+      return reply.view('check', view);
+    },
+  );
+};
+
+/** The page about the scanner's requests; our User-Agent header links to it. */
+export const aboutRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
+  const view = {
+    title: 'About the scanner',
+    summary: 'What the scanner sends to an origin, and what it never does',
+    userAgent: scannerUserAgent(`${config.siteUrl}/about-scanner`),
+  };
+  app.get(
+    '/about-scanner',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) => reply.view('about-scanner', view),
+  );
+};
+
+/** The page that explains watches to owners, in revisions that have them. */
+export const aboutWatchRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
+  if (config.revision.offers.watch === undefined) return;
+  const view = {
+    title: 'What we watch',
+    summary: 'What the watch of an origin looks at, what it sends to its owner, and what it keeps',
+    baseUrl: config.baseUrl,
+  };
+  app.get(
+    '/about-watch',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) => reply.view('about-watch', view),
+  );
+};
+
+const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
+const NO_COLOUR = '#5b6875';
+const badgeParams = Type.Object({ file: Type.String({ maxLength: 300 }) });
+
+/** `/badge/api.example.com.svg`, which other sites embed. */
+export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  app.get(
+    '/badge/:file',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params: badgeParams } },
+    async (request, reply) => {
+      const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
+      const record = origin === null ? null : await parts.store.directory.get(origin.host);
+      const listed = record?.listed === true ? record : null;
+      // Loaded with the first badge: the module holds a table of character widths.
+      const { makeBadge } = await import('badge-maker');
+      const svg = makeBadge({
+        label: 'x402',
+        message: listed === null ? 'not scanned' : `${listed.grade} ${listed.score}/100`,
+        color: listed === null ? NO_COLOUR : COLOURS[listed.grade],
+      });
+      return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
+    },
+  );
+};
+
+const querystring = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
+
+/** The page over `/v1/statistics`; absent in revisions without it. */
+export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { store, catalog, config },
+) => {
+  const offer = config.revision.offers.statistics;
+  if (offer === undefined) return;
+  const ids = catalog.checks.map(({ id }) => id);
+  app.get(
+    '/statistics',
+    { config: { offer, bucket: '/v1/statistics' }, schema: { hide: true, querystring } },
+    async ({ query }, reply) => {
+      const days = STATISTICS_DAYS.find((one) => String(one) === query.days);
+      const read = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
+      // Loaded with the first page: it imports the names of networks.
+      const { statisticsPage } = await import('../../pages/statistics-page.ts');
+      return reply.view('statistics', statisticsPage(read, catalog.checks));
+    },
+  );
+};
+
+/** Sends a page with a message in place of the one that was requested. */
+export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
+  return reply.code(status).view('message', { title: heading, summary: text, heading, text });
+}
