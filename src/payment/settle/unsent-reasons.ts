@@ -1,6 +1,7 @@
 const SPECIFICATION = 'specs/x402-specification-v2.md, section 9';
 const EVM = '@x402/evm 2.27.0, exact/facilitator';
 const V1 = 'x402 1.2.0, verify of exact on EVM';
+const CDP = 'CDP API, X402SettleErrorReason (docs.rs/cdp-sdk 0.6.0)';
 const PYTHON = 'python/x402/mechanisms/evm/constants.py';
 
 /**
@@ -33,6 +34,9 @@ export const UNSENT_REASONS: Readonly<Record<string, string>> = {
   invalid_exact_evm_token_version_mismatch: EVM,
   unsupported_payload_type: EVM,
   invalid_exact_evm_payload_authorization_value: V1,
+  invalid_exact_evm_payload_authorization_typed_data_message: CDP,
+  invalid_exact_evm_payload_authorization_value_too_low: CDP,
+  invalid_exact_evm_payload_signature_address: CDP,
   insufficient_balance: PYTHON,
 };
 
