@@ -20,8 +20,11 @@ const UNIT = [
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];
 
-/** nock replaces the sockets of its process for good, and spies replace what suites behind them use. */
-const REPLACES_PARTS = /from 'nock'|vi\.(mock|spyOn)\(/;
+/**
+ * nock replaces the sockets of its process for good (`chain-clients.mjs` imports it), and spies replace what
+ * suites behind them use.
+ */
+const REPLACES_PARTS = /from 'nock'|chain-clients\.mjs|vi\.(mock|spyOn)\(/;
 const APART = [
   'test/{guard,probe}/**/*.test.ts',
   ...globSync('test/**/*.test.ts').filter((file) =>
