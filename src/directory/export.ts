@@ -1,5 +1,5 @@
 import type { Grade } from '../model/report.ts';
-import type { ExportRecord } from '../store/history.ts';
+import type { ExportRecord } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { type Project, toProject } from './project.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';

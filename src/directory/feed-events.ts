@@ -1,5 +1,5 @@
 import type { PayableState } from '../model/payability.ts';
-import type { HistoryRow } from '../store/history.ts';
+import type { HistoryRow } from '../store/directory.ts';
 
 /** The newest events that a feed has. */
 const MOST_EVENTS = 50;

@@ -1,5 +1,4 @@
-import type { DirectoryRecord } from '../store/directory.ts';
-import type { HistoryRow } from '../store/history.ts';
+import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
 import { findFeedEvents } from './feed-events.ts';
 import { DISCLAIMER } from './provenance.ts';
 import { reportUrl } from './report-url.ts';

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
-import { packedAgainst, rechunk, unpackedAgainst } from './packing.ts';
 import { findReferableReport, findReport } from './results.ts';
-import { headersFromJson, toStoredJson } from './stored-json.ts';
+import {
+  headersFromJson,
+  packedAgainst,
+  rechunk,
+  toStoredJson,
+  unpackedAgainst,
+} from './stored-values.ts';
 import type { Row } from './tables.ts';
 
 export type AnswerHead = {

@@ -1,8 +1,7 @@
 import type { StoreContext } from './context.ts';
 import { readHistories } from './ledger.ts';
-import { decideNext } from './open-tables.ts';
 import { RETENTION_MS } from './retention.ts';
-import { type InsertOutcome, joinId } from './table.ts';
+import { decideNext, type InsertOutcome, joinId } from './table.ts';
 
 /** A payment identifier is unique for one payer on one network. */
 export type IdentifierScope = {

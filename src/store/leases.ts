@@ -1,6 +1,6 @@
 import type { EngineContext } from './context.ts';
-import { decideNext } from './open-tables.ts';
 import type { Owner } from './payment-tables.ts';
+import { decideNext } from './table.ts';
 import type { Row } from './tables.ts';
 
 export type Lease = {

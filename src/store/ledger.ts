@@ -1,10 +1,9 @@
 import type { JsonObject } from '../model/json.ts';
 import type { StoreContext } from './context.ts';
-import { decideNext } from './open-tables.ts';
 import { LEDGER_STATES, type LedgerState, type Owner, STATE_RULES } from './payment-tables.ts';
 import { RETENTION_MS } from './retention.ts';
-import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
-import type { InsertOutcome } from './table.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
+import { decideNext, type InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** A step as its writer gives it; the store adds the time and the owner. */

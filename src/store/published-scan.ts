@@ -3,7 +3,7 @@ import type { PayableState } from '../model/payability.ts';
 import type { Grade, SubScores } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import { StoreError } from './errors.ts';
-import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
 export type CheckCounts = {
   readonly pass: number;

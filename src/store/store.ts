@@ -1,23 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { answersOn } from './answers.ts';
 import { changesOn } from './changes.ts';
 import type { EngineContext } from './context.ts';
-import { directoryOn } from './directory.ts';
-import { exportsOn, historyOn } from './history.ts';
+import { directoryOn, exportsOn, historyOn } from './directory.ts';
 import { identifiersOn } from './identifiers.ts';
 import { leasesOn } from './leases.ts';
 import { ledgerOn } from './ledger.ts';
-import { type LimitStore, memoryLimits } from './limits.ts';
 import { listingOn } from './listing.ts';
 import { ownershipOn } from './ownership.ts';
 import type { Owner } from './payment-tables.ts';
 import { publishOn } from './publish.ts';
 import type { PublishedScan } from './published-scan.ts';
 import { type PurgeReport, purgeOn } from './purge.ts';
-import { resultsOn } from './results.ts';
+import { resultsOn, snapshotsOn } from './results.ts';
 import { signingKeysOn } from './signing-keys.ts';
 import { slotsOn } from './slots.ts';
-import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn, type Tally } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
@@ -87,6 +85,21 @@ export type InstanceStore = {
   /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
   leave(): Promise<void>;
 };
+
+/** Fixed-window counters for request rates. Nothing is synced: a lost count lets a few more through. */
+export type LimitStore = {
+  /**
+   * Counts one request; windows begin at multiples of `windowMs` since the epoch. Resolves to the number of requests
+   * of this key in this window, this one included.
+   */
+  hit(
+    key: string,
+    windowMs: number,
+  ): Promise<{ readonly count: number; readonly resetAtMs: number }>;
+};
+
+/** Beyond it the least recently used counters are dropped, so that many clients cannot fill the memory. */
+const MAX_COUNTERS = 100_000;
 
 /** The parts of a store that an engine provides beside its tables. */
 export type EngineParts = {
@@ -161,5 +174,21 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
      * instances at once.
      */
     purge: (nowMs: number): Promise<PurgeReport> => purgeOn(context, sharing?.purge, nowMs),
+  };
+}
+
+/** Counters of the one process that uses an embedded store; a restart resets them. */
+function memoryLimits(now: () => number): LimitStore {
+  const counters = new LRUCache<string, { readonly count: number; readonly resetAtMs: number }>({
+    max: MAX_COUNTERS,
+  });
+  return {
+    async hit(key, windowMs) {
+      const resetAtMs = (Math.floor(now() / windowMs) + 1) * windowMs;
+      const known = counters.get(key);
+      const count = known?.resetAtMs === resetAtMs ? known.count + 1 : 1;
+      counters.set(key, { count, resetAtMs });
+      return { count, resetAtMs };
+    },
   };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { StoreContext } from './context.ts';
 import { RETENTION_MS } from './retention.ts';
-import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findFeedEvents } from '../../src/directory/feed-events.ts';
-import type { HistoryRow } from '../../src/store/history.ts';
+import type { HistoryRow } from '../../src/store/directory.ts';
 
 function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
   const scanId = `scan ${scannedAtMs}`;

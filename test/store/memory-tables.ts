@@ -2,17 +2,16 @@
 
 import type { EngineContext, RecordLists } from '../../src/store/context.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { openTables } from '../../src/store/open-tables.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/owners.ts';
 import { newOwner, type Owner } from '../../src/store/payment-tables.ts';
-import type { OpenStoreOptions } from '../../src/store/store.ts';
-import { type Store, storeOn } from '../../src/store/store.ts';
+import { type OpenStoreOptions, type Store, storeOn } from '../../src/store/store.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
   BATCH_ROWS,
   type EngineTable,
   joinId,
+  openTables,
   pick,
   type RangeOptions,
   toComparisons,

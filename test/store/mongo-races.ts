@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { createGuard } from '../../src/store/mongo/client.ts';
 import { mongoTable } from '../../src/store/mongo/table.ts';
-import { openTables } from '../../src/store/open-tables.ts';
 import type { Store } from '../../src/store/store.ts';
+import { openTables } from '../../src/store/table.ts';
 import { TABLES } from '../../src/store/tables.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 

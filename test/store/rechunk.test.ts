@@ -1,6 +1,6 @@
 /** Bodies are cut into pieces of one size, and take no more memory than they have bytes. */
 import { expect, test } from 'vitest';
-import { ANSWER_CHUNK_BYTES, rechunk } from '../../src/store/packing.ts';
+import { ANSWER_CHUNK_BYTES, rechunk } from '../../src/store/stored-values.ts';
 import { collect } from './contract/samples.ts';
 
 test.each([

@@ -8,7 +8,7 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../scan/indexed-words.ts';
-import type { HistoryRow } from '../../store/history.ts';
+import type { HistoryRow } from '../../store/directory.ts';
 import { copyableRequests, cutText, localScan } from './page-text.ts';
 import { fixFirst } from './patch-blocks.ts';
 import { payableSection } from './payable-section.ts';

@@ -1,6 +1,6 @@
 import { GRADES, type ScoreCost } from '../../engine/score.ts';
 import type { CheckResult, Grade } from '../../model/report.ts';
-import type { HistoryRow } from '../../store/history.ts';
+import type { HistoryRow } from '../../store/directory.ts';
 import { type Markup, markup } from './pictures.ts';
 
 export type Waterfall = {

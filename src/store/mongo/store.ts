@@ -1,23 +1,22 @@
-import { MongoClient } from 'mongodb';
+import { type Db, MongoClient } from 'mongodb';
 import type { EngineContext } from '../context.ts';
 import { leasesOn } from '../leases.ts';
-import { openTables } from '../open-tables.ts';
 import { newOwner } from '../payment-tables.ts';
 import { RETENTION_MS } from '../retention.ts';
-import type { OpenStoreOptions } from '../store.ts';
-import { type Store, storeOn } from '../store.ts';
-import type { AnyTableSpec } from '../table.ts';
+import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
+import { type AnyTableSpec, joinId, openTables } from '../table.ts';
 import { TABLES } from '../tables.ts';
 import {
   badUrl,
   createGuard,
+  type Guard,
   type MongoUrl,
   mongoError,
   parseMongoUrl,
   startClock,
+  upsert,
 } from './client.ts';
 import { MongoInstances, ownerLives } from './instances.ts';
-import { mongoLimits } from './limits.ts';
 import { type MongoContext, OWN_TABLES, prepareDatabase } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
 import { mongoTable } from './table.ts';
@@ -107,4 +106,28 @@ async function assemble(
       await client.close();
     },
   });
+}
+
+type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
+
+/**
+ * Request rates, counted together by all instances. A server without an atomic `$inc` loses some of the counts of
+ * requests that race, and lets a few more through.
+ */
+function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
+  // Each request would wait for a majority otherwise.
+  const writeConcern = { w: 1, journal: false };
+  const limits = database.collection<Counter>(OWN_TABLES.limits.name, { writeConcern });
+  return {
+    async hit(key, windowMs) {
+      const startMs = Math.floor(now() / windowMs) * windowMs;
+      const resetAtMs = startMs + windowMs;
+      const _id = joinId(key, startMs, windowMs);
+      const update = { $inc: { count: 1 }, $set: { resetAtMs } };
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const hit = () => limits.findOneAndUpdate({ _id }, update, options);
+      const counter = await guard(() => upsert(hit));
+      return { count: counter?.count ?? 1, resetAtMs };
+    },
+  };
 }

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EngineContext } from '../context.ts';
-import { openTables } from '../open-tables.ts';
 import { newOwner } from '../payment-tables.ts';
-import type { OpenStoreOptions } from '../store.ts';
-import { type Store, storeOn } from '../store.ts';
+import { type OpenStoreOptions, type Store, storeOn } from '../store.ts';
+import { openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
 import { Connection, lockProcess, MEMORY, type ProcessLock, sqliteError } from './connection.ts';
 import { sqliteLists } from './record-lists.ts';

@@ -1,7 +1,7 @@
 /** Both stores: stored answers, in pieces. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_CHUNK_BYTES } from '../../../src/store/packing.ts';
+import { ANSWER_CHUNK_BYTES } from '../../../src/store/stored-values.ts';
 import { collect, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, TestClock } from './test-clock.ts';

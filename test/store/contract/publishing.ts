@@ -1,6 +1,6 @@
 /** Both stores: publication. */
 import { describe, expect, it } from 'vitest';
-import { HISTORY_ROWS_PER_HOST } from '../../../src/store/history.ts';
+import { HISTORY_ROWS_PER_HOST } from '../../../src/store/directory.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 

@@ -9,7 +9,7 @@ import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
 import { DISCLAIMER } from '../../../directory/provenance.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
-import type { HistoryRow } from '../../../store/history.ts';
+import type { HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
