@@ -75,7 +75,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       settlementKey: await chain.newFundedKey(),
       rpcTimeoutMs: RPC_TIMEOUT_MS,
       pollIntervalMs: 30,
-      replaceAfterMs: 600,
+      repeatAfterMs: 200,
       confirmationTimeoutMs: 500,
       onEvent: (event) => told.push(event),
     });

@@ -13,9 +13,8 @@ import {
   type SettleOutcome,
   type VerifyOutcome,
 } from './facilitator.ts';
-import { NotSent } from './nonce-queue.ts';
+import { NotSent, type SentTransaction } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
-import type { SentTransaction } from './sent-transaction.ts';
 import { settleOutcome } from './settle-outcome.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
@@ -131,14 +130,13 @@ async function outcomeOf(
   payment: StoredPayment,
   { node, timeoutMs }: OutcomeOptions,
 ): Promise<SettleOutcome> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), timeoutMs);
-  const end = await Promise.race([sent.ended.promise, late.promise]);
+  const late = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => late.resolve('late'), timeoutMs);
+  const receipt = await Promise.race([sent.ended.promise, late.promise]);
   clearTimeout(timer);
-  const last = sent.hashes.at(-1) ?? null;
-  if (end === null) return unclear('not mined yet', last);
-  if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
-  const { transaction, receipt } = end;
+  const transaction = sent.hash;
+  if (receipt === 'late') return unclear('not mined yet', transaction);
+  if (receipt === null) return unclear('its nonce was taken by another transaction', null);
   const proof = judgeReceipt(receipt, payment);
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return unclear('mined without having paid us', transaction);

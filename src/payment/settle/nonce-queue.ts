@@ -1,16 +1,9 @@
-import type { Hex, LocalAccount, PublicClient } from 'viem';
+/** The transactions of the account that settles: one nonce each, in order, broadcast until the chain has them. */
+import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
+import { findNodeError } from '../../answers/node-error.ts';
 import { clientOn } from '../chain/node-client.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { readReceipt } from '../chain/payment-proof.ts';
-import { currentFee, type GasFee, higherFee, isOver } from './gas-fee.ts';
-import {
-  broadcast,
-  type Call,
-  hashTransaction,
-  type NonceEnd,
-  type SentTransaction,
-  signed,
-} from './sent-transaction.ts';
+import { type Receipt, readReceipt } from '../chain/payment-proof.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;
@@ -18,8 +11,36 @@ export type NonceQueueOptions = {
   readonly chainId: number;
   /** Interval of looks at unconfirmed transactions; default 500 ms. */
   readonly pollIntervalMs?: number | undefined;
-  /** Time after which an unmined transaction is replaced; default 30 s. */
-  readonly replaceAfterMs?: number | undefined;
+  /** Interval of repeated broadcasts, because a node may have lost the first one; default 3 s. */
+  readonly repeatAfterMs?: number | undefined;
+};
+
+/** Wei for one unit of gas (EIP-1559). */
+export type GasFee = {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+};
+
+export type Call = {
+  /** The payment that it is for. */
+  readonly key: string;
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+};
+
+export type SentTransaction = {
+  readonly nonce: number;
+  readonly call: Call;
+  readonly hash: Hex;
+  /** The signed bytes; a further broadcast sends the same ones. */
+  readonly raw: Hex;
+  readonly bornMs: number;
+  sentMs: number;
+  /** Looks that found the nonce used, and no receipt. */
+  looksWithoutReceipt: number;
+  /** Resolves to the receipt; to null if another transaction used the nonce. */
+  readonly ended: PromiseWithResolvers<Receipt | null>;
 };
 
 /** The transaction was not sent, because the account or its node is not ready. */
@@ -28,18 +49,17 @@ export class NotSent extends Error {
 }
 
 const POLL_INTERVAL_MS = 500;
-const REPLACE_AFTER_MS = 30_000;
-/** Interval of repeated broadcasts, because a node may have missed the first one. */
 const REPEAT_AFTER_MS = 3_000;
-const MAX_REPLACEMENTS = 4;
-const MAX_FEE_TIMES = 10n;
+const FEE_LIFETIME_MS = 2_000;
+/** The chain charges base fee and tip, never the cap: a high one lets a transaction outlive a rise of the base fee. */
+const CAP_BASE_FEES = 10n;
 /** A node may count a nonce before it shows the receipt. */
 const LOOKS_FOR_RECEIPT = 20;
 const TRIES = 4;
 
 /**
- * Gives out nonces in order. A stuck or lost transaction is sent again at a higher fee, and in the end an
- * empty transaction takes its nonce, so that those behind it are not blocked.
+ * Gives out nonces in order. A transaction is never replaced: the same bytes are broadcast until the chain decides,
+ * so a payment has one hash.
  */
 export class NonceQueue {
   readonly #options: NonceQueueOptions;
@@ -50,6 +70,8 @@ export class NonceQueue {
   #isStopped = false;
   #fee: { readonly fee: GasFee; readonly atMs: number } | null = null;
   #gap = 0;
+  /** Nonces that an earlier process has left pending. */
+  #left = 0;
 
   constructor(options: NonceQueueOptions) {
     this.#options = options;
@@ -67,11 +89,11 @@ export class NonceQueue {
   }
 
   /** Unmined transactions of an earlier process, whose payments are not known. */
-  get adopted(): number {
-    return this.#sent.filter(({ call }) => call === null).length;
+  get left(): number {
+    return this.#left;
   }
 
-  /** Age of the oldest that is unconfirmed, ms; 0 where there is none. */
+  /** Age of the oldest that is unconfirmed, ms; 0 if there is none. */
   get oldestMs(): number {
     const [oldest] = this.#sent;
     return oldest === undefined ? 0 : performance.now() - oldest.bornMs;
@@ -79,21 +101,26 @@ export class NonceQueue {
 
   /** The transaction under way for a payment. */
   find(key: string): SentTransaction | null {
-    return this.#sent.find(({ call }) => call?.key === key) ?? null;
+    return this.#sent.find(({ call }) => call.key === key) ?? null;
   }
 
   /** The fee of this moment, read at most once in two seconds. Rejects as the client does. */
   async fee(): Promise<GasFee> {
     const known = this.#fee;
-    if (known !== null && performance.now() - known.atMs < 2_000) return known.fee;
-    const fee = await currentFee(this.#client);
+    if (known !== null && performance.now() - known.atMs < FEE_LIFETIME_MS) return known.fee;
+    const [{ baseFeePerGas }, tip] = await Promise.all([
+      this.#client.getBlock(),
+      this.#client.estimateMaxPriorityFeePerGas({ chain: null }),
+    ]);
+    const maxFeePerGas = (baseFeePerGas ?? 0n) * CAP_BASE_FEES + tip;
+    const fee = { maxFeePerGas, maxPriorityFeePerGas: tip };
     this.#fee = { fee, atMs: performance.now() };
     return fee;
   }
 
   /**
-   * Gives the call the next nonce and sends it, once while it is under way. Rejects with `NotSent`,
-   * and then nothing was.
+   * Sends the call with the next nonce; a call that is under way is not sent twice. Rejects with `NotSent`
+   * only, and the node has no transaction of it then.
    */
   send(call: Call): Promise<SentTransaction> {
     const sending = this.#turn.then(() => this.#sendNow(call));
@@ -101,12 +128,11 @@ export class NonceQueue {
     return sending;
   }
 
-  /** Takes over what an earlier process has left pending. Rejects as the client does. */
-  async adopt(): Promise<void> {
-    const { latest, pending } = await this.#counts();
-    if (this.#sent.length > 0) return;
-    const fee = await this.fee();
-    for (let nonce = latest; nonce < pending; nonce++) this.#add({ nonce, call: null, fee });
+  /** Counts what an earlier process has left pending. Rejects as the client does. */
+  async open(): Promise<void> {
+    await this.#readCounts();
+    if (this.#sent.length === 0) this.#left = this.#gap;
+    this.#lookLater();
   }
 
   stop(): void {
@@ -118,18 +144,17 @@ export class NonceQueue {
     const { node, account, chainId } = this.#options;
     const known = this.find(call.key);
     if (known !== null) return known;
+    const { to, data, gas } = call;
     try {
-      let fee = await this.fee();
+      const fee = await this.fee();
       let nonce = await this.#nextNonce();
       for (let tries = 1; tries <= TRIES; tries++) {
-        const raw = await signed(account, chainId, { nonce, fee, call });
+        const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
+        const raw = await account.signTransaction(transaction);
         const fate = await broadcast(node, raw);
-        if (fate.kind === 'rejected') throw new NotSent(fate.reason);
-        if (fate.kind === 'taken' || fate.kind === 'unheard') {
-          return this.#add({ nonce, call, fee, raw, isUnheard: fate.kind === 'unheard' });
-        }
-        if (fate.kind === 'stale') nonce = Math.max(nonce + 1, await this.#nextNonce());
-        else fee = higherFee(fee, fee);
+        if (fate.kind === 'refused') throw new NotSent(fate.reason);
+        if (fate.kind === 'sent') return this.#add(nonce, call, raw);
+        nonce = Math.max(nonce + 1, await this.#nextNonce());
       }
       throw new NotSent('another sender uses the nonces of this account');
     } catch (error) {
@@ -138,44 +163,35 @@ export class NonceQueue {
   }
 
   async #nextNonce(): Promise<number> {
+    const { latest, pending } = await this.#readCounts();
     const last = this.#sent.at(-1);
-    const { latest, pending } = await this.#counts();
-    if (last !== undefined) return Math.max(last.nonce + 1, latest);
-    return Math.max(latest, pending);
+    return last === undefined ? Math.max(latest, pending) : Math.max(last.nonce + 1, latest);
   }
 
-  async #counts(): Promise<{ latest: number; pending: number }> {
-    const { address } = this.#options.account;
-    const count = (blockTag: 'latest' | 'pending') =>
-      this.#client.getTransactionCount({ address, blockTag });
-    const [latest, pending] = await Promise.all([count('latest'), count('pending')]);
-    const ours = (this.#sent.at(-1)?.nonce ?? latest - 1) + 1;
-    this.#gap = Math.max(0, pending - Math.max(ours, latest));
+  async #readCounts(): Promise<{ readonly latest: number; readonly pending: number }> {
+    const [latest, pending] = await Promise.all([this.#count('latest'), this.#count('pending')]);
+    const next = Math.max((this.#sent.at(-1)?.nonce ?? -1) + 1, latest);
+    this.#gap = Math.max(0, pending - next);
+    // A node that drops them counts them no longer.
+    this.#left = Math.min(this.#left, Math.max(0, pending - latest));
     return { latest, pending };
   }
 
-  #add(first: {
-    readonly nonce: number;
-    readonly call: Call | null;
-    readonly fee: GasFee;
-    readonly raw?: Hex;
-    readonly isUnheard?: boolean;
-  }): SentTransaction {
-    const { nonce, call, fee, raw = null, isUnheard = false } = first;
+  #count(blockTag: 'latest' | 'pending'): Promise<number> {
+    return this.#client.getTransactionCount({ address: this.#options.account.address, blockTag });
+  }
+
+  #add(nonce: number, call: Call, raw: Hex): SentTransaction {
     const nowMs = performance.now();
     const sent: SentTransaction = {
       nonce,
       call,
-      hashes: raw === null ? [] : [hashTransaction(raw)],
+      hash: keccak256(raw),
+      raw,
       bornMs: nowMs,
-      firstFee: fee,
-      fee,
-      raw: isUnheard ? raw : null,
       sentMs: nowMs,
-      replacements: 0,
-      isEmpty: call === null,
       looksWithoutReceipt: 0,
-      ended: Promise.withResolvers<NonceEnd>(),
+      ended: Promise.withResolvers<Receipt | null>(),
     };
     this.#sent.push(sent);
     this.#lookLater();
@@ -183,7 +199,8 @@ export class NonceQueue {
   }
 
   #lookLater(): void {
-    if (this.#timer !== null || this.#isStopped || this.#sent.length === 0) return;
+    const isIdle = this.#sent.length === 0 && this.#left === 0;
+    if (this.#timer !== null || this.#isStopped || isIdle) return;
     this.#timer = setTimeout(async () => {
       // A node that does not answer is asked again at the next look.
       await this.#look().catch(() => undefined);
@@ -194,58 +211,48 @@ export class NonceQueue {
   }
 
   async #look(): Promise<void> {
-    const { address } = this.#options.account;
-    const used = await this.#client.getTransactionCount({ address, blockTag: 'latest' });
+    const latest = this.#left > 0 ? (await this.#readCounts()).latest : await this.#count('latest');
     for (const sent of [...this.#sent]) {
-      if (sent.nonce < used) await this.#end(sent);
+      if (sent.nonce < latest) await this.#end(sent);
     }
     const [head] = this.#sent;
-    if (head === undefined || head.nonce < used) return;
+    if (head === undefined || head.nonce < latest) return;
     // Later transactions wait for this one alone.
-    const { replaceAfterMs = REPLACE_AFTER_MS } = this.#options;
-    const restedMs = performance.now() - head.sentMs;
-    if (restedMs >= replaceAfterMs) await this.#replace(head);
-    else if (head.raw !== null && restedMs >= Math.min(REPEAT_AFTER_MS, replaceAfterMs / 3)) {
-      await this.#repeat(head, head.raw);
-    }
+    const { node, repeatAfterMs = REPEAT_AFTER_MS } = this.#options;
+    if (performance.now() - head.sentMs < repeatAfterMs) return;
+    head.sentMs = performance.now();
+    await broadcast(node, head.raw);
   }
 
   async #end(sent: SentTransaction): Promise<void> {
-    const { node } = this.#options;
-    for (const hash of sent.hashes.toReversed()) {
-      // Only calls have hashes.
-      const receipt = sent.call && (await readReceipt(node, hash, sent.call.to));
-      if (receipt === null) continue;
-      return this.#close(sent, { kind: 'mined', transaction: hash, receipt });
+    const receipt = await readReceipt(this.#options.node, sent.hash, sent.call.to);
+    if (receipt === null) {
+      sent.looksWithoutReceipt += 1;
+      if (sent.looksWithoutReceipt < LOOKS_FOR_RECEIPT) return;
     }
-    sent.looksWithoutReceipt += 1;
-    const isGone = sent.hashes.length === 0 || sent.looksWithoutReceipt >= LOOKS_FOR_RECEIPT;
-    if (isGone || sent.isEmpty) this.#close(sent, { kind: 'taken' });
-  }
-
-  #close(sent: SentTransaction, end: NonceEnd): void {
     this.#sent.splice(this.#sent.indexOf(sent), 1);
-    sent.ended.resolve(end);
+    sent.ended.resolve(receipt);
   }
+}
 
-  /** Sends the call again at a higher fee; after the last try, sends an empty transaction instead. */
-  async #replace(sent: SentTransaction): Promise<void> {
-    const { account, chainId } = this.#options;
-    const fee = higherFee(sent.fee, await this.fee());
-    const isTriedEnough =
-      sent.replacements >= MAX_REPLACEMENTS || isOver(fee, sent.firstFee, MAX_FEE_TIMES);
-    if (isTriedEnough) sent.isEmpty = true;
-    const call = sent.isEmpty ? null : sent.call;
-    const raw = await signed(account, chainId, { nonce: sent.nonce, fee, call });
-    sent.fee = fee;
-    sent.replacements += 1;
-    if (call !== null) sent.hashes.push(hashTransaction(raw));
-    await this.#repeat(sent, raw);
-  }
+/**
+ * - `sent`: the node has it, or did not say.
+ * - `stale`: the chain has used this nonce.
+ * - `refused`: the node has not taken it, and says why.
+ */
+type BroadcastFate =
+  | { readonly kind: 'sent' | 'stale' }
+  | { readonly kind: 'refused'; readonly reason: string };
 
-  async #repeat(sent: SentTransaction, raw: Hex): Promise<void> {
-    sent.sentMs = performance.now();
-    const fate = await broadcast(this.#options.node, raw);
-    sent.raw = fate.kind === 'unheard' ? raw : null;
+async function broadcast(node: NodeRequests, raw: Hex): Promise<BroadcastFate> {
+  try {
+    await node.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    return { kind: 'sent' };
+  } catch (error) {
+    const answer = findNodeError(error)?.message ?? '';
+    if (/nonce too low|nonce is too low|OldNonce/i.test(answer)) return { kind: 'stale' };
+    // An underpriced one is under the node's least fee, or meets another transaction at its nonce.
+    const isRefused = /insufficient funds|underpriced|replacement/i.test(answer);
+    return isRefused ? { kind: 'refused', reason: answer } : { kind: 'sent' };
   }
 }

@@ -10,7 +10,7 @@ export type SignerAccountOptions = {
   readonly settlementKey: Hex;
   readonly chainId: number;
   readonly pollIntervalMs?: number | undefined;
-  readonly replaceAfterMs?: number | undefined;
+  readonly repeatAfterMs?: number | undefined;
   /** A transaction that is unconfirmed for longer makes the service take no payments; default 60 s. */
   readonly stuckAfterMs?: number | undefined;
   /** Interval of looks at the balance; default 30 s. */
@@ -34,12 +34,12 @@ export class SignerAccount {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SignerAccountOptions) {
-    const { node, chainId, pollIntervalMs, replaceAfterMs } = options;
+    const { node, chainId, pollIntervalMs, repeatAfterMs } = options;
     const account = privateKeyToAccount(options.settlementKey);
     this.#options = options;
     this.#client = clientOn(node);
     this.address = account.address;
-    this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, replaceAfterMs });
+    this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, repeatAfterMs });
   }
 
   /** Reason for operators that nothing new may be sent; null while it may. */
@@ -47,10 +47,10 @@ export class SignerAccount {
     const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
     const { oldestMs } = this.queue;
     if (oldestMs > stuckAfterMs) {
-      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is replaced by itself`;
+      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is sent again by itself`;
     }
     // A payment that one of them settles would revert, at our cost, when it is sent again.
-    if (this.queue.adopted > 0) return 'transactions of an earlier process are not mined yet';
+    if (this.queue.left > 0) return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
     if (balance === null || balance >= this.#costOfOne * MIN_SETTLEMENTS) return null;
     return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_SETTLEMENTS} settlements: send it some`;
@@ -66,11 +66,11 @@ export class SignerAccount {
     };
   }
 
-  /** Reads balance and fee, and takes over what an earlier process left. Rejects with a plain line. */
+  /** Reads balance, fee and what an earlier process has left pending. Rejects with a plain line. */
   async open(): Promise<void> {
     try {
       await this.#readBalance();
-      await this.queue.adopt();
+      await this.queue.open();
     } catch (error) {
       throw new Error(describeNodeError(error));
     }
