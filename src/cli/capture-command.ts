@@ -6,10 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRecording } from '../probe/read-recording.ts';
-import { type Recording, underCatalog } from '../probe/recording.ts';
+import type { Recording } from '../probe/recording.ts';
 import { type Trim, trimObservations } from '../probe/trim-recording.ts';
-import { judge } from '../scan/run-scan.ts';
-import { type Engine, startEngine } from './engine.ts';
+import { type Engine, judgeRecording, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write, writeOutput } from './io.ts';
 import { scanCommand } from './scan-command.ts';
@@ -100,9 +99,7 @@ async function trim(whole: Recording, engine: Engine) {
 }
 
 async function outcomesOf(recording: Recording, engine: Engine): Promise<Map<string, string>> {
-  const seen = underCatalog(recording.observations, engine.catalog.probing);
-  const { scannedAt, exhausted } = recording;
-  const { report } = await judge(seen, scannedAt, engine, { exhausted });
+  const { report } = await judgeRecording(recording, engine);
   return new Map(report.results.map(({ id, status, outcome }) => [id, `${status} ${outcome}`]));
 }
 

@@ -1,6 +1,7 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
+import type { Recording } from '../probe/recording.ts';
 import { UsageError } from './usage.ts';
 
 export type Engine = {
@@ -14,11 +15,17 @@ export type Engine = {
 /** More threads do not speed up one scan: each loads all checks. */
 const THREADS = 2;
 
-/** Throws UsageError where there is no such catalog. The caller closes the pool. */
-export async function startEngine(checksVersion: string | null): Promise<Engine> {
+/**
+ * Throws UsageError if there is no such catalog. The caller closes the pool.
+ * @param name of the catalog's flag or option, which begins the error
+ */
+export async function startEngine(
+  checksVersion: string | null,
+  name = '--checks-version',
+): Promise<Engine> {
   const pool = await bootPool();
   try {
-    return await openEngine(pool, checksVersion);
+    return await openEngine(pool, checksVersion, name);
   } catch (error) {
     await pool.close();
     throw error;
@@ -33,18 +40,35 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** The threads load the checks while the caller goes on. Throws UsageError where there is no such catalog. */
-export async function openEngine(pool: Pool, checksVersion: string | null): Promise<Engine> {
+/** The threads load the checks while the caller goes on. Throws UsageError if there is no such catalog. */
+export async function openEngine(
+  pool: Pool,
+  checksVersion: string | null,
+  name = '--checks-version',
+): Promise<Engine> {
   const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
   const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
   const versions = await listCatalogs();
   const wanted = checksVersion ?? versions.at(-1);
   if (wanted === undefined || !versions.includes(wanted)) {
-    throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
+    throw new UsageError(`${name} ${wanted}: there are ${versions.join(', ')}`);
   }
   const checks = await discoverChecks();
   const catalog = await loadCatalog(wanted, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
   void pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
   return { catalog, checks, pool, withBranding: false };
+}
+
+/** Judges a recording again, by the engine's catalog. Rejects when the failure is ours, or with the signal's reason. */
+export async function judgeRecording(
+  { observations, scannedAt, exhausted }: Recording,
+  engine: Engine,
+  signal?: AbortSignal,
+) {
+  const { underCatalog } = await import('../probe/recording.ts');
+  const { judge } = await import('../scan/run-scan.ts');
+  const seen = underCatalog(observations, engine.catalog.probing);
+  const judged = await judge(seen, scannedAt, engine, { exhausted, signal });
+  return { ...judged, observations: seen };
 }

@@ -1,4 +1,4 @@
-import type { AdviceId } from '../model/advice.ts';
+import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/advice.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import { INDEXED_STEPS } from '../scan/indexed-words.ts';
 
@@ -11,99 +11,82 @@ type Topic = {
 const HEADERS = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
 const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
 
-const ADVICE: Readonly<Record<AdviceId, Topic>> = {
+const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   'testnet-only': {
     why: 'All offers are on test networks, where money is worth nothing.',
     source: 'The networks of the offers.',
-    fix: 'Offer a main network too, such as eip155:8453.',
   },
   'over-default-limit': {
     why: 'Default clients refuse to pay over 1 USD a call until their buyer raises the limit.',
     source: 'The spend controls of @x402/core; x402 issues 3124, 3154.',
-    fix: 'State the price in your documents, so that buyers can raise their limit, or charge less for a call.',
   },
   'under-facilitator-minimum': {
     why: 'The CDP facilitator settles nothing under 0.001 USD.',
     source: 'x402 issue 1171.',
-    fix: 'Ask for at least 0.001 USD.',
   },
   'needs-allowance': {
     why: 'Permit2 moves only what the wallet has approved, and most wallets have approved nothing.',
     source: 'specs/schemes/exact/scheme_exact_evm.md of x402.',
-    fix: 'Offer EIP-3009 too, or sponsor the approval by a gas sponsoring extension.',
   },
   'signed-offer-differs': {
     why: 'The signed offer and accepts state different prices or recipients, so a buyer who compares them will not pay.',
     source: 'specs/extensions/offer-receipt.md of x402.',
-    fix: 'Sign the same terms that accepts states.',
   },
   'sign-in-elsewhere': {
     why: 'Wallets refuse to sign in to another host than the one that they requested.',
     source: 'specs/extensions/sign-in-with-x.md of x402; EIP-4361.',
-    fix: 'Set domain and uri to the requested host.',
   },
   'identifier-required': {
     why: 'Many clients send no payment identifier, and cannot pay where it is required.',
     source: 'specs/extensions/payment-identifier.md of x402.',
-    fix: 'Make it optional.',
   },
   'methods-unseen': {
     why: 'Indexes and scanners send only GET and POST, because other methods may change data.',
     source: 'The paid operations of your OpenAPI document and manifest.',
-    fix: 'Offer a paid GET or POST too.',
   },
   'pays-before-delivery': {
     why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization where both are offered.',
     source: 'specs/schemes/exact/scheme_exact.md of x402; x402 issues 3053, 3145, 3240.',
-    fix: 'Offer the flow authorization too, which settles after the work, or repeat a failed call for nothing.',
   },
   'hidden-from-browsers': {
     why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
     source: HEADERS,
-    fix: 'On the 402: Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED.',
   },
   'paywall-without-challenge': {
     why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
     source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
-    fix: 'Send the page with status 402 and the PAYMENT-REQUIRED header of the plain answer.',
   },
   'asset-without-code': {
     why: 'The asset address has no code, so a transfer succeeds and moves nothing.',
     source: 'eth_getCode of the asset; x402 issue 773.',
-    fix: 'State the address of the token on this chain.',
   },
   'domain-differs': {
     why: 'Wallets sign with extra.name and extra.version, and the token refuses signatures with other values.',
     source: 'DOMAIN_SEPARATOR() and eip712Domain() of the asset; x402 issues 3102, 3105, 3152.',
-    fix: 'Set extra.name and extra.version to the values of the token.',
   },
   'transfer-reverts': {
     why: 'The node says that transfers of the asset to payTo revert, so no payment settles.',
     source: 'isBlacklisted(payTo), and a transfer of nothing that is simulated by eth_call.',
-    fix: 'Use another recipient, or ask the issuer of the token.',
   },
   'no-token-account': {
     why: 'On Solana a token needs an account of its own, and payTo has none for this asset.',
     source: 'getTokenAccountsByOwner of payTo; x402 issues 1020, 2802.',
-    fix: 'Open the associated token account of payTo for the asset.',
   },
   'varies-unsaid': {
     why: 'The answer depends on Accept, but does not say so. A cache may then give the page to a program.',
     source: 'RFC 9110, 12.5.5.',
-    fix: 'Send Vary: Accept on both answers.',
   },
 };
 
 /** Null for an unknown name. */
 export function explainTopic(name: string): string | null {
   if (name === 'indexed') return explainIndexed();
-  const topic = Object.hasOwn(ADVICE, name) ? ADVICE[name as AdviceId] : undefined;
-  if (topic === undefined) return null;
-  const { why, source, fix } = topic;
-  return section(`${name} (advice, not graded)`, { why, source, fix });
+  const id = ADVICE_IDS.find((one) => one === name);
+  if (id === undefined) return null;
+  return section(`${id} (advice, not graded)`, { ...ADVICE[id], fix: ADVICE_FIXES[id] });
 }
 
-export const TOPICS: readonly string[] = ['indexed', ...Object.keys(ADVICE)];
+export const TOPICS: readonly string[] = ['indexed', ...ADVICE_IDS];
 
 function explainIndexed(): string {
   const why =

@@ -1,18 +1,16 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { explainAlone } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { allowingOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
 import type { DirectorySearch, McpHost } from '../mcp/host.ts';
 import type { ScanReport } from '../model/report.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';
-import { askedUrl, refusedPreflight } from '../preflight/asked.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
-import { preflightUrl } from '../preflight/preflight.ts';
-import type { Preflight } from '../preflight/result.ts';
-import { createProbeClient } from '../probe/client/client.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
+import { policyFor } from './allow-private.ts';
+import { askUrl } from './ask-url.ts';
 import { type Engine, startEngine } from './engine.ts';
 import type { Streams } from './io.ts';
 import { standingFrom } from './standing.ts';
@@ -54,12 +52,10 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
 function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Call): McpHost {
   const reports = new Map<string, ScanReport>();
   const userAgent = scannerUserAgent('command line');
-  const policyOf = (url: string): OriginPolicy =>
-    allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
   const judges = { ...engine, oracle };
   return {
     async scan(url, { disconnect }) {
-      const policy = policyOf(url);
+      const policy = policyFor(url, allowPrivate);
       const origin = parseOrigin(url, policy);
       const standing = standingFrom(process.env);
       const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
@@ -71,26 +67,14 @@ function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Ca
       return { value: report };
     },
     async report(url) {
-      const { url: origin } = parseOrigin(url, policyOf(url));
+      const { url: origin } = parseOrigin(url, policyFor(url, allowPrivate));
       const report = reports.get(origin);
       if (report !== undefined) return report;
       throw new Error(`${origin} was not scanned in this session: call scan_origin first.`);
     },
     explain: (id) => explainAlone(id, engine.catalog),
-    async preflight(url, method, maxPrice): Promise<Preflight> {
-      let client: ReturnType<typeof createProbeClient> | null = null;
-      try {
-        const policy = policyOf(url);
-        client = createProbeClient({ policy, userAgent });
-        const asked = { ...askedUrl(url, policy), method, maxPrice };
-        return await preflightUrl(asked, { ...judges, client });
-      } catch (error) {
-        if (error instanceof OriginRefused) return refusedPreflight(error);
-        throw error;
-      } finally {
-        client?.close();
-      }
-    },
+    preflight: (url, method, maxPrice) =>
+      askUrl({ url, method, maxPrice, allowPrivate, caller: 'command line' }, () => judges),
     validate: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     search: (query) => search(service, query),
   };

@@ -1,14 +1,9 @@
 /** `preflight URL`: judges an offer before anything is signed. */
-import { OriginRefused } from '../guard/errors.ts';
 import { protocolText } from '../parse/x402/more-sold.ts';
-import { createOracle } from '../payable/create-oracle.ts';
-import { askedUrl, isPrice, refusedPreflight } from '../preflight/asked.ts';
-import { preflightUrl } from '../preflight/preflight.ts';
+import { isPrice } from '../preflight/asked.ts';
 import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
-import { createProbeClient } from '../probe/client/client.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor, withFlag } from './allow-private.ts';
-import { startEngine } from './engine.ts';
+import { askUrlOnce } from './ask-url.ts';
 import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
 import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
@@ -35,34 +30,15 @@ export async function preflightCommand(args: readonly string[], { out }: Streams
 }
 
 async function judge(call: Call): Promise<Preflight> {
-  const preflight = await ask(call);
+  // A text that not even the flag makes a URL of is bad usage.
+  policyFor(call.url, call.allowPrivate);
+  const preflight = await askUrlOnce({ ...call, caller: 'command line' });
   if (call.allowPrivate) return preflight;
   const reasons = preflight.reasons.map(({ code, evidence }) => ({
     code,
     evidence: code === 'refused' ? withFlag(evidence, call.url) : evidence,
   }));
   return { ...preflight, reasons };
-}
-
-async function ask({ url, method, maxPrice, allowPrivate }: Call): Promise<Preflight> {
-  let asked: ReturnType<typeof askedUrl>;
-  const policy = policyFor(url, allowPrivate);
-  try {
-    asked = askedUrl(url, policy);
-  } catch (error) {
-    if (error instanceof OriginRefused) return refusedPreflight(error);
-    throw error;
-  }
-  const engine = await startEngine(null);
-  const oracle = createOracle();
-  const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
-  try {
-    const options = { ...engine, oracle, client };
-    return await preflightUrl({ ...asked, method, maxPrice }, options);
-  } finally {
-    client.close();
-    await Promise.all([oracle.close(), engine.pool.close()]);
-  }
 }
 
 function parse(args: readonly string[]): Call {

@@ -6,9 +6,8 @@ import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { ScanReport } from '../model/report.ts';
 import { parseRecording, RecordingError } from '../probe/read-recording.ts';
-import { type Recording, underCatalog } from '../probe/recording.ts';
-import { judge } from '../scan/run-scan.ts';
-import { startEngine } from './engine.ts';
+import type { Recording } from '../probe/recording.ts';
+import { judgeRecording, startEngine } from './engine.ts';
 import { readJson } from './io.ts';
 
 /**
@@ -64,9 +63,7 @@ async function unknownCatalog({
 async function judgeAgain(recording: Recording, checksVersion: string): Promise<ScanReport> {
   const engine = await startEngine(checksVersion);
   try {
-    const { scannedAt, exhausted } = recording;
-    const seen = underCatalog(recording.observations, engine.catalog.probing);
-    return (await judge(seen, scannedAt, engine, { exhausted })).report;
+    return (await judgeRecording(recording, engine)).report;
   } finally {
     await engine.pool.close();
   }

@@ -11,11 +11,11 @@ import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
+import { type Recording, toRecording } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
-import { createScanner, judge } from '../scan/run-scan.ts';
+import { createScanner } from '../scan/run-scan.ts';
 import { policyFor, withFlag } from './allow-private.ts';
-import { type Engine, openEngine } from './engine.ts';
+import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { type Streams, write, writeOutput } from './io.ts';
@@ -145,19 +145,17 @@ async function askNamed(
   if (subject.kind !== 'origin' || oracle === null || resource === null || format !== 'text') {
     return null;
   }
-  const { describeNamedUrl } = await import('./named-url.ts');
+  const { describeNamedUrl } = await import('./ask-url.ts');
   const { origin, policy } = subject;
   return describeNamedUrl({ url: `${origin.url}${resource}`, policy, engine, oracle, report });
 }
 
 async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
-  const observations = underCatalog(recording.observations, engine.catalog.probing);
   const began = performance.now();
-  const { scannedAt, exhausted } = recording;
-  const judged = await judge(observations, scannedAt, engine, { exhausted });
+  const judged = await judgeRecording(recording, engine);
   const judgeMs = performance.now() - began;
   const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
-  return { ...judged, observations, timing };
+  return { ...judged, timing };
 }
 
 async function deliver(

@@ -1,8 +1,8 @@
 /** Settlement sources in order of trust that their answers are about this origin. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
+import { caip2 } from '../parse/x402/networks.ts';
 import type { Answer, RequestContext } from './ask.ts';
 import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
@@ -62,18 +62,12 @@ export function settlementSources(
           const { settlementsInLogs } = await import('./settlement-logs.ts');
           return settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
         },
-        (payee) => payee.network === network || payee.network === V1_NAMES.get(network),
+        (payee) => caip2(payee.network) === network,
       ),
     );
   }
   return sources;
 }
-
-/** v1 challenges have their own names of networks. */
-const V1_NAMES: ReadonlyMap<string, string> = new Map([
-  ['eip155:8453', 'base'],
-  ['eip155:84532', 'base-sepolia'],
-]);
 
 function byAddress(
   name: string,

@@ -1,6 +1,6 @@
 /** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
 import type { Advice, AdviceId } from '../model/advice.ts';
-import { ADVICE_IDS } from '../model/advice.ts';
+import { ADVICE_FIXES, ADVICE_IDS } from '../model/advice.ts';
 import type { Observations, ResourceSet } from '../model/observations.ts';
 import type { OtherWay } from '../model/payability.ts';
 import { jsonObject } from '../parse/json/json.ts';
@@ -16,30 +16,6 @@ import { signInsElsewhere } from './sign-in-elsewhere.ts';
 import { differingOffers } from './signed-offers.ts';
 
 export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
-
-const FIXES: Readonly<Record<AdviceId, string>> = {
-  'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
-  'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
-  'under-facilitator-minimum': 'Ask for at least 0.001 USD: facilitators settle nothing smaller.',
-  'needs-allowance': 'Offer EIP-3009 too, or sponsor the Permit2 approval by its extension.',
-  'signed-offer-differs': 'Sign the offers that stand in accepts, with the same terms.',
-  'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
-  'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
-  'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
-  'pays-before-delivery':
-    'Offer the flow authorization too: buyers who pay upfront have no refund if you deliver nothing.',
-  'hidden-from-browsers':
-    'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
-  'paywall-without-challenge':
-    'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
-  'asset-without-code':
-    'Name the token of this chain: a settlement of what has no code moves nothing.',
-  'domain-differs': 'Set extra.name and extra.version to what the token signs with.',
-  'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
-  'no-token-account': 'Open the associated token account of the recipient for this token.',
-  'varies-unsaid':
-    'Send Vary: Accept on both answers, or a cache gives one to whom the other is due.',
-};
 
 const MAX_SHOWN = 3;
 const MINIMUM_PARTS = 1_000n;
@@ -83,7 +59,7 @@ export function advise({ origin, resources, browser, chain }: Advised): readonly
     if (texts.length === 0) return [];
     const rest = texts.length - MAX_SHOWN;
     const evidence = texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
-    return [{ id, evidence, fix: FIXES[id] }];
+    return [{ id, evidence, fix: ADVICE_FIXES[id] }];
   });
 }
 

@@ -1,14 +1,10 @@
-import { OriginRefused } from '../../guard/errors.ts';
-import { allowingOrigin, DEFAULT_POLICY } from '../../guard/origin.ts';
 import { createOracle } from '../../payable/create-oracle.ts';
-import { askedUrl, isPrice, refusedPreflight } from '../../preflight/asked.ts';
+import { isPrice } from '../../preflight/asked.ts';
 import { preflightInHand } from '../../preflight/challenge-in-hand.ts';
 import type { Judges } from '../../preflight/judge-challenge.ts';
-import { preflightUrl } from '../../preflight/preflight.ts';
 import { type Preflight, type PreflightReason, toPreflight } from '../../preflight/result.ts';
-import { createProbeClient } from '../../probe/client/client.ts';
-import { scannerUserAgent } from '../../probe/client/user-agent.ts';
-import { openEngine } from './open-engine.ts';
+import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
+import { startEngine } from '../engine.ts';
 
 export type PreflightOptions = {
   /** The method of your paid request; default GET. A preflight by POST sends the body `{}`. */
@@ -63,7 +59,7 @@ export function preflight(
 function keptJudges(): () => Promise<Judges> {
   let opened: Promise<Judges> | null = null;
   return () => {
-    opened ??= openEngine(undefined)
+    opened ??= startEngine(null)
       .then((engine) => ({ ...engine, oracle: createOracle() }))
       .catch((error: unknown) => {
         opened = null;
@@ -81,7 +77,9 @@ async function refusalOf(
   const { url, strict = false } = options;
   const inHand = await judgeInHand(context, options, judges);
   const asked =
-    url === undefined || inHand.verdict === 'no-go' ? null : await ask(url, options, judges);
+    url === undefined || inHand.verdict === 'no-go'
+      ? null
+      : await askUrl(callOf(url, options), () => judges);
   const reasons = [...inHand.reasons, ...(asked?.reasons ?? [])];
   const { verdict } = toPreflight(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
@@ -113,31 +111,13 @@ function chosenOf(required: object, selected: object): number | null {
 }
 
 async function preflightOnce(url: string, options: PreflightOptions): Promise<Preflight> {
-  const { close, ...engine } = await openEngine(undefined);
-  const oracle = createOracle();
-  try {
-    return await ask(url, options, { ...engine, oracle });
-  } finally {
-    await Promise.all([oracle.close(), close()]);
-  }
+  return askUrlOnce(callOf(url, options));
 }
 
-async function ask(url: string, options: PreflightOptions, judges: Judges): Promise<Preflight> {
+function callOf(url: string, options: PreflightOptions): UrlCall {
   const { method = 'GET', allowPrivate = false } = options;
   const maxPrice = limitOf(options);
-  try {
-    const policy = allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
-    const asked = { ...askedUrl(url, policy), method: method.toUpperCase(), maxPrice };
-    const client = createProbeClient({ policy, userAgent: scannerUserAgent('library') });
-    try {
-      return await preflightUrl(asked, { ...judges, client });
-    } finally {
-      client.close();
-    }
-  } catch (error) {
-    if (error instanceof OriginRefused) return refusedPreflight(error);
-    throw error;
-  }
+  return { url, method: method.toUpperCase(), maxPrice, allowPrivate, caller: 'library' };
 }
 
 /** Throws TypeError for a malformed limit, which would otherwise allow any price. */

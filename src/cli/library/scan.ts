@@ -1,10 +1,11 @@
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../guard/origin.ts';
+import { parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { OFFLINE_STANDING } from '../../model/standing.ts';
 import { createOracle } from '../../payable/create-oracle.ts';
 import { scannerUserAgent } from '../../probe/client/user-agent.ts';
 import { createScanner } from '../../scan/run-scan.ts';
-import { openEngine } from './open-engine.ts';
+import { policyFor } from '../allow-private.ts';
+import { startEngine } from '../engine.ts';
 
 export type ScanOptions = {
   /** http, private and loopback addresses, any port, for this one origin; default false. */
@@ -19,18 +20,18 @@ export type ScanOptions = {
 
 /**
  * `origin` is an https URL or a bare host. Resolves for every finished scan, unreachable origins
- * included (grade F). Throws OriginRefused where the guard refuses it, ScannerFailure where the
- * failure is ours, Error where there is no such catalog.
+ * included (grade F). Throws OriginRefused if the guard refuses it, ScannerFailure if the
+ * failure is ours, Error if there is no such catalog.
  */
 export async function scan(origin: string, options: ScanOptions = {}): Promise<ScanReport> {
   const { allowPrivate = false, offline = false, checksVersion, signal } = options;
-  const policy = allowPrivate ? allowingOrigin(origin, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const policy = policyFor(origin, allowPrivate);
   const parsed = parseOrigin(origin, policy);
   // The chain's clients load slowly and are not needed offline.
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../standing.ts')).standingFrom(process.env);
-  const { close, ...engine } = await openEngine(checksVersion);
+  const engine = await startEngine(checksVersion ?? null, 'checksVersion');
   const scanner = createScanner({
     ...engine,
     policy,
@@ -43,6 +44,6 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     return report;
   } finally {
     await scanner.close();
-    await close();
+    await engine.pool.close();
   }
 }

@@ -1,14 +1,61 @@
+import { OriginRefused } from '../guard/errors.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { wayText } from '../parse/x402/more-sold.ts';
-import type { Oracle } from '../payable/create-oracle.ts';
-import { askedUrl } from '../preflight/asked.ts';
+import { createOracle, type Oracle } from '../payable/create-oracle.ts';
+import { askedUrl, refusedPreflight } from '../preflight/asked.ts';
+import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, ReasonCode } from '../preflight/result.ts';
-import { createProbeClient } from '../probe/client/client.ts';
+import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import type { Engine } from './engine.ts';
+import { policyFor } from './allow-private.ts';
+import { type Engine, startEngine } from './engine.ts';
+
+export type UrlCall = {
+  readonly url: string;
+  /** Upper case. */
+  readonly method: string;
+  /** "0.05", in whole units of the asset. */
+  readonly maxPrice: string | null;
+  readonly allowPrivate: boolean;
+  readonly caller: Parameters<typeof scannerUserAgent>[0];
+};
+
+/** Requests a URL once and judges its answer. One that the guard refuses is a no-go, and opens no engine. */
+export async function askUrl(
+  { url, method, maxPrice, allowPrivate, caller }: UrlCall,
+  open: () => Judges | Promise<Judges>,
+): Promise<Preflight> {
+  let client: ProbeClient | null = null;
+  try {
+    const policy = policyFor(url, allowPrivate);
+    const asked = { ...askedUrl(url, policy), method, maxPrice };
+    const judges = await open();
+    client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
+    return await preflightUrl(asked, { ...judges, client });
+  } catch (error) {
+    if (error instanceof OriginRefused) return refusedPreflight(error);
+    throw error;
+  } finally {
+    client?.close();
+  }
+}
+
+/** By an engine of this one call. */
+export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
+  const opened: Judges[] = [];
+  try {
+    return await askUrl(call, async () => {
+      const judges = { ...(await startEngine(null)), oracle: createOracle() };
+      opened.push(judges);
+      return judges;
+    });
+  } finally {
+    await Promise.all(opened.flatMap(({ oracle, pool }) => [oracle.close(), pool.close()]));
+  }
+}
 
 export type NamedUrl = {
   /** Absolute, with a path, and accepted by the guard. */
@@ -51,7 +98,7 @@ export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const { engine, oracle, policy } = named;
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
-    const options = { ...engine, oracle, client, mayPost: true, mayFollow: true };
+    const options = { ...engine, oracle, client };
     const ask = (method: 'GET' | 'POST') =>
       preflightUrl({ origin, path, method, maxPrice: null }, options);
     const got = await ask('GET');
