@@ -2,9 +2,8 @@
  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
  * stack, with the values of `--report` and the address of `--public-url`; `--offer` the row of a pair.
  */
-import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
+import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
-import { CatalogError } from '../engine/errors.ts';
 import { toPhrase } from '../model/check-phrases.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';

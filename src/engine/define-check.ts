@@ -1,20 +1,27 @@
 import type { ObservationName, Observations } from '../model/observations.ts';
 import type { EngineOutcome, Verdict } from '../model/verdict.ts';
 import type { Kit } from '../parse/kit/kit.ts';
-import { type Finding, type Outcomes, toVerdict } from './outcomes.ts';
+import { type Finding, type Outcomes, toVerdict } from './findings.ts';
 
-export { absence, documentOutcomes } from './document-outcomes.ts';
-export { askedAt, needsOpenApi, unanswered, unchallenged, unplanned } from './engine-findings.ts';
 export {
+  absence,
+  askedAt,
+  documentOutcomes,
   type Finding,
   type Found,
   fail,
+  listed,
+  needsOpenApi,
   notApplicable,
   notDetermined,
   pass,
+  unanswered,
+  unchallenged,
+  unplanned,
   warn,
-} from './outcomes.ts';
-export { listed, worst, worstOf } from './worst-of.ts';
+  worst,
+  worstOf,
+} from './findings.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 

@@ -6,9 +6,7 @@ import { EngineFault } from '../workers/errors.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
-import type { Pool } from './judging-pool.ts';
-import { selectObservations } from './select-observations.ts';
-import { budgetVerdict, isStandingCheck } from './unjudged-verdicts.ts';
+import { budgetVerdict, isStandingCheck, type Pool, selectObservations } from './judging-pool.ts';
 
 export type JudgeOptions = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;

@@ -1,13 +1,16 @@
-import type { Observations } from '../model/observations.ts';
+import {
+  type ObservationName,
+  type Observations,
+  STANDING_OBSERVATIONS,
+} from '../model/observations.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
+import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
+import { type Limit, TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
 import type { Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/worker-pool.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
-import { createObservationSerializer } from './observation-serializer.ts';
-import { readVerdict } from './read-verdict.ts';
-import { faultVerdict, isStandingCheck, limitsVerdict } from './unjudged-verdicts.ts';
+import type { CheckDefinition } from './define-check.ts';
 
 /** Worker threads that run checks, plans and other work on untrusted documents. */
 export type Pool = WorkerPool & {
@@ -43,7 +46,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       const account = isStanding ? scan.standing : scan.origin;
       try {
         const output = await pool.runTask({ name: impl, work, account, signal });
-        return readVerdict(output, definition.outcomes);
+        return output as Verdict; // `judgeOnThread` validated it, where a breach is the check's fault
       } catch (error) {
         if (error instanceof TaskFault) return faultVerdict(isStanding, serialized(seen));
         if (!(error instanceof TaskLimitExceeded)) throw error;
@@ -51,4 +54,124 @@ export function createPool(options: PoolOptions = {}): Pool {
       }
     },
   };
+}
+
+/** `part` identifies the observation across tasks, so that a worker can cache it. */
+export type SerializedObservation = {
+  readonly name: string;
+  readonly part: number;
+  readonly value: Serialized;
+};
+
+/** Id of an observation that was not made. */
+const NOTHING_SEEN = 0;
+
+/** Serializes each observation once, for all checks. */
+type ObservationSerializer = (seen: Partial<Observations>) => readonly SerializedObservation[];
+
+/** What was serialized is dropped together with its observation, at the end of the scan. */
+function createObservationSerializer(): ObservationSerializer {
+  /** Keyed by identity, because observations are frozen. */
+  const known = new WeakMap<object, Pick<SerializedObservation, 'part' | 'value'>>();
+  let count = 0;
+
+  return (seen) =>
+    listNames(seen).flatMap((name) => {
+      const observation = seen[name];
+      if (observation === undefined) return [];
+      if (observation === null) return [{ name, part: NOTHING_SEEN, value: null }];
+      const before = known.get(observation);
+      if (before !== undefined) return [{ name, ...before }];
+      count += 1;
+      const made = { part: count, value: serialize(observation) };
+      known.set(observation, made);
+      return [{ name, ...made }];
+    });
+}
+
+function listNames(seen: Partial<Observations>): readonly ObservationName[] {
+  // Object.keys loses the key type, which the parameter states.
+  return Object.keys(seen) as ObservationName[];
+}
+
+/** Selects observations by name; one that was not made is left out. */
+export function selectObservations<Name extends ObservationName>(
+  seen: Pick<Observations, Name>,
+  names: readonly Name[],
+): Pick<Observations, Name> {
+  const made = names.filter((name) => seen[name] !== undefined);
+  // Entries lose the type of their names.
+  return Object.fromEntries(made.map((name) => [name, seen[name]])) as Pick<Observations, Name>;
+}
+
+const LIMITS: Readonly<Record<Limit, string>> = {
+  time: 'CPU time',
+  memory: 'memory',
+  stack: 'stack depth',
+};
+const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
+const FAULT_FIX = 'Report this scan to us, and scan again once we have corrected it.';
+const STANDING_FIX = 'Nothing to do here: scan again later.';
+
+/** Returns true for checks that judge third parties' answers. */
+export function isStandingCheck({ needs }: Pick<CheckDefinition, 'needs'>): boolean {
+  return STANDING_OBSERVATIONS.some((name) => needs.includes(name));
+}
+
+/**
+ * Verdict of a check that exceeded its limits. It fails the origin, as `faultVerdict` does, or a seller
+ * could dodge grading by hanging or breaking a check. The origin did not write data of third parties: a
+ * check of those is then not determined.
+ */
+function limitsVerdict(
+  limit: Limit | 'budget',
+  isStanding: boolean,
+  seen: readonly SerializedObservation[],
+): Verdict<'limits'> {
+  if (limit === 'budget') return budgetVerdict(isStanding);
+  const what = `twice too much ${LIMITS[limit]} for ${largestFirst(seen)}`;
+  return isStanding ? standingLimits(what) : originLimits(what);
+}
+
+/** Verdict of every check in a scan that spent its processor time, whichever check spent it. */
+export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
+  if (isStanding) return standingLimits('the answers about this origin took all its time');
+  return originLimits('the documents of this origin took all the processor time that a scan has');
+}
+
+function faultVerdict(
+  isStanding: boolean,
+  seen: readonly SerializedObservation[],
+): Verdict<'fault'> {
+  const evidence = `Not evaluated, and the fault is ours: this check broke on ${largestFirst(seen)}`;
+  if (isStanding) return notDetermined('fault', evidence);
+  return { status: 'fail', basis: 'not_evaluated', outcome: 'fault', evidence, fix: FAULT_FIX };
+}
+
+function originLimits(what: string): Verdict<'limits'> {
+  const evidence = withinLimits(what);
+  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
+}
+
+function standingLimits(what: string): Verdict<'limits'> {
+  return notDetermined('limits', withinLimits(what));
+}
+
+function notDetermined<const O extends 'limits' | 'fault'>(
+  outcome: O,
+  evidence: string,
+): Verdict<O> {
+  return { status: 'warn', basis: 'not_determined', outcome, evidence, fix: STANDING_FIX };
+}
+
+function withinLimits(what: string): string {
+  return `Could not be evaluated within limits: ${what}`;
+}
+
+function largestFirst(seen: readonly SerializedObservation[]): string {
+  return seen
+    .map(({ name, value }) => ({ name, bytes: textBytes(value) }))
+    .sort((one, other) => other.bytes - one.bytes)
+    .map(({ name, bytes }) => `${name} (${bytes} bytes)`)
+    .join(', ');
 }

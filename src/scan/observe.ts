@@ -1,4 +1,4 @@
-import { selectObservations } from '../engine/select-observations.ts';
+import { selectObservations } from '../engine/judging-pool.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';

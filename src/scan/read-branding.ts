@@ -1,5 +1,5 @@
 /** Reads branding on a worker; an origin that exceeds the limits is shown by its host. */
-import { selectObservations } from '../engine/select-observations.ts';
+import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

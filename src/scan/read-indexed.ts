@@ -1,9 +1,8 @@
 /** Compares index entries with live challenges on workers. Third parties' budget pays. */
 import type { ComparedRow } from '../ecosystem/compare-listings.ts';
 import { reason } from '../ecosystem/listing-reasons.ts';
-import { selectObservations } from '../engine/select-observations.ts';
-import type { IndexedRow } from '../model/indexed.ts';
-import { INDEXED_REASONS } from '../model/indexed.ts';
+import { selectObservations } from '../engine/judging-pool.ts';
+import { INDEXED_REASONS, type IndexedRow } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 

@@ -1,5 +1,5 @@
 /** Reads advice and other ways to pay on a worker; an origin that exceeds the limits gets none. */
-import { selectObservations } from '../engine/select-observations.ts';
+import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
 import type { Remarks } from '../payable/advise.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

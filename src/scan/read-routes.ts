@@ -1,5 +1,5 @@
 /** Reads routes on a worker; null for an origin that exceeds the limits. */
-import { selectObservations } from '../engine/select-observations.ts';
+import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
 import type { RouteFacts } from '../model/routes.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

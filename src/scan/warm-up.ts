@@ -1,11 +1,20 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
+import { EngineFault } from '../workers/errors.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
 import { planFrom, selectPayees } from './observe.ts';
 import { readBranding } from './read-branding.ts';
+
+/** A check or task throws even on a silent origin, so this process cannot judge any scan. */
+export class BrokenChecks extends EngineFault {
+  override readonly name = 'BrokenChecks';
+
+  constructor(broken: readonly string[]) {
+    super(`${broken.join(', ')} breaks even on an origin that said nothing.`);
+  }
+}
 
 export type Judges = {
   readonly catalog: Catalog;
@@ -46,4 +55,41 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
       if (broken.length > 0) throw new BrokenChecks(broken);
     }),
   );
+}
+
+/**
+ * Tests the checks and warms the pool on the first task or `start`. All tasks wait for that. If a check
+ * throws even on a silent origin, `onBroken` hears of it once, and every task of the process rejects; after
+ * any other error the next task tries again.
+ */
+export function warmPool(parts: Judges, onBroken: (fault: BrokenChecks) => void): Pool {
+  const { pool } = parts;
+  let warm: Promise<void> | null = null;
+
+  function ready(): Promise<void> {
+    warm ??= warmUp(parts).catch((error: unknown) => {
+      if (error instanceof BrokenChecks) onBroken(error);
+      else warm = null;
+      throw error;
+    });
+    return warm;
+  }
+
+  return {
+    ...pool,
+    start(modules) {
+      const starting = pool.start(modules);
+      // Each task reports the error itself.
+      ready().catch(() => undefined);
+      return starting;
+    },
+    async run(task) {
+      await ready();
+      return pool.run(task);
+    },
+    async judge(...task) {
+      await ready();
+      return pool.judge(...task);
+    },
+  };
 }

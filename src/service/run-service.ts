@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadEnvFile, misspelledSettings, SettingError } from '../config/environment.ts';
-import { CatalogError } from '../engine/errors.ts';
+import { CatalogError } from '../engine/catalog/catalog.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
 import { redact } from '../model/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';

@@ -12,7 +12,7 @@ import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
-import { warmPool } from '../scan/warm-pool.ts';
+import { warmPool } from '../scan/warm-up.ts';
 import { type AskResources, createAskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/delivery.ts';
 import type { ResolveOrigin } from '../watch/look.ts';

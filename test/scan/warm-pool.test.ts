@@ -5,7 +5,7 @@ import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/d
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
 import { selectPayees } from '../../src/scan/observe.ts';
-import { warmPool } from '../../src/scan/warm-pool.ts';
+import { warmPool } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';

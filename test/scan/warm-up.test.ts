@@ -2,11 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { BrokenChecks } from '../../src/engine/errors.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
 import { judge } from '../../src/scan/run-scan.ts';
-import { warmUp } from '../../src/scan/warm-up.ts';
+import { BrokenChecks, warmUp } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';

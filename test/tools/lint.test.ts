@@ -55,7 +55,7 @@ const CASES = `export default [
   { name: 'no answer', seen: {}, expect: { status: 'fail', outcome: 'limits' } },
 ];
 `;
-const CATALOG = '{ "checks": [] }\n';
+const CATALOG = JSON.stringify({ checks: [{ impl: 'P6@1', digest: fileDigest(V1) }] });
 
 let root: string;
 
@@ -64,10 +64,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'lint-'));
   for (const file of [
     'engine/define-check.ts',
-    'engine/document-outcomes.ts',
-    'engine/engine-findings.ts',
-    'engine/outcomes.ts',
-    'engine/worst-of.ts',
+    'engine/findings.ts',
     'engine/README.md',
     'model/verdict.ts',
     'model/README.md',
@@ -80,10 +77,7 @@ beforeEach(async () => {
   await write('catalog/2026-08-14.2.json', CATALOG);
   await write(
     'catalog/published.json',
-    JSON.stringify({
-      catalogs: { '2026-08-14.2': fileDigest(CATALOG) },
-      checks: { 'P6@1': fileDigest(V1) },
-    }),
+    JSON.stringify({ catalogs: { '2026-08-14.2': fileDigest(CATALOG) } }),
   );
   await write('package-lock.json', '{ "packages": {} }');
 });

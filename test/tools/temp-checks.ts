@@ -40,7 +40,7 @@ export async function tempChecks(): Promise<TempChecks> {
   }
   await mkdir(catalogFolder);
   await cp(new URL('schema.json', CATALOG_FOLDER), new URL('schema.json', catalogFolder));
-  await writeFile(new URL('published.json', catalogFolder), '{"catalogs": {}, "checks": {}}\n');
+  await writeFile(new URL('published.json', catalogFolder), '{"catalogs": {}}\n');
   await writeFile(new URL('CHANGELOG.md', catalogFolder), `# Catalogs\n\n## ${FIRST}\n\nFirst.\n`);
   const catalog = JSON.stringify(await firstCatalog(checksFolder));
   await writeFile(new URL(`${FIRST}.json`, catalogFolder), catalog);

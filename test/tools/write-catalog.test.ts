@@ -1,8 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadCatalog, readCatalog } from '../../src/engine/catalog/catalog.ts';
+import {
+  CATALOG_FOLDER,
+  loadCatalog,
+  readCatalog,
+  readPublished,
+} from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { publishedBreaches, readPublished } from '../../src/engine/catalog/published.ts';
 import { nextChecksVersion } from '../../tools/checks/next-checks-version.ts';
 import {
   addCatalog,
@@ -12,6 +16,7 @@ import {
   publishCatalog,
   refreshCatalogs,
 } from '../../tools/checks/write-catalog.ts';
+import { publishedBreaches, publishedChecks } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 const FIRST = '2026-01-01.1';
@@ -113,7 +118,7 @@ describe('publishing', () => {
 
     const published = await readPublished(temp.catalogFolder);
     expect(Object.keys(published.catalogs)).toEqual([FIRST, SECOND]);
-    expect(Object.keys(published.checks)).toHaveLength(26);
+    expect([...(await publishedChecks(temp.catalogFolder)).keys()]).toHaveLength(26);
     const { folder, checks } = await files();
     await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
     await expect(publishCatalog(SECOND, await files())).rejects.toThrow('is published already');
@@ -125,9 +130,37 @@ describe('publishing', () => {
   });
 
   test('refuses a file that another catalog pinned differently', async () => {
-    const pins = { catalogs: {}, checks: { 'P6@1': `sha256:${'0'.repeat(64)}` } };
-    await writeFile(new URL('published.json', temp.catalogFolder), JSON.stringify(pins));
-    await expect(publishCatalog(FIRST, await files())).rejects.toThrow('P6@1 was published');
+    const { catalog } = await derive();
+    await publishCatalog(FIRST, await files());
+    await temp.putCheck('P6', 1, 'changed');
+    const { folder, checks } = await files();
+    const wanted = { version: SECOND, replacements: new Map() };
+    await addCatalog(deriveCatalog(catalog, wanted, checks), { folder, checks });
+    await expect(publishCatalog(SECOND, await files())).rejects.toThrow('P6@1 was published');
+  });
+});
+
+describe('what is published', () => {
+  test('is compared file by file: as it was, changed, gone', async () => {
+    await publishCatalog(FIRST, await files());
+    const { folder, checks } = await files();
+    await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
+    const others = checks.filter(({ id }) => id !== 'P6' && id !== 'S1');
+    const [s1] = checks.filter(({ id }) => id === 'S1');
+    const changed = s1 === undefined ? [] : [{ ...s1, digest: `sha256:${'0'.repeat(64)}` }];
+    await expect(publishedBreaches(folder, [...others, ...changed])).resolves.toEqual([
+      'P6@1 is published and is missing: restore it, then npm run check:revise -- P6',
+      'S1@1 is published and was changed: restore it, then npm run check:revise -- S1',
+    ]);
+    await rm(new URL(`${FIRST}.json`, folder));
+    await expect(publishedBreaches(folder, checks)).resolves.toEqual([
+      `catalog/${FIRST}.json is published and missing: restore it`,
+    ]);
+  });
+
+  test('has its files in this checkout', async () => {
+    const checks = await discoverChecks();
+    await expect(publishedBreaches(CATALOG_FOLDER, checks)).resolves.toEqual([]);
   });
 });
 

@@ -1,7 +1,6 @@
 /** Copies the newest version of a check to the next one: published files never change. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import type { Published } from '../../src/engine/catalog/published.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: number };
@@ -10,14 +9,15 @@ export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: 
 export async function copyCheckVersion(
   id: string,
   checks: readonly DiscoveredCheck[],
-  published: Published,
+  /** Impls that published catalogs run. */
+  published: ReadonlyMap<string, string>,
 ): Promise<CopiedVersion> {
   const from = checks.findLast((check) => check.id === id);
   if (!from) {
     const ids = [...new Set(checks.map((check) => check.id))].join(', ');
     throw new ToolUsageError(`There is no check ${id}. There are: ${ids}.`);
   }
-  if (!Object.hasOwn(published.checks, from.impl)) {
+  if (!published.has(from.impl)) {
     throw new ToolUsageError(
       `${from.impl} is not published: change it in place, then npm run catalog:new -- --refresh`,
     );

@@ -1,7 +1,12 @@
-/** Pins every catalog and check file anew; allowed only before the release that contains them. */
+/** Pins every catalog, and with it its check files, anew; allowed only before the release that contains them. */
 import { readFile } from 'node:fs/promises';
-import { listCatalogs, loadCatalog, readCatalog } from '../../src/engine/catalog/catalog.ts';
-import { readPublished } from '../../src/engine/catalog/published.ts';
+import {
+  listCatalogs,
+  loadCatalog,
+  readCatalog,
+  readPublished,
+} from '../../src/engine/catalog/catalog.ts';
+import { publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';
 
@@ -31,9 +36,10 @@ export async function repinCatalogs(
     );
   }
   const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
-  const { catalogs, checks } = await readPublished(files.folder);
+  const { catalogs } = await readPublished(files.folder);
+  const before = await publishedChecks(files.folder);
   // Pins are removed first: a changed catalog that is pinned does not load.
-  await pinCatalogs({}, {}, files.folder);
+  await pinCatalogs({}, files.folder);
   for (const name of await listCatalogs(files.folder)) {
     const { catalog } = await readCatalog(name, files.folder);
     const entries = catalog.checks.map((entry) => {
@@ -47,8 +53,7 @@ export async function repinCatalogs(
       return [name, (await readCatalog(name, files.folder)).digest] as const;
     }),
   );
-  const kept = Object.keys(checks).filter((impl) => digests.has(impl));
-  const now = kept.map((impl) => [impl, digests.get(impl) ?? ''] as const);
-  await pinCatalogs(Object.fromEntries(pinned), Object.fromEntries(now), files.folder);
-  return now.filter(([impl, digest]) => checks[impl] !== digest).map(([impl]) => impl);
+  await pinCatalogs(Object.fromEntries(pinned), files.folder);
+  const now = await publishedChecks(files.folder);
+  return [...now].flatMap(([impl, digest]) => (before.get(impl) === digest ? [] : [impl]));
 }

@@ -1,4 +1,5 @@
-import { CatalogError, CheckModuleError } from '../../src/engine/errors.ts';
+import { CatalogError } from '../../src/engine/catalog/catalog.ts';
+import { CheckModuleError } from '../../src/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 const EXPECTED = [ToolUsageError, CatalogError, CheckModuleError];

@@ -5,10 +5,12 @@ import {
   type CatalogCheck,
   listCatalogs,
   loadCatalog,
+  type Published,
   readCatalog,
+  readPublished,
 } from '../../src/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { type Published, readPublished } from '../../src/engine/catalog/published.ts';
+import { publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CatalogFiles = {
@@ -84,28 +86,28 @@ export async function refreshCatalogs(
   return refreshed;
 }
 
-/** Pins the digests of a catalog and of its check files. Returns the newly pinned impls. */
+/** Pins the digest of a catalog, which pins those of its check files. Returns the newly pinned impls. */
 export async function publishCatalog(
   version: string,
   files: CatalogFiles,
 ): Promise<readonly string[]> {
   const catalog = await loadCatalog(version, files);
   const { digest } = await readCatalog(version, files.folder);
-  const published = await readPublished(files.folder);
-  if (Object.hasOwn(published.catalogs, version)) {
+  const { catalogs } = await readPublished(files.folder);
+  if (Object.hasOwn(catalogs, version)) {
     throw new ToolUsageError(`catalog/${version}.json is published already.`);
   }
-  const pins = Object.fromEntries(catalog.checks.map((entry) => [entry.impl, entry.digest]));
-  const changed = Object.keys(pins).find((impl) => {
-    const pinned = published.checks[impl];
-    return pinned !== undefined && pinned !== pins[impl];
-  });
+  const published = await publishedChecks(files.folder);
+  const changed = catalog.checks.find(
+    (entry) => (published.get(entry.impl) ?? entry.digest) !== entry.digest,
+  );
   if (changed) {
-    throw new ToolUsageError(`${changed} was published and then changed: restore it, revise it.`);
+    throw new ToolUsageError(
+      `${changed.impl} was published and then changed: restore it, revise it.`,
+    );
   }
-  const catalogs = { ...published.catalogs, [version]: digest };
-  await pinCatalogs(catalogs, { ...published.checks, ...pins }, files.folder);
-  return Object.keys(pins).filter((impl) => !Object.hasOwn(published.checks, impl));
+  await pinCatalogs({ ...catalogs, [version]: digest }, files.folder);
+  return catalog.checks.map(({ impl }) => impl).filter((impl) => !published.has(impl));
 }
 
 /** Adds a heading and an empty table above the newest entry. */
@@ -136,18 +138,9 @@ export async function writeCatalog(catalog: Catalog, folder: URL): Promise<void>
 }
 
 /** Writes published.json. */
-export async function pinCatalogs(
-  catalogs: Published['catalogs'],
-  checks: Published['checks'],
-  folder: URL,
-): Promise<void> {
-  const text = JSON.stringify({ catalogs: sorted(catalogs), checks: sorted(checks) }, null, 2);
-  await writeFile(new URL('published.json', folder), `${text}\n`);
-}
-
-function sorted(digests: Readonly<Record<string, string>>): Record<string, string> {
+export async function pinCatalogs(catalogs: Published['catalogs'], folder: URL): Promise<void> {
   const order = new Intl.Collator('en', { numeric: true });
-  return Object.fromEntries(
-    Object.entries(digests).sort(([one], [other]) => order.compare(one, other)),
-  );
+  const sorted = Object.entries(catalogs).sort(([one], [other]) => order.compare(one, other));
+  const text = JSON.stringify({ catalogs: Object.fromEntries(sorted) }, null, 2);
+  await writeFile(new URL('published.json', folder), `${text}\n`);
 }

@@ -1,10 +1,15 @@
-/** Requires the same outcomes in the code, README and cases of a check. */
+/** Requires well-formed members of a check, and the same outcomes in its code, README and cases. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { CheckModuleError } from '../../src/engine/errors.ts';
+import {
+  CheckModuleError,
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../src/engine/catalog/discover-checks.ts';
+import type { CheckDefinition } from '../../src/engine/define-check.ts';
+import { OBSERVATION_NAMES } from '../../src/model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../src/model/verdict.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
@@ -18,17 +23,47 @@ const Cases = Type.Array(
 /** Placeholder that "npm run check:new" writes. */
 const UNWRITTEN = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
 type Cases = Type.Static<typeof Cases>;
+const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
 export const checkOutcomes: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('checks/'))) return [];
   try {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
-    return (await Promise.all(checks.map((check) => lintVersion(tree, check)))).flat();
+    const shapes = checks.flatMap(({ id, title, version, definition }) =>
+      shapeBreaches(definition).map((one) => at(`checks/${id}-${title}/v${version}.ts`, one)),
+    );
+    const versions = await Promise.all(checks.map((check) => lintVersion(tree, check)));
+    return [...shapes, ...versions.flat()];
   } catch (error) {
     if (error instanceof CheckModuleError) return error.message.split('\n').flatMap(breach);
     throw error;
   }
 };
+
+/** Lists the members of a check that are malformed. The start of a service reads only what it runs by. */
+export function shapeBreaches(check: CheckDefinition): readonly string[] {
+  const { needs, requires, outcomes, says } = check;
+  const vague = [says.right, says.wrong, says.unjudged].filter((one) => !SENTENCE.test(one));
+  const repeated = [needs, requires, outcomes].flatMap((list: readonly string[]) =>
+    list.filter((one, at) => list.indexOf(one) !== at),
+  );
+  return [
+    ...(needs.length === 0 ? ['needs is empty: a check judges at least one observation'] : []),
+    ...needs
+      .filter((name) => !OBSERVATION_NAMES.includes(name))
+      .map((name) => `needs "${name}", which is not an observation`),
+    ...(outcomes.length === 0 ? ['outcomes is empty'] : []),
+    ...vague.map((one) => `says "${one}": write one sentence of 12 to 120 characters`),
+    ...outcomes
+      .filter((outcome) => !OUTCOME.test(outcome))
+      .map((outcome) => `outcome "${outcome}" must be lower-case words with hyphens`),
+    ...ENGINE_OUTCOMES.filter((outcome) => outcomes.includes(outcome)).map(
+      (outcome) => `outcome "${outcome}" belongs to the engine; leave it out of the list`,
+    ),
+    ...repeated.map((one) => `"${one}" is listed twice`),
+  ];
+}
 
 /** Parses a line of the engine's error: "checks/P6-price-integrity/v2.ts: what is wrong". */
 function breach(line: string): Finding[] {

@@ -1,9 +1,14 @@
 /** Refuses changes to published files: an old catalog must give the same grade again. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { publishedBreaches, readPublished } from '../../src/engine/catalog/published.ts';
-import { CatalogError, CheckModuleError } from '../../src/engine/errors.ts';
+import { type Catalog, CatalogError, readPublished } from '../../src/engine/catalog/catalog.ts';
+import {
+  CheckModuleError,
+  type DiscoveredCheck,
+  discoverChecks,
+  fileDigest,
+} from '../../src/engine/catalog/discover-checks.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
@@ -24,6 +29,48 @@ export const publishedUnchanged: HouseRule = async (tree) => {
     throw error;
   }
 };
+
+/** Lists every published catalog and check file that is missing or changed, one line each. */
+export async function publishedBreaches(
+  folder: URL,
+  checks: readonly DiscoveredCheck[],
+): Promise<readonly string[]> {
+  const { lost, pinned } = await readPins(folder);
+  const digests = new Map(checks.map(({ impl, digest }) => [impl, digest]));
+  const changed = [...pinned].filter(([impl, digest]) => digests.get(impl) !== digest);
+  return [
+    ...lost,
+    ...changed.map(([impl]) => {
+      const what = digests.has(impl) ? 'was changed' : 'is missing';
+      const [id] = impl.split('@');
+      return `${impl} is published and ${what}: restore it, then npm run check:revise -- ${id}`;
+    }),
+  ];
+}
+
+/** Digests of the check files that published catalogs run, by impl ("P6@2"). */
+export async function publishedChecks(folder: URL): Promise<ReadonlyMap<string, string>> {
+  return (await readPins(folder)).pinned;
+}
+
+/** A catalog that is missing or changed is one line of `lost`, and pins nothing. */
+async function readPins(folder: URL) {
+  const { catalogs } = await readPublished(folder);
+  const lost: string[] = [];
+  const pinned = new Map<string, string>();
+  for (const [version, digest] of Object.entries(catalogs)) {
+    const name = `${version}.json`;
+    const text = await readFile(new URL(name, folder), 'utf8').catch(() => null);
+    if (text === null) lost.push(`catalog/${name} is published and missing: restore it`);
+    else if (fileDigest(text) !== digest) {
+      lost.push(`catalog/${name} is published and was changed: restore it`);
+    } else {
+      const catalog: Catalog = JSON.parse(text); // it passed the schema when it was pinned
+      for (const { impl, digest: pin } of catalog.checks) pinned.set(impl, pin);
+    }
+  }
+  return { lost, pinned };
+}
 
 export function isUnpinned({ file, message }: Finding, version: string): boolean {
   return file === `catalog/${version}.json` && message.startsWith(NOT_PINNED);

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ProbingOptions } from '../../model/observations.ts';
 import type { CategoryKey, Severity } from '../../model/report.ts';
-import { CatalogError } from '../errors.ts';
 import { isScoringName, type ScoringName } from '../score.ts';
 import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
-import { readPublished } from './published.ts';
+
+/** A catalog is invalid; the message names the file and the mistake. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+}
 
 export type CatalogCategory = {
   readonly key: CategoryKey;
@@ -109,10 +112,7 @@ export async function readCatalog(version: string, folder = CATALOG_FOLDER): Pro
   }
   const pinned = (await readPublished(folder)).catalogs[version];
   // A published text passed the schema when it was pinned.
-  if (pinned !== digest) {
-    const { holdToSchema } = await import('./catalog-schema.ts');
-    await holdToSchema(parsed, version, folder);
-  }
+  if (pinned !== digest) await holdToSchema(parsed, version, folder);
   // Other members are dropped: `$schema` is for editors.
   const { checksVersion, scoring, probing, categories, checks } = parsed as Catalog;
   const catalog = { checksVersion, scoring, probing, categories, checks };
@@ -160,4 +160,42 @@ export function entryBreaches(
   const absent = check.definition.requires.filter((id) => !ids.has(id));
   if (absent.length > 0) breaches.push(`${entry.impl} requires ${absent.join(', ')}, not in here`);
   return breaches;
+}
+
+/** Uses the schema file in `folder`, which editors read too. Throws CatalogError with every breach. */
+async function holdToSchema(value: unknown, version: string, folder: URL): Promise<void> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const schema: object = JSON.parse(readFileSync(new URL('schema.json', folder), 'utf8'));
+  const validate = new Ajv2020({ allErrors: true }).compile(schema);
+  if (validate(value)) return;
+  const errors = (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  throw new CatalogError(`catalog/${version}.json breaks its schema: ${errors.join('; ')}.`);
+}
+
+/** Digests of the published catalogs by checksVersion. A catalog pins the digests of its checks. */
+export type Published = { readonly catalogs: Readonly<Record<string, string>> };
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** Throws CatalogError when published.json is missing or malformed. */
+export async function readPublished(folder: URL): Promise<Published> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(new URL('published.json', folder), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CatalogError(`catalog/published.json cannot be read: ${why}`);
+  }
+  if (isPublished(parsed)) return parsed;
+  throw new CatalogError('catalog/published.json must be {"catalogs": {version: digest}}.');
+}
+
+function isPublished(value: unknown): value is Published {
+  if (typeof value !== 'object' || value === null || !('catalogs' in value)) return false;
+  const { catalogs } = value;
+  return (
+    typeof catalogs === 'object' &&
+    catalogs !== null &&
+    Object.values(catalogs).every((one) => typeof one === 'string' && DIGEST.test(one))
+  );
 }

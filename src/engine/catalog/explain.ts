@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
 import { EngineFault } from '../../workers/errors.ts';
 import type { Sentences } from '../define-check.ts';
-import { CatalogError } from '../errors.ts';
-import { type Catalog, type CatalogCheck, entryBreaches } from './catalog.ts';
+import { type Catalog, type CatalogCheck, CatalogError, entryBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 
 export type ExplanationSection = {
