@@ -15,7 +15,7 @@ const UNIT = [
   'test/engine/catalog/**/*.test.ts',
   'test/engine/{read-verdict,score}.test.ts',
   'test/golden/golden-table.test.ts',
-  'test/payable/{advise,answer-line}.test.ts',
+  'test/buyers/{advise,answer-line}.test.ts',
   'test/parse/{json,openapi,text,x402}/**/*.test.ts',
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];
@@ -47,7 +47,7 @@ const LONG = [
   'test/mcp/{judges,python-client}.test.ts',
   'test/pack/**/*.test.ts',
   'test/patches/guards.test.ts',
-  'test/payable/second-judge.test.ts',
+  'test/buyers/second-judge.test.ts',
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
   'test/scan/{growth,turns,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',

@@ -1,9 +1,9 @@
+import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { wayText } from '../parse/x402/more-sold.ts';
-import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { askedUrl, refusedPreflight } from '../preflight/asked.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';

@@ -1,11 +1,11 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import { explainAlone } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
 import type { DirectorySearch, McpHost } from '../mcp/host.ts';
 import type { ScanReport } from '../model/report.ts';
-import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';

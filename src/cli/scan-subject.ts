@@ -1,3 +1,4 @@
+import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
-import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';

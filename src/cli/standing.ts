@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { readEcosystemConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { readPaymentConfig } from '../config/payment.ts';
-import { createStanding } from '../ecosystem/create-standing.ts';
-import { createFileCache } from '../ecosystem/file-cache.ts';
+import { createStanding } from '../indexes/create-standing.ts';
+import { createFileCache } from '../indexes/file-cache.ts';
 import type { Standing } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 

@@ -1,3 +1,4 @@
+import type { Oracle } from '../buyers/create-oracle.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
@@ -7,7 +8,6 @@ import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import type { OtherWay, ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { Oracle } from '../payable/create-oracle.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
 import type { ReadAnswer, ReadTerms } from './read-terms.ts';
@@ -41,8 +41,8 @@ const TERMS_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
   './read-terms.ts',
   import.meta.url,
 );
-const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(
-  '../payable/list-challenges.ts',
+const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts')> = new URL(
+  '../buyers/list-challenges.ts',
   import.meta.url,
 );
 

@@ -1,5 +1,6 @@
 /** Runs on a worker, because a seller wrote the challenge. */
 import { hash } from 'node:crypto';
+import { MAX_OFFERS, offerTerms } from '../buyers/offer-terms.ts';
 import type { HttpData } from '../model/observation.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -9,7 +10,6 @@ import { type Challenge, type Offer, readChallenge } from '../parse/x402/challen
 import { caip2, isTestnet } from '../parse/x402/networks.ts';
 import { type OtherChallenge, otherChallenges } from '../parse/x402/other-protocol.ts';
 import { settlesUpfront } from '../parse/x402/schemes.ts';
-import { MAX_OFFERS, offerTerms } from '../payable/offer-terms.ts';
 import type { PreflightOffer } from './result.ts';
 
 export type PricedOffer = Omit<PreflightOffer, 'client'> & {

@@ -1,9 +1,9 @@
+import type { Oracle } from '../buyers/create-oracle.ts';
+import type { ListedChallenges } from '../buyers/list-challenges.ts';
 import { selectObservations } from '../engine/judging-pool.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
-import type { Oracle } from '../payable/create-oracle.ts';
-import type { ListedChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import {
@@ -46,8 +46,8 @@ const OFFERS_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new 
   '../probe/plan/payees.ts',
   import.meta.url,
 );
-const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(
-  '../payable/list-challenges.ts',
+const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts')> = new URL(
+  '../buyers/list-challenges.ts',
   import.meta.url,
 );
 const NO_CHALLENGES: ListedChallenges = { challenged: [], silent: [] };

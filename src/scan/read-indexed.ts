@@ -1,17 +1,18 @@
 /** Compares index entries with live challenges on workers. Third parties' budget pays. */
-import type { ComparedRow } from '../ecosystem/compare-listings.ts';
-import { reason } from '../ecosystem/listing-reasons.ts';
+
 import { selectObservations } from '../engine/judging-pool.ts';
+import type { ComparedRow } from '../indexes/compare-listings.ts';
+import { reason } from '../indexes/listing-reasons.ts';
 import { INDEXED_REASONS, type IndexedRow } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
-const COMPARE_MODULE: WorkModule<typeof import('../ecosystem/compare-listings.ts')> = new URL(
-  '../ecosystem/compare-listings.ts',
+const COMPARE_MODULE: WorkModule<typeof import('../indexes/compare-listings.ts')> = new URL(
+  '../indexes/compare-listings.ts',
   import.meta.url,
 );
-const VALIDATE_MODULE: WorkModule<typeof import('../ecosystem/validate-declarations.ts')> = new URL(
-  '../ecosystem/validate-declarations.ts',
+const VALIDATE_MODULE: WorkModule<typeof import('../indexes/validate-declarations.ts')> = new URL(
+  '../indexes/validate-declarations.ts',
   import.meta.url,
 );
 const COMPARED = ['origin', 'resources', 'x402scan', 'settlements', 'bazaar'] as const;

@@ -1,11 +1,12 @@
 /** Reads advice and other ways to pay on a worker; an origin that exceeds the limits gets none. */
+
+import type { Remarks } from '../buyers/advise.ts';
 import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
-import type { Remarks } from '../payable/advise.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
-const REMARK_MODULE: WorkModule<typeof import('../payable/advise.ts')> = new URL(
-  '../payable/advise.ts',
+const REMARK_MODULE: WorkModule<typeof import('../buyers/advise.ts')> = new URL(
+  '../buyers/advise.ts',
   import.meta.url,
 );
 const NONE: Remarks = { advice: [], otherWays: [] };

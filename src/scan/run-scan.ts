@@ -1,4 +1,7 @@
 /** Turns an origin into a graded report, without any host, store or payment. */
+
+import type { Oracle } from '../buyers/create-oracle.ts';
+import { toSummary } from '../buyers/summary.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { type Judged, judgeAll, toResults } from '../engine/judge.ts';
@@ -13,8 +16,6 @@ import type { Observations } from '../model/observations.ts';
 import type { BudgetName, ScanReport } from '../model/report.ts';
 import type { ScanOutcome, ScanTiming } from '../model/scan-outcome.ts';
 import type { Standing } from '../model/standing.ts';
-import type { Oracle } from '../payable/create-oracle.ts';
-import { toSummary } from '../payable/summary.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { deadlineAfter } from './deadline.ts';

@@ -1,8 +1,8 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
-import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
-import { createLookupRate } from '../ecosystem/lookup-rate.ts';
-import type { SnapshotCache } from '../ecosystem/response-cache.ts';
+import type { RefreshingStanding } from '../indexes/create-standing.ts';
+import { createLookupRate } from '../indexes/lookup-rate.ts';
+import type { SnapshotCache } from '../indexes/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { Store } from '../store/store.ts';
 
@@ -16,7 +16,7 @@ export function openStanding(
   const { rpcUrl, asset, network } = payment;
 
   async function open(): Promise<RefreshingStanding> {
-    const { createStanding } = await import('../ecosystem/create-standing.ts');
+    const { createStanding } = await import('../indexes/create-standing.ts');
     const chainTurn = createLookupRate();
     const place = { rpcUrl, asset: asset.address, network };
     const options = { ...ecosystem, ...place, userAgent, chainTurn, answers };

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { createOracle } from '../buyers/create-oracle.ts';
 import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
 import type { AskHost, AskSeller } from '../directory/run-preflight.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
@@ -7,7 +8,6 @@ import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
 import type { Standing } from '../model/standing.ts';
-import { createOracle } from '../payable/create-oracle.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';

@@ -2,14 +2,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startSourcesKnowing } from '../ecosystem/known-seller.ts';
-import { settle, transfer } from '../ecosystem/pay.ts';
-import type { StandIn } from '../ecosystem/stand-in.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SELLER_PAY_TO } from '../fixtures/sellers/seller.ts';
+import { startSourcesKnowing } from '../indexes/known-seller.ts';
+import { settle, transfer } from '../indexes/pay.ts';
+import type { StandIn } from '../indexes/stand-in.ts';
 import { runCli } from './run-cli.ts';
 
 const SCAN_MS = 120_000;

@@ -1,10 +1,10 @@
 /** A bare host: which documents are read, which address is asked, and that each request waits for a slot. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { createOracle } from '../../src/payable/create-oracle.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskHost } from '../../src/service/ask-seller.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';

@@ -1,4 +1,6 @@
 /** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
+
+import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
@@ -6,7 +8,6 @@ import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/ori
 import type { CheckResult } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { createOracle } from '../../src/payable/create-oracle.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
 import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-scan.ts';
 

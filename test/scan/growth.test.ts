@@ -1,11 +1,11 @@
 /** Whatever reads an origin's documents takes time by their length: twice as long, twice the time. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { advise } from '../../src/buyers/advise.ts';
+import { listChallenges } from '../../src/buyers/list-challenges.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
-import { advise } from '../../src/payable/advise.ts';
-import { listChallenges } from '../../src/payable/list-challenges.ts';
 import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import { extractBranding } from '../../src/scan/branding.ts';

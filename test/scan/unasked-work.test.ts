@@ -1,11 +1,11 @@
 /** What is shown nowhere is not worked out, and nothing twice: branding, recipients, challenges. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Oracle } from '../../src/buyers/create-oracle.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING, type Standing } from '../../src/model/standing.ts';
-import type { Oracle } from '../../src/payable/create-oracle.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { NEWER } from './engine-under-test.ts';

@@ -16,8 +16,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
   probe: ['model', 'guard', 'parse', 'workers'],
-  ecosystem: ['model', 'guard', 'config', 'parse', 'answers', 'store'],
-  payable: ['model', 'guard', 'parse', 'workers', 'engine'],
+  indexes: ['model', 'guard', 'config', 'parse', 'answers', 'store'],
+  buyers: ['model', 'guard', 'parse', 'workers', 'engine'],
   scan: [
     'model',
     'guard',
@@ -28,11 +28,11 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'attestation',
     'engine',
     'probe',
-    'ecosystem',
-    'payable',
+    'indexes',
+    'buyers',
   ],
   'pay-test': ['model', 'guard', 'parse'],
-  preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
+  preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
   payment: ['model', 'guard', 'config', 'answers', 'store'],
   directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
   watch: [
@@ -42,21 +42,21 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'store',
     'engine',
     'probe',
-    'payable',
+    'buyers',
     'scan',
     'preflight',
     'directory',
   ],
-  mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
-  cli: 'model guard config parse workers attestation engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
+  mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
+  cli: 'model guard config parse workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
   plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'directory'],
-  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory watch mcp plugins'.split(
+  http: 'model guard config parse store attestation engine patches probe buyers scan preflight payment directory watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers answers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp plugins http'.split(
+    'model guard config parse workers answers store attestation engine patches probe indexes buyers scan preflight payment directory watch mcp plugins http'.split(
       ' ',
     ),
 };

@@ -1,12 +1,12 @@
 /** Writes docs/networks-and-schemes.md from the tables that checks judge by. */
 
+import { CLIENTS, TEST_CLIENTS } from '../../src/buyers/clients.ts';
 import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
 import { NAMESPACES, type Namespace } from '../../src/parse/x402/namespaces.ts';
 import { TESTNETS } from '../../src/parse/x402/network-names.ts';
 import { networkName, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
 import type { ExtraMember, SchemeRow } from '../../src/parse/x402/scheme-row.ts';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
-import { CLIENTS, TEST_CLIENTS } from '../../src/payable/clients.ts';
 
 export function networksDocument(): string {
   const [versions, tested] = [CLIENTS, TEST_CLIENTS].map((clients) =>

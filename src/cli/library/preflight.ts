@@ -1,4 +1,4 @@
-import { createOracle } from '../../payable/create-oracle.ts';
+import { createOracle } from '../../buyers/create-oracle.ts';
 import { isPrice } from '../../preflight/asked.ts';
 import { preflightInHand } from '../../preflight/challenge-in-hand.ts';
 import type { Judges } from '../../preflight/judge-challenge.ts';

@@ -1,7 +1,7 @@
+import { createOracle } from '../../buyers/create-oracle.ts';
 import { parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { OFFLINE_STANDING } from '../../model/standing.ts';
-import { createOracle } from '../../payable/create-oracle.ts';
 import { scannerUserAgent } from '../../probe/client/user-agent.ts';
 import { createScanner } from '../../scan/run-scan.ts';
 import { policyFor } from '../allow-private.ts';

@@ -1,11 +1,11 @@
 /** POST /v1/preflight: what is asked, what is answered from reports, and how often. */
 import { describe, expect, test } from 'vitest';
+import { createOracle } from '../../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/engine/judging-pool.ts';
 import { DEFAULT_POLICY, parseAllowHosts } from '../../../src/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';
-import { createOracle } from '../../../src/payable/create-oracle.ts';
 import type { Asked } from '../../../src/preflight/asked.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { createProbeClient } from '../../../src/probe/client/client.ts';

@@ -7,12 +7,12 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import * as chains from 'viem/chains';
 import { describe, expect, it } from 'vitest';
+import { CLIENTS } from '../../../src/buyers/clients.ts';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../../src/parse/x402/network-names.ts';
 import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
 import { findClient } from '../../../src/parse/x402/schemes.ts';
-import { CLIENTS } from '../../../src/payable/clients.ts';
 import { networksDocument } from '../../../tools/upstream/document.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

@@ -1,0 +1,262 @@
+/** Compares index entries with live challenges. Pure; runs on a worker. */
+import {
+  INDEXED_FIELDS,
+  type IndexedDifference,
+  type IndexedField,
+  type IndexedRow,
+  type IndexName,
+} from '../model/indexed.ts';
+import type {
+  ListedResource,
+  ListedTerms,
+  Lookup,
+  Observations,
+  ResourceObservation,
+} from '../model/observations.ts';
+import type { JsonValue } from '../parse/json/json.ts';
+import { createKit, type Kit } from '../parse/kit/kit.ts';
+import { cleanText } from '../parse/text/text.ts';
+import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
+import { isSameAddress } from './compare.ts';
+import { declaredInput, digestDeclaration } from './listed-terms.ts';
+import { lapseReasons, reasonsFor } from './listing-reasons.ts';
+
+export type Compared = Pick<
+  Observations,
+  'origin' | 'resources' | 'x402scan' | 'settlements' | 'bazaar'
+>;
+
+export type ComparedRow = {
+  readonly row: IndexedRow;
+  /** The declaration to validate with the Bazaar's rules; undefined when nothing depends on it. */
+  readonly declaration?: JsonValue;
+};
+
+const MAX_SHOWN_CHARS = 120;
+
+/** An index's entries in a common shape. */
+type Held = {
+  readonly index: IndexName;
+  /** Null when unknown. */
+  readonly resources: readonly ListedResource[] | null;
+  readonly elsewhere: readonly string[];
+  readonly isComplete: boolean;
+  /** Instant of the look-up of entries that lapse; null for the others. */
+  readonly readMs: number | null;
+};
+
+/** A paid resource with its method. */
+type Sold = {
+  readonly resource: ResourceObservation;
+  readonly method: string;
+  readonly challenged: ChallengedResource | null;
+};
+
+export function compareListings(seen: Compared): readonly ComparedRow[] {
+  const kit = createKit();
+  const held = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
+  if (held.length === 0) return [];
+  return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));
+}
+
+function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
+  const challenged = kit.challenged(resources);
+  return kit.selling(resources).flatMap((resource): readonly Sold[] => {
+    const own = challenged.filter((one) => one.resource === resource);
+    if (own.length > 0) {
+      return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
+    }
+    const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
+    return [{ resource, method, challenged: null }];
+  });
+}
+
+function readBazaar({ bazaar }: Compared): Held | null {
+  if (bazaar === undefined || isSwitchedOff(bazaar)) return null;
+  const data = bazaar.state === 'seen' ? bazaar.data : null;
+  return {
+    index: 'bazaar',
+    resources: data?.resources ?? null,
+    elsewhere: data?.resources.map(({ resource }) => resource) ?? [],
+    isComplete: data?.isComplete ?? false,
+    readMs: bazaar.state === 'seen' ? Date.parse(bazaar.asOf) + bazaar.ageSec * 1_000 : null,
+  };
+}
+
+function readX402scan({ x402scan }: Compared): Held | null {
+  if (isSwitchedOff(x402scan)) return null;
+  const data = x402scan.state === 'seen' ? x402scan.data : null;
+  const resources = data?.resources
+    .filter(({ deprecated }) => !deprecated)
+    .map(({ resource, method, terms = UNKNOWN_TERMS }) => ({ resource, method, terms }));
+  return {
+    index: 'x402scan',
+    resources: resources ?? null,
+    elsewhere: data?.elsewhere ?? [],
+    isComplete: true,
+    readMs: null,
+  };
+}
+
+const UNKNOWN_TERMS: ListedTerms = {
+  x402Version: null,
+  description: null,
+  inputSchema: null,
+  offers: [],
+};
+
+function isSwitchedOff(lookup: Lookup<unknown>): boolean {
+  return lookup.state === 'off' && lookup.why === 'switched-off';
+}
+
+function toRow(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
+  const { resource, method, challenged } = sold;
+  const head = { index: held.index, resource: shown(resource.url), method };
+  const none = { listedAs: null, differences: [], reasons: [] };
+  if (held.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
+  const listed = findListed(held.resources, seen.origin.url, sold);
+  if (listed !== null) {
+    const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
+    const state = differences.length > 0 ? 'differs' : 'listed';
+    const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
+    const { lastSettledAt } = listed;
+    const settled = lastSettledAt ? { lastSettledAt } : {};
+    const reasons = held.readMs === null ? [] : lapseReasons(listed, held.readMs);
+    return { row: { ...head, state, listedAs, differences, ...settled, reasons } };
+  }
+  const elsewhere = held.elsewhere.find((url) => isSamePath(url, resource));
+  if (elsewhere !== undefined) {
+    return { row: { ...head, ...none, state: 'listed_elsewhere', listedAs: shown(elsewhere) } };
+  }
+  if (!held.isComplete) return { row: { ...head, ...none, state: 'unknown' } };
+  const isBare = held.index === 'bazaar' && held.resources.length === 0;
+  const { reasons, declaration } = reasonsFor(held.index, sold, { ...seen, isBare }, kit);
+  return {
+    row: { ...head, ...none, state: 'not_listed', reasons },
+    ...(declaration === undefined ? {} : { declaration }),
+  };
+}
+
+/** Prefers an entry with the same method; an entry with another method is second. */
+function findListed(
+  resources: readonly ListedResource[],
+  originUrl: string,
+  { resource, method }: Sold,
+): ListedResource | null {
+  const here = resources.filter(
+    (one) => parseUrlOrigin(one.resource) === originUrl && isSamePath(one.resource, resource),
+  );
+  const byMethod = here.find((one) => one.method?.toUpperCase() === method);
+  return byMethod ?? here.find((one) => one.method === null) ?? here[0] ?? null;
+}
+
+function parseUrlOrigin(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).origin : null;
+}
+
+/** Queries contain one call's values, so they are ignored; templates are compared plain and encoded. */
+function isSamePath(url: string, { path, template }: ResourceObservation): boolean {
+  if (!URL.canParse(url)) return false;
+  const listed = bare(new URL(url).pathname);
+  return listed === bare(path) || listed === bare(template);
+}
+
+function bare(path: string): string {
+  const name = path.split(/[?#]/, 1)[0] ?? '';
+  return name.replaceAll('%7B', '{').replaceAll('%7D', '}').replace(/\/+$/, '') || '/';
+}
+
+function findDifferences(
+  { reading: { challenge } }: ChallengedResource,
+  method: string,
+  listed: ListedResource,
+  kit: Kit,
+): readonly IndexedDifference[] {
+  const { terms } = listed;
+  const found = new Map<IndexedField, IndexedDifference>();
+  const differs = (field: IndexedField, live: string | null, indexed: string | null) => {
+    if (live === null || indexed === null || found.has(field)) return;
+    found.set(field, { field, live: shown(live), indexed: shown(indexed) });
+  };
+  for (const [field, live, indexed] of differingOffers(challenge, terms, kit)) {
+    differs(field, live, indexed);
+  }
+  const description = challenge.description?.trim() ?? null;
+  if (description && terms.description && !isSameText(description, terms.description)) {
+    differs('description', description, terms.description);
+  }
+  const input = digestDeclaration(declaredInput(challenge.value));
+  if (input !== terms.inputSchema) differs('inputSchema', input, terms.inputSchema);
+  if (listed.method?.toUpperCase() !== method) differs('method', method, listed.method);
+  const version = terms.x402Version;
+  if (version !== challenge.version) {
+    differs('x402Version', String(challenge.version), version === null ? null : String(version));
+  }
+  return INDEXED_FIELDS.flatMap((field) => found.get(field) ?? []);
+}
+
+/** Indexes cut long descriptions, so a prefix counts as equal. */
+function isSameText(live: string, indexed: string): boolean {
+  const text = cleanText(live, live.length + 1);
+  return text === indexed || (indexed.endsWith('…') && text.startsWith(indexed.slice(0, -1)));
+}
+
+type ListedOffer = ListedTerms['offers'][number];
+type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
+
+/** Removes offers that both sides have and compares each of the others with the nearest. */
+function differingOffers(
+  challenge: Challenge,
+  { offers: listed }: ListedTerms,
+  kit: Kit,
+): readonly FieldPair[] {
+  const live = challenge.offers.map(asListed);
+  const left = listed.filter(
+    (one) => !live.some((offer) => findDifferingPairs(offer, one, kit).length === 0),
+  );
+  const open = live.filter(
+    (offer) => !listed.some((one) => findDifferingPairs(offer, one, kit).length === 0),
+  );
+  const candidates = open.length > 0 ? open : live;
+  return left.flatMap((one) => {
+    const nearest = candidates
+      .map((offer) => findDifferingPairs(offer, one, kit))
+      .toSorted((a, b) => a.length - b.length)[0];
+    return nearest ?? [];
+  });
+}
+
+function asListed({ amount, payTo, network, asset, scheme }: Offer): ListedOffer {
+  const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : null);
+  const price = typeof amount === 'number' ? String(amount) : text(amount);
+  return {
+    price,
+    payTo: text(payTo),
+    network: text(network),
+    asset: text(asset),
+    scheme: text(scheme),
+  };
+}
+
+/** Lists the fields that differ; a missing value differs from nothing. */
+function findDifferingPairs(
+  live: ListedOffer,
+  listed: ListedOffer,
+  kit: Kit,
+): readonly FieldPair[] {
+  const isSame: Readonly<Record<keyof ListedOffer, (a: string, b: string) => boolean>> = {
+    price: (a, b) => (kit.amount(a) ?? a) === (kit.amount(b) ?? b),
+    payTo: isSameAddress,
+    network: (a, b) => kit.caip2(a) === kit.caip2(b),
+    asset: isSameAddress,
+    scheme: (a, b) => a === b,
+  };
+  return (['price', 'payTo', 'network', 'asset', 'scheme'] as const).flatMap((field) => {
+    const [a, b] = [live[field], listed[field]];
+    return a === null || b === null || isSame[field](a, b) ? [] : [[field, a, b] as const];
+  });
+}
+
+function shown(text: string): string {
+  return cleanText(text, MAX_SHOWN_CHARS);
+}

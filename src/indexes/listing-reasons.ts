@@ -1,0 +1,228 @@
+/** Finds reasons why an index may not list a resource, as far as they are visible from outside. */
+import {
+  INDEXED_REASONS,
+  type IndexedReason,
+  type IndexedReasonCode,
+  type IndexName,
+} from '../model/indexed.ts';
+import type { ListedResource, Observations, ResourceObservation } from '../model/observations.ts';
+import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
+import { isTestnet } from '../parse/x402/networks.ts';
+import { isSameAddress } from './compare.ts';
+
+export type UnlistedResource = {
+  readonly resource: ResourceObservation;
+  readonly method: string;
+  readonly challenged: ChallengedResource | null;
+};
+
+export type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
+  /** True when the index has no entry under the recipients. */
+  readonly isBare: boolean;
+};
+
+type Reasons = {
+  readonly reasons: readonly IndexedReason[];
+  readonly declaration?: JsonValue;
+};
+
+const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
+  not_registered: 'D1',
+  no_settlement_seen: 'D3',
+  other_facilitator: 'D3',
+  no_bazaar_extension: 'S5',
+  doubly_wrapped: 'S5',
+  invalid_bazaar_extension: 'S5',
+  body_only: 'P4',
+  v1_only: 'P2',
+  validates_before_challenging: 'P2',
+  description_over_500: 'P8',
+  under_minimum: null,
+  testnet_only: null,
+  resource_url_elsewhere: 'P3',
+  recipient_changes: 'P7',
+  lapsing: null,
+  lapsed: null,
+};
+/** Reasons for which x402scan's own registration refuses a resource. */
+const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
+  'no_bazaar_extension',
+  'doubly_wrapped',
+  'invalid_bazaar_extension',
+  'body_only',
+  'v1_only',
+  'validates_before_challenging',
+  'testnet_only',
+]);
+const REGISTER_AT = 'https://www.x402scan.com/resources/register';
+/** The Bazaar drops what nobody pays for this long. */
+const LAPSED_DAYS = 30;
+const LAPSING_DAYS = 25;
+const DAY_MS = 86_400_000;
+const MAX_DESCRIPTION_CHARS = 500;
+/** A tenth of a cent in parts of a dollar. */
+const MINIMUM_PARTS = 1_000n;
+
+export function reasonsFor(
+  index: IndexName,
+  unlisted: UnlistedResource,
+  context: ReasonContext,
+  kit: Kit,
+): Reasons {
+  const found = new Map<IndexedReasonCode, string>();
+  if (index === 'x402scan') {
+    found.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
+  } else {
+    for (const [code, evidence] of settlementReasons(context)) found.set(code, evidence);
+  }
+  for (const [code, evidence] of challengeReasons(unlisted, context.origin.hostname, kit)) {
+    if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) found.set(code, evidence);
+  }
+  const reasons = INDEXED_REASONS.flatMap((code) => {
+    const evidence = found.get(code);
+    return evidence === undefined ? [] : [reason(code, evidence)];
+  });
+  // What is wrapped twice has no members to validate.
+  const declaration = found.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
+  return declaration === undefined ? { reasons } : { reasons, declaration };
+}
+
+export function reason(code: IndexedReasonCode, evidence: string): IndexedReason {
+  return { code, evidence, check: CHECKS[code] };
+}
+
+type Found = readonly [code: IndexedReasonCode, evidence: string];
+
+function settlementReasons({ settlements, isBare }: ReasonContext): readonly Found[] {
+  if (settlements.state !== 'seen') return [];
+  const { source, data } = settlements;
+  if (data.settlements === 0 && data.lastAt === null) {
+    // Entries without counts leave it open if somebody paid; no entry at all does not.
+    const isUnheard = isBare && source === 'Bazaar';
+    if (data.windowDays === 0 && !isUnheard) return [];
+    const seen =
+      data.windowDays === 0
+        ? 'the Bazaar has never heard of the recipient'
+        : `${source} saw no settlement in ${data.windowDays} days`;
+    return [['no_settlement_seen', `${seen}; a listing follows one through the CDP facilitator`]];
+  }
+  if (!isBare || source === 'Bazaar') return [];
+  const count = `${data.settlements} settlements`;
+  return [
+    ['other_facilitator', `${source} saw ${count}, and the CDP facilitator lists none of them`],
+  ];
+}
+
+function challengeReasons(
+  { resource, method, challenged }: UnlistedResource,
+  hostname: string,
+  kit: Kit,
+): readonly Found[] {
+  const request = kit.request(method, resource.path);
+  if (challenged === null) {
+    if (!kit.validatesFirst(resource)) return [];
+    const status = kit.status(resource, method === 'POST' ? 'POST' : 'GET');
+    return [['validates_before_challenging', `${request}: ${status} before any 402`]];
+  }
+  const { challenge } = challenged.reading;
+  const found: Found[] = [];
+  if (challenge.version === 1) {
+    found.push(['v1_only', `${request}: the challenge is of version 1`]);
+  } else {
+    if (challenge.where === 'body') {
+      found.push([
+        'body_only',
+        `${request}: no PAYMENT-REQUIRED header, the challenge is in the body`,
+      ]);
+    }
+    const declaration = findDeclaration({ challenged });
+    if (declaration === undefined) {
+      found.push(['no_bazaar_extension', `${request}: no /extensions/bazaar in the challenge`]);
+    } else if (isJsonObject(jsonObject(declaration)['bazaar'])) {
+      found.push(['doubly_wrapped', `${request}: /extensions/bazaar/bazaar holds the declaration`]);
+    }
+  }
+  const length = Array.from(challenge.description ?? '').length;
+  if (length > MAX_DESCRIPTION_CHARS) {
+    found.push(['description_over_500', `${request}: a description of ${length} characters`]);
+  }
+  found.push(...offerReasons(challenge.offers, request, kit));
+  const other = hostElsewhere(challenge.resourceUrl, hostname);
+  if (other !== null) {
+    found.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
+  }
+  const fresh = freshRecipient(challenged, kit);
+  if (fresh !== null) {
+    found.push(['recipient_changes', `${request}: pays ${kit.quote(fresh)} when asked again`]);
+  }
+  return found;
+}
+
+/** A recipient of the second probe that the first did not name, as P7 compares them. */
+function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): string | null {
+  if (second === null) return null;
+  const payees = (offers: readonly Offer[]) =>
+    offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
+  const live = payees(reading.challenge.offers);
+  return (
+    payees(kit.judgedOffers(second)).find(
+      (payTo) => !live.some((one) => isSameAddress(one, payTo)),
+    ) ?? null
+  );
+}
+
+/** Of an entry of the Bazaar that was read at `nowMs`. */
+export function lapseReasons(
+  { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
+  nowMs: number,
+): readonly IndexedReason[] {
+  const settledMs = Date.parse(lastSettledAt ?? '');
+  const days = (nowMs - settledMs) / DAY_MS;
+  if (!(days > LAPSING_DAYS)) return [];
+  const lapsesAt = new Date(settledMs + LAPSED_DAYS * DAY_MS).toISOString();
+  const last = `last settlement ${lastSettledAt}`;
+  return [
+    days > LAPSED_DAYS
+      ? reason('lapsed', `${last}: the Bazaar drops it, ${LAPSED_DAYS} days were over ${lapsesAt}`)
+      : reason('lapsing', `${last}: the Bazaar drops it from ${lapsesAt} on`),
+  ];
+}
+
+function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly Found[] {
+  const [first] = offers;
+  if (first === undefined) return [];
+  const found: Found[] = [];
+  if (offers.every((offer) => isUnderMinimum(offer, kit))) {
+    const amount = kit.show(first.amount);
+    found.push(['under_minimum', `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`]);
+  }
+  if (offers.every(({ network }) => typeof network === 'string' && isTestnet(network))) {
+    const network = kit.show(first.network);
+    found.push(['testnet_only', `${request} ${first.pointer}/network: ${network}`]);
+  }
+  return found;
+}
+
+/** Every asset in the catalog is worth a dollar. */
+function isUnderMinimum({ network, asset, amount }: Offer, kit: Kit): boolean {
+  if (typeof network !== 'string' || typeof asset !== 'string') return false;
+  const known = kit.asset(network, asset);
+  const parts = kit.amount(amount);
+  return known !== null && parts !== null && parts * MINIMUM_PARTS < 10n ** BigInt(known.decimals);
+}
+
+function hostElsewhere(url: string | null, hostname: string): string | null {
+  if (url === null || !URL.canParse(url)) return null;
+  const host = new URL(url).hostname;
+  return host === hostname ? null : host;
+}
+
+function findDeclaration({
+  challenged,
+}: Pick<UnlistedResource, 'challenged'>): JsonValue | undefined {
+  const challenge = challenged?.reading.challenge;
+  if (challenge === undefined || challenge.version === 1) return undefined;
+  return jsonObject(challenge.value['extensions'])['bazaar'];
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { advise } from '../../src/buyers/advise.ts';
+import { ADVICE_IDS } from '../../src/model/advice.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
+import {
+  challenge402,
+  challengeV2,
+  offer,
+  PAY_TO,
+  perfectSeller,
+  resource,
+  resources,
+  USDC_BASE_SEPOLIA,
+} from '../fixtures/observations/build-observations.ts';
+
+const { origin } = perfectSeller();
+const SEPOLIA = { network: 'eip155:84532', asset: USDC_BASE_SEPOLIA };
+const PERMIT2 = { extra: { assetTransferMethod: 'permit2' } };
+
+function adviceOn(challenge: JsonObject, otherMethods = 0) {
+  const get = challenge402(challengeV2(challenge));
+  return advise({ origin, resources: resources([resource({ get })], { otherMethods }) });
+}
+
+const flowing = (paymentFlow: JsonValue) => ({
+  extra: { name: 'USD Coin', version: '2', paymentFlow },
+});
+const offering = (...changes: readonly JsonObject[]) =>
+  adviceOn({ accepts: changes.map((change) => offer(change)) }).map(({ id }) => id);
+const extending = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
+
+describe('advice', () => {
+  it('has none for a seller who does all right', () => {
+    expect(advise(perfectSeller())).toEqual([]);
+  });
+
+  it.each<readonly [JsonObject, readonly string[]]>([
+    [{ amount: '1000000' }, []],
+    [{ amount: '1000001' }, ['over-default-limit']],
+    [{ amount: '1000' }, []],
+    [{ amount: '999' }, ['under-facilitator-minimum']],
+    [SEPOLIA, ['testnet-only']],
+    [PERMIT2, ['needs-allowance']],
+    [{ scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, ['needs-allowance']],
+    [flowing('upfront'), ['pays-before-delivery']],
+    [flowing('authorization'), []],
+    [flowing(['upfront']), []],
+    [{ amount: '$5' }, []],
+    [{ network: { toString: 1 } }, []],
+  ])('on an offer with %j: %j', (change, ids) => {
+    expect(offering(change)).toEqual(ids);
+  });
+
+  it('looks at what stands beside', () => {
+    expect(offering({}, SEPOLIA)).toEqual([]);
+    expect(offering({}, PERMIT2)).toEqual([]);
+    const accepts = [offer(PERMIT2)];
+    const extensions = { eip2612GasSponsoring: { info: {} } };
+    expect(adviceOn({ accepts, extensions })).toEqual([]);
+  });
+
+  it('holds signed offers against those in accepts', () => {
+    const signed = (payload: JsonObject) => ({
+      'offer-receipt': { info: { offers: [{ format: 'eip712', acceptIndex: 0, payload }] } },
+    });
+    const terms = { scheme: 'exact', amount: '10000', payTo: PAY_TO.toLowerCase() };
+    expect(extending(signed(terms))).toEqual([]);
+    expect(extending(signed({ ...terms, amount: '1' }))).toEqual(['signed-offer-differs']);
+    expect(extending(signed({ ...terms, network: 'base' }))).toEqual([]);
+    const body = Buffer.from(JSON.stringify({ amount: '1' })).toString('base64url');
+    const jws = { format: 'jws', signature: `e30.${body}.sig` };
+    expect(extending({ 'offer-receipt': { info: { offers: [jws] } } })).toEqual([
+      'signed-offer-differs',
+    ]);
+  });
+
+  it('holds sign-ins against the host that is asked', () => {
+    const signIn = (info: JsonObject) => extending({ 'sign-in-with-x': { info } });
+    expect(signIn({ domain: 'seller.example', uri: 'https://seller.example/weather' })).toEqual([]);
+    expect(signIn({ domain: 'shop.example' })).toEqual(['sign-in-elsewhere']);
+    expect(signIn({ domain: 'seller.example', uri: 'https://shop.example' })).toEqual([
+      'sign-in-elsewhere',
+    ]);
+  });
+
+  it('tells of identifiers that are required, and of methods that are not asked', () => {
+    expect(extending({ 'payment-identifier': { info: { required: true } } })).toEqual([
+      'identifier-required',
+    ]);
+    expect(adviceOn({}, 3)).toMatchObject([
+      { id: 'methods-unseen', evidence: expect.stringContaining('3 paid operations') },
+    ]);
+  });
+
+  it('says where it was seen, once an id, in their order', () => {
+    const all = adviceOn(
+      { accepts: [offer({ ...SEPOLIA, amount: '7' }), offer({ ...SEPOLIA, amount: '5' })] },
+      1,
+    );
+    expect(all.map(({ id }) => id)).toEqual(
+      ADVICE_IDS.filter((id) => all.some((one) => one.id === id)),
+    );
+    expect(all[1]).toMatchObject({
+      id: 'under-facilitator-minimum',
+      evidence: 'GET /weather /accepts/0/amount: "7"; GET /weather /accepts/1/amount: "5"',
+    });
+  });
+});

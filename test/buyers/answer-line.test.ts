@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { answerLine } from '../../src/buyers/answer-line.ts';
+import { toSummary } from '../../src/buyers/summary.ts';
+import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
+import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
+
+function resource(
+  payableBy: PayableBy,
+  verdict: OfferVerdict,
+  amount = '10000',
+  words: string | null = null,
+): ResourcePayability {
+  const terms = { scheme: 'exact', network: 'eip155:8453', asset: USDC_BASE, amount };
+  const one = { pointer: '/accepts/0', ...terms, client: '@x402/evm', verdict, words };
+  return { method: 'GET', path: '/a', payableBy, words, offers: [one] };
+}
+
+function answer(...resources: readonly ResourcePayability[]) {
+  return answerLine(toSummary({ clients: [], resources, silent: [] }));
+}
+
+const FAILED = {
+  ...{ id: 'P3', title: 'x', category: 'protocol' as const, severity: 'critical' as const },
+  ...{
+    status: 'fail' as const,
+    basis: 'measured' as const,
+    outcome: 'x',
+    evidence: 'x',
+    fix: 'do',
+  },
+};
+
+describe('the answer', () => {
+  it('is yes where default clients can pay everything', () => {
+    expect(answer(resource('default', 'signs', '20000'), resource('default', 'signs'))).toBe(
+      'Yes: default clients can pay 2 of 2 resources, from $0.01, USDC on Base',
+    );
+    expect(answer(resource('default', 'signs', '2500'))).toBe(
+      'Yes: default clients can pay 1 of 1 resource, from $0.0025, USDC on Base',
+    );
+  });
+
+  it('is partly where they can pay some', () => {
+    expect(answer(resource('default', 'signs'), resource('nobody', 'refuses'))).toBe(
+      'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base',
+    );
+    const silent = [{ method: 'GET', path: '/b' }];
+    const seen = { clients: [], resources: [resource('default', 'signs')], silent };
+    expect(answerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
+  });
+
+  it('has the words of the client where they cannot', () => {
+    expect(answer(resource('nobody', 'refuses', '1', 'no domain'))).toBe(
+      'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
+    );
+    expect(answer(resource('settings', 'limited', '9000000', 'over $1'))).toBe(
+      'Only with settings: default clients refuse, the official client says "over $1"',
+    );
+  });
+
+  it('names the place that P3 names, else that of P4', () => {
+    const summary = toSummary({
+      ...{ clients: [], silent: [] },
+      resources: [resource('nobody', 'refuses', '1', 'no domain')],
+    });
+    const result = (id: string, evidence: string) => ({ ...FAILED, id, evidence });
+    const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
+    const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
+    expect(answerLine({ ...summary, results: [p4, p3] })).toBe(
+      'No: GET /a /accepts/0/extra/version: missing, the official client says "no domain"',
+    );
+    expect(answerLine({ ...summary, results: [p4] })).toBe(
+      'No: GET /a no PAYMENT-REQUIRED, the official client says "no domain"',
+    );
+  });
+
+  it('names the member that the client stumbled over, its words once', () => {
+    const summary = toSummary({
+      ...{ clients: [], silent: [] },
+      resources: [resource('nobody', 'refuses', '1', 'Invalid address')],
+    });
+    const evidence =
+      '1 of 1: GET /a /accepts/0/payTo: "0x12\\n" (the official client says "Invalid; address"); more';
+    const p3 = { ...FAILED, id: 'P3', evidence };
+    expect(answerLine({ ...summary, results: [p3] })).toBe(
+      'No: GET /a /accepts/0/payTo: "0x12\\n", the official client says "Invalid address"',
+    );
+  });
+
+  it('tells what clients sign from what facilitators take', () => {
+    const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
+    expect(answer(resource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
+    expect(answer(resource('settings', 'refuses', '1', words))).toBe(
+      `Only with settings: of the offer that they take first, ${words}`,
+    );
+    expect(answer(resource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
+      'Not known: the specification allows what the official client refuses, it says "ERC-7710"',
+    );
+  });
+
+  it.each([
+    ['P1', 'dns', 'GET /: dns', 'Not known: api.example does not resolve.'],
+    ['P1', 'tls-expired', 'GET /: x', 'Not known: the certificate of api.example has expired.'],
+    ['P1', 'limits', 'x', 'Not known: api.example could not be reached.'],
+    [
+      'P2',
+      'none-found',
+      'nothing declares a paid path: /openapi.json: 404',
+      'Not known: nothing on api.example declares a paid path.',
+    ],
+    [
+      'P2',
+      'none-found',
+      '/openapi.json serves its paid operations from https://b.example',
+      'Not known: /openapi.json serves its paid operations from https://b.example.',
+    ],
+    ['P2', 'no-402', 'GET /a: 200', 'No: nothing here asked for a payment (GET /a: 200).'],
+    [
+      'P2',
+      'other-protocol',
+      'MPP is spoken, no x402: GET /a: 402 (MPP)',
+      'No: MPP is spoken, no x402: GET /a: 402 (MPP).',
+    ],
+  ])('says what was seen where %s is %s (%s)', (id, outcome, evidence, line) => {
+    const results = [{ ...FAILED, id, outcome, evidence }];
+    const summary = toSummary({ clients: [], resources: [], silent: [] });
+    expect(answerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
+  });
+
+  it('says what is not known', () => {
+    expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
+    expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is older/);
+    expect(answer()).toBe('No: nothing here asked for a payment.');
+  });
+});
+
+describe('who can pay an origin', () => {
+  it('is the best of its resources', () => {
+    const by = (...names: readonly PayableBy[]) =>
+      toSummary({
+        clients: [],
+        resources: names.map((name) => resource(name, 'signs')),
+        silent: [],
+      }).payableBy;
+    expect(by('nobody', 'default')).toBe('default');
+    expect(by('nobody', 'unknown', 'settings')).toBe('settings');
+    expect(by('nobody', 'unknown')).toBe('unknown');
+    expect(by('nobody')).toBe('nobody');
+    expect(by()).toBeNull();
+    expect(toSummary(null)).toMatchObject({ payability: null, payableBy: 'unknown' });
+  });
+});

@@ -1,0 +1,136 @@
+/** Advice on what browsers get; a real one is the judge where there is one. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { advise } from '../../src/buyers/advise.ts';
+import { BROWSER_ORIGIN } from '../../src/model/observations.ts';
+import { browserUnavailable, startBrowser } from '../fixtures/browser.ts';
+import {
+  answer,
+  challenge402,
+  encodeChallenge,
+  html,
+  perfectSeller,
+} from '../fixtures/observations/build-observations.ts';
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+const OPEN = { 'access-control-allow-origin': '*' };
+/** Answers to a script of another site, and whether it can read the challenge. */
+const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: boolean])[] = [
+  ['no CORS', {}, false],
+  ['allows all, exposes nothing', OPEN, false],
+  ['exposes it', { ...OPEN, 'access-control-expose-headers': 'X-Other, Payment-Required' }, true],
+  ['exposes all', { ...OPEN, 'access-control-expose-headers': '*' }, true],
+  [
+    'exposes it on two lines',
+    { ...OPEN, 'access-control-expose-headers': ['X-Other', 'PAYMENT-REQUIRED'] },
+    true,
+  ],
+  ['allows another site', { 'access-control-allow-origin': 'https://other.example' }, false],
+  [
+    'says twice that all are allowed',
+    {
+      'access-control-allow-origin': ['*', '*'],
+      'access-control-expose-headers': 'PAYMENT-REQUIRED',
+    },
+    false,
+  ],
+  [
+    'names credentials, which no script sends',
+    {
+      ...OPEN,
+      'access-control-allow-credentials': 'true',
+      'access-control-expose-headers': '*',
+    },
+    true,
+  ],
+];
+
+describe('hidden-from-browsers', () => {
+  test.each(SELLERS)('%s', (_, headers, isReadable) => {
+    expect(idsOf(challenge402(undefined, { headers }))).toEqual(
+      isReadable ? [] : ['hidden-from-browsers'],
+    );
+  });
+
+  test('an origin that is echoed is allowed', () => {
+    const headers = {
+      'access-control-allow-origin': BROWSER_ORIGIN,
+      'access-control-expose-headers': 'PAYMENT-REQUIRED',
+    };
+    expect(idsOf(challenge402(undefined, { headers }))).toEqual([]);
+  });
+
+  test('what asks for no payment is not advised on', () => {
+    expect(idsOf(answer(200, {}))).toEqual([]);
+  });
+});
+
+describe.skipIf(browserUnavailable() !== null)('a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test.each(SELLERS)('reads the challenge as the advice says: %s', async (_, headers, readable) => {
+    await using seller = await serve(402, { ...headers, 'payment-required': encodeChallenge({}) });
+    await using site = await serve(200, { 'content-type': 'text/html' });
+    const page = await browser.newPage();
+    await page.goto(site.url);
+    const header = await page.evaluate(
+      (url) =>
+        fetch(url).then(
+          (response) => response.headers.get('payment-required'),
+          () => null,
+        ),
+      seller.url,
+    );
+    await page.close();
+    expect(header !== null).toBe(readable);
+  });
+});
+
+describe('a page', () => {
+  const fetched = challenge402(undefined, {
+    headers: { ...OPEN, 'access-control-expose-headers': '*', vary: 'Accept' },
+  });
+  const header = { 'payment-required': encodeChallenge({}) };
+
+  test.each([
+    ['the same answer', fetched, []],
+    ['a paywall with its challenge', html(402, 'Pay', { ...header, vary: 'Accept' }), []],
+    ['a paywall without', html(402, 'Pay', { vary: 'Accept' }), ['paywall-without-challenge']],
+    ['a paywall that is no 402', html(200, 'Pay', { vary: '*' }), ['paywall-without-challenge']],
+    ['a firewall', html(403, 'Go away', { vary: 'accept' }), []],
+    ['another type, unsaid', html(402, 'Pay', header), ['varies-unsaid']],
+  ] as const)('%s', (_, opened, ids) => {
+    expect(idsOf(fetched, opened)).toEqual(ids);
+  });
+});
+
+/** Ids of the advice on a seller that is perfect in everything else. */
+function idsOf(fetched: ReturnType<typeof answer>, opened = fetched): readonly string[] {
+  const browser = { path: '/weather', fetched, opened };
+  return advise({ ...perfectSeller(), browser }).map(({ id }) => id);
+}
+
+async function serve(status: number, headers: Headers) {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, headers as IncomingHttpHeaders).end('<p>hello</p>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // listening on TCP
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** What an offer asks, as a reader is told it. */
+import { expect, test } from 'vitest';
+import { money, toOfferPrice } from '../../src/buyers/offer-price.ts';
+import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
+
+const OFFER = {
+  ...{ pointer: '/accepts/0', scheme: 'exact', network: 'eip155:8453', asset: USDC_BASE },
+  ...{ client: '@x402/evm', verdict: 'signs' as const, words: null },
+};
+
+test.each([
+  ['10000', '0.01'],
+  ['2500', '0.0025'],
+  ['1', '0.000001'],
+  ['5000000', '5.00'],
+])('%s base units of USDC are $%s', (amount, dollars) => {
+  const price = toOfferPrice({ ...OFFER, amount });
+  expect(price?.name).toBe('USDC on Base');
+  expect(money(price?.dollars ?? Number.NaN)).toBe(dollars);
+});
+
+test.each([
+  ['an asset that no table knows', { asset: `0x${'1'.repeat(40)}`, amount: '1' }],
+  ['no network', { network: null, amount: '1' }],
+  ['an amount in dollars', { amount: '$0.05' }],
+  ['no amount', { amount: null }],
+])('%s has no price', (_what, change) => {
+  expect(toOfferPrice({ ...OFFER, ...change })).toBeNull();
+});

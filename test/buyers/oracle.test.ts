@@ -1,0 +1,237 @@
+/** What the official clients say: real clients, on a real thread, without a network. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { createOracle } from '../../src/buyers/create-oracle.ts';
+import type { ListedChallenges } from '../../src/buyers/list-challenges.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
+import { EngineFault, PoolSaturated } from '../../src/workers/errors.ts';
+import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
+import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
+
+const STELLAR = {
+  network: 'stellar:pubnet',
+  asset: `C${'A'.repeat(55)}`,
+  payTo: `G${'A'.repeat(55)}`,
+  extra: { areFeesSponsored: true },
+};
+const OTHER_TOKEN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
+const ZERO = `0x${'0'.repeat(40)}`;
+const DOMAIN = { name: 'USD Coin', version: '2' };
+
+const noSockets = new URL('./no-sockets.mjs', import.meta.url).href;
+const oracle = createOracle({ execArgv: ['--import', noSockets], cpuMs: 20_000, wallMs: 60_000 });
+afterAll(() => oracle.close());
+
+async function said(challenges: ListedChallenges) {
+  const { resources } = await oracle.judge(challenges);
+  const [first] = resources;
+  if (first === undefined) throw new Error('nothing was said');
+  return first;
+}
+
+async function verdicts(...changes: readonly (JsonObject | null)[]) {
+  const { payableBy, offers } = await said(offering(...changes));
+  return [payableBy, ...offers.map(({ verdict }) => verdict)];
+}
+
+const SVM_UPTO = { feePayer: SOLANA_KEY, receiverAuthorizer: SOLANA_KEY, withdrawDelay: 900 };
+
+describe('one offer', () => {
+  it.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
+    ['a cent on Base', {}, 'default', 'signs'],
+    ['permit2', { extra: { assetTransferMethod: 'permit2' } }, 'default', 'signs'],
+    ['Solana', SOLANA, 'default', 'signs'],
+    ['five dollars', { amount: '5000000' }, 'settings', 'limited'],
+    ['an asset outside the defaults', { asset: OTHER_TOKEN }, 'settings', 'limited'],
+    ['upto', { scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, 'settings', 'signs'],
+    ['upto on Solana', { ...SOLANA, scheme: 'upto', extra: SVM_UPTO }, 'settings', 'signs'],
+    ['auth-capture', { scheme: 'auth-capture', extra: AUTH_CAPTURE }, 'settings', 'signs'],
+    [
+      'batch-settlement',
+      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: PAY_TO } },
+      'settings',
+      'signs',
+    ],
+    ['a scheme of its own', { scheme: 'barter' }, 'unknown', 'unsupported'],
+    ['a network without a client', STELLAR, 'unknown', 'unsupported'],
+    ['its asset on another network', { network: 'stellar:pubnet' }, 'nobody', 'unsupported'],
+    ['a network that nobody knows', { network: 'valueof:x' }, 'unknown', 'unsupported'],
+    ['ERC-7710', { extra: { assetTransferMethod: 'erc7710' } }, 'unknown', 'unsupported'],
+    [
+      'ERC-7710, with a domain that the client signs under',
+      { extra: { assetTransferMethod: 'erc7710', ...DOMAIN } },
+      'unknown',
+      'unsupported',
+    ],
+    ['a network that does not exist', { network: 'eip155:base-mainnet' }, 'nobody', 'refuses'],
+    ['a name of version 1', { network: 'base' }, 'nobody', 'refuses'],
+  ])('%s', async (_, change, payableBy, verdict) => {
+    expect(await verdicts(change)).toEqual([payableBy, verdict]);
+  });
+
+  it.each<readonly [string, JsonObject, words: RegExp]>([
+    ['no domain', { extra: {} }, /EIP-712 domain parameters/],
+    ['upto without facilitatorAddress', { scheme: 'upto' }, /requires facilitatorAddress/],
+    [
+      'batch-settlement without receiverAuthorizer',
+      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: ZERO } },
+      /non-zero extra.receiverAuthorizer/,
+    ],
+    ['auth-capture, bare', { scheme: 'auth-capture' }, /'captureAuthorizer' is required/],
+    ['a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, /paymentFlow/],
+    ['Solana without feePayer', { ...SOLANA, extra: {} }, /feePayer is required/],
+    ['solana:mainnet', { ...SOLANA, network: 'solana:mainnet' }, /Unsupported SVM network/],
+    ['an asset by its symbol', { asset: 'USDC' }, /Address "USDC" is invalid/],
+  ])('%s is refused in the words of the client', async (_, change, words) => {
+    const { payableBy, offers } = await said(offering(change));
+    expect(payableBy).toBe('nobody');
+    expect(offers[0]).toMatchObject({ verdict: 'refuses', words: expect.stringMatching(words) });
+    expect([...(offers[0]?.words ?? '')].length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('a whole challenge', () => {
+  it('lets an offer that survives the filters hide those behind it', async () => {
+    expect(await verdicts({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
+    expect(await verdicts({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
+  });
+
+  it('is not harmed by what the filters take away', async () => {
+    expect(await verdicts({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
+    expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
+  });
+
+  it('is spoilt by an entry that is no offer, wherever it stands', async () => {
+    expect(await verdicts({}, null)).toEqual(['settings', 'signs', 'refuses']);
+    expect(await verdicts(null)).toEqual(['nobody', 'refuses']);
+  });
+
+  it('of version 1 is read from the body, of version 2 from the header alone', async () => {
+    expect(await said(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
+    expect(await said(inBody(challengeV2()))).toMatchObject({
+      payableBy: 'nobody',
+      words: 'Invalid payment required response',
+      offers: [{ verdict: 'signs' }],
+    });
+  });
+
+  it.each<readonly [string, JsonObject, member: string]>([
+    ['no version', { x402Version: undefined }, '/x402Version'],
+    ['a version of null', { x402Version: null }, '/x402Version'],
+    ['a version that is text', { x402Version: '2' }, '/x402Version'],
+    ['a version of the future', { x402Version: 3 }, '/x402Version'],
+    ['a resource that is its address', { resource: 'https://shop.example/a' }, '/resource'],
+    ['a resource that is a list', { resource: ['https://shop.example/a'] }, '/resource'],
+    ['a resource that is a number', { resource: 7 }, '/resource'],
+    ['a resource without an address', { resource: { description: 'Weather' } }, '/resource/url'],
+    ['an address that is no text', { resource: { url: 7 } }, '/resource/url'],
+  ])('counts as refused with %s, whatever a client signs', async (_, change, member) => {
+    const { payableBy, words } = await said(inHeader(challengeV2(change)));
+    expect(payableBy).toBe('nobody');
+    if (member !== '/x402Version') expect(words).toContain(`${member} is `);
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ['no resource', { resource: undefined }],
+    ['a resource of null', { resource: null }],
+    ['an empty address', { resource: { url: '' } }],
+    ['a description that is no text', { resource: { url: 'https://a.example', description: 5 } }],
+    ['tags that are no list', { resource: { url: 'https://a.example', tags: 'weather' } }],
+  ])('is paid all the same with %s', async (_, change) => {
+    expect(await said(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
+  });
+
+  it('is as hostile as it likes', async () => {
+    for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
+      for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
+        const { payableBy, offers } = await said(offering({ [member]: value }));
+        expect(offers).toHaveLength(1);
+        expect(['nobody', 'unknown', 'settings', 'default']).toContain(payableBy);
+      }
+    }
+    const accepts = Array.from({ length: 200 }, () => ({}));
+    const many = await said(inHeader(challengeV2({ accepts })));
+    expect(many.offers).toHaveLength(64);
+  });
+});
+
+it('says the same of the same challenge', async () => {
+  const other = createOracle();
+  try {
+    const once = await other.judge(offering(SOLANA, { amount: '5000000' }));
+    expect(await oracle.judge(offering(SOLANA, { amount: '5000000' }))).toEqual(once);
+    expect(once.clients.map(({ name }) => name)).toEqual(['@x402/core', '@x402/evm', '@x402/svm']);
+  } finally {
+    await other.close();
+  }
+});
+
+it('ends what takes too long, twice, and says so; the next challenge is tried as ever', async () => {
+  const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
+  const patient = createOracle({ idleMs: 1 });
+  try {
+    const { resources } = await hasty.judge(offering({}, SOLANA));
+    const words = 'could not be read within limits';
+    expect(resources[0]).toMatchObject({
+      payableBy: 'nobody',
+      offers: [
+        { verdict: 'refuses', words, scheme: 'exact' },
+        { verdict: 'refuses', words },
+      ],
+    });
+    for (const amount of ['1', '2', '3']) {
+      const { resources } = await patient.judge(offering({ amount }));
+      expect(resources[0]).toMatchObject({ payableBy: 'default' });
+    }
+  } finally {
+    await Promise.all([hasty.close(), patient.close()]);
+  }
+});
+
+it("tries nothing once the scan's time for it is spent", async () => {
+  const stingy = createOracle({ scanMs: 0 });
+  try {
+    const { resources } = await stingy.judge(offering({ amount: '8' }));
+    expect(resources).toMatchObject([
+      { payableBy: 'unknown', offers: [{ verdict: 'unsupported', amount: '8' }] },
+    ]);
+  } finally {
+    await stingy.close();
+  }
+});
+
+it('lets go of a caller who leaves, while his challenge is tried and while it waits', async () => {
+  const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
+  const gone = new AbortController();
+  try {
+    const tried = busy.judge(offering({ amount: '9' }), gone.signal);
+    const waits = busy.judge(offering({ amount: '10' }), gone.signal);
+    const stays = busy.judge(offering({ amount: '11' }));
+    const left = expect(Promise.all([tried, waits])).rejects.toThrow('the caller left');
+    gone.abort(new Error('the caller left'));
+    await left;
+    expect((await stays).resources).toMatchObject([{ payableBy: 'default' }]);
+  } finally {
+    await busy.close();
+  }
+});
+
+it('refuses more challenges than may wait', async () => {
+  const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
+  try {
+    const asked = ['12', '13', '14'].map((amount) => narrow.judge(offering({ amount })));
+    const said = await Promise.allSettled(asked);
+    expect(said.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await expect(asked[2]).rejects.toBeInstanceOf(PoolSaturated);
+  } finally {
+    await narrow.close();
+  }
+});
+
+it('is our fault where a package cannot load', async () => {
+  const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
+  try {
+    await expect(broken.judge(offering({}))).rejects.toThrow(EngineFault);
+  } finally {
+    await broken.close();
+  }
+});

@@ -1,0 +1,43 @@
+/** The table of schemes beside the clients: what they refuse, no finding may call sound. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createOracle, type Oracle } from '../../src/buyers/create-oracle.ts';
+import { KNOWN_PAIRS, NAMED_OFFERS } from '../fixtures/observations/known-pairs.ts';
+import { EXTREME_OFFERS, UNSETTLED_OFFERS } from '../fixtures/observations/unsettled-offers.ts';
+import { offering } from './challenges.ts';
+
+let oracle: Oracle;
+beforeAll(() => {
+  oracle = createOracle({ scanMs: 60_000 });
+});
+afterAll(() => oracle.close());
+
+it.each(UNSETTLED_OFFERS)('nobody is paid by $name', async ({ change }) => {
+  const [one] = (await oracle.judge(offering(change))).resources;
+  expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
+});
+
+it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
+  const [one] = (await oracle.judge(offering(change))).resources;
+  expect(one?.offers[0]?.words ?? 'signs').not.toContain('facilitators refuse it');
+  expect(one?.payableBy).not.toBe('nobody');
+});
+
+it.each(KNOWN_PAIRS)('$name is known to be payable by nobody only with a fault', async (pair) => {
+  const { offer, alsoSound = [], wrong } = pair;
+  for (const [name, change] of [['printed', {}] as const, ...alsoSound]) {
+    const [one] = (await oracle.judge(offering({ ...offer, ...change }))).resources;
+    expect([name, one?.payableBy]).not.toEqual([name, 'nobody']);
+  }
+  for (const [name, change] of wrong) {
+    const [one] = (await oracle.judge(offering({ ...offer, ...change }))).resources;
+    expect([name, one?.payableBy]).toEqual([name, 'nobody']);
+  }
+});
+
+it.each(NAMED_OFFERS)(
+  'of %s, which is not judged, it is not known who can pay',
+  async (_, offer) => {
+    const [one] = (await oracle.judge(offering(offer))).resources;
+    expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['unknown', 'unsupported']);
+  },
+);

@@ -1,0 +1,234 @@
+/** What advice says of the chain is what the chain says: a real node, with real contracts. */
+import {
+  createTestClient,
+  encodeErrorResult,
+  encodeFunctionData,
+  getAddress,
+  hashDomain,
+  http,
+  parseAbi,
+  publicActions,
+  walletActions,
+} from 'viem';
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
+import { base } from 'viem/chains';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { advise } from '../../src/buyers/advise.ts';
+import { offersOnChain } from '../../src/indexes/chain-facts.ts';
+import { offersOnSolana } from '../../src/indexes/solana-accounts.ts';
+import type { ChainOffer } from '../../src/model/standing.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { compileContracts } from '../fixtures/chain/compile-contracts.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { needs } from '../fixtures/needs.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { requestContext } from './request-context.ts';
+import { startStandIn } from './stand-in.ts';
+
+const ODD_TOKEN = '0x0dd0000000000000000000000000000000000001';
+const PLAIN_TOKEN = '0x0dd0000000000000000000000000000000000002';
+const ODD_ABI = parseAbi(['function list(address account)', 'function refuse(address account)']);
+const DOMAIN_ABI = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)']);
+
+const newAddress = () => privateKeyToAddress(generatePrivateKey());
+
+describe('an EVM chain', needs(chainUnavailable()), () => {
+  const blocked = newAddress();
+  const refused = newAddress();
+  let chain: TestChain;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    const { OddToken, Token } = await compileContracts();
+    const client = createTestClient({ chain: base, mode: 'anvil', transport: http(chain.rpcUrl) })
+      .extend(publicActions)
+      .extend(walletActions);
+    await client.setCode({ address: ODD_TOKEN, bytecode: OddToken });
+    await client.setCode({ address: PLAIN_TOKEN, bytecode: Token });
+    const account = privateKeyToAccount(await chain.newFundedKey());
+    for (const [functionName, to] of [
+      ['list', blocked],
+      ['refuse', refused],
+    ] as const) {
+      const data = encodeFunctionData({ abi: ODD_ABI, functionName, args: [to] });
+      const hash = await client.sendTransaction({ account, to: ODD_TOKEN, data });
+      await client.waitForTransactionReceipt({ hash });
+    }
+    const separator = await client.readContract({
+      address: ODD_TOKEN,
+      abi: DOMAIN_ABI,
+      functionName: 'DOMAIN_SEPARATOR',
+    });
+    expect(separator).toBe(domainHash('Odd Dollar', '7'));
+  });
+  afterAll(() => chain?.[Symbol.asyncDispose]());
+
+  test.each<readonly [string, () => Partial<ChainOffer>, readonly string[]]>([
+    ['all is well', () => ({}), []],
+    ['the asset has no code', () => ({ asset: newAddress() }), ['asset-without-code']],
+    ['the domain is another', () => ({ name: 'Odd dollar' }), ['domain-differs']],
+    ['the version is another', () => ({ version: '1' }), ['domain-differs']],
+    ['the recipient is on a list', () => ({ payTo: blocked }), ['transfer-reverts']],
+    ['the recipient is refused', () => ({ payTo: refused }), ['transfer-reverts']],
+    ['it is a known asset', () => ({ name: 'Wrong', isKnown: true }), []],
+    [
+      'the token names no domain but has one',
+      () => ({ asset: PLAIN_TOKEN, name: 'Other', version: '2' }),
+      ['domain-differs'],
+    ],
+    [
+      'the token has the domain that it is said to have',
+      () => ({ asset: PLAIN_TOKEN, name: 'USD Coin', version: '2' }),
+      [],
+    ],
+  ])('where %s', async (_, changes, ids) => {
+    const offer = { ...offered(), ...changes() };
+    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    expect(answer).toMatchObject({ ok: true });
+    expect(idsOf(answer)).toEqual(ids);
+  });
+
+  test('names what the token signs with', async () => {
+    const offer = { ...offered(), name: 'Wrong' };
+    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    expect(answer).toMatchObject({
+      value: [{ domain: { agrees: false, named: { name: 'Odd Dollar', version: '7' } } }],
+    });
+  });
+
+  test('is not asked of offers on others', async () => {
+    const offer = { ...offered(), network: 'eip155:1' };
+    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    expect(answer).toEqual({ ok: true, value: [] });
+  });
+
+  test('that is away is silence', async () => {
+    const answer = await offersOnChain(
+      { rpcUrl: 'http://127.0.0.1:9' },
+      [offered()],
+      requestContext(),
+    );
+    expect(answer.ok).toBe(false);
+  });
+
+  function offered(): ChainOffer {
+    const named = { name: 'Odd Dollar', version: '7', isKnown: false };
+    return { network: chain.network, asset: ODD_TOKEN, payTo: newAddress(), ...named };
+  }
+});
+
+describe('a contract', () => {
+  const PAY_TO = newAddress();
+  const offer: ChainOffer = {
+    network: 'eip155:8453',
+    asset: newAddress(),
+    payTo: PAY_TO,
+    name: 'Odd Dollar',
+    version: '7',
+    isKnown: false,
+  };
+  type Call = { readonly to: string; readonly data: string };
+
+  /** A node on which every contract is the seller's. */
+  async function startNode(code: string, call: (call: Call) => object) {
+    const asked: string[] = [];
+    const node = await startStandIn((_url, body) => {
+      if (body === '') return { json: {} };
+      const { method, params } = JSON.parse(body);
+      asked.push(method);
+      if (method === 'eth_chainId') return { json: { result: '0x2105' } };
+      if (method === 'eth_getCode') return { json: { result: code } };
+      return { json: call(params[0]) };
+    });
+    onTestFinished(() => node.close());
+    return { node, asked };
+  }
+  const factsOf = async (rpcUrl: string) => {
+    const answer = await offersOnChain({ rpcUrl }, [offer], requestContext());
+    return answer.ok ? answer.value[0] : answer;
+  };
+  const SILENCE = { hasCode: true, domain: null, transferReverts: null };
+  const isTransferTo = ({ data }: Call, to: string) =>
+    data.startsWith('0xa9059cbb') && data.includes(to.slice(2).toLowerCase());
+
+  test('that answers 3 MB to each call says nothing', async () => {
+    const { node, asked } = await startNode('0x6080', () => ({ result: `0x${'20'.repeat(3e6)}` }));
+    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(asked).toContain('eth_call');
+  });
+
+  test('that answers 3 MB to the transfer to the recipient only is not said to refuse him', async () => {
+    const { node } = await startNode('0x6080', (call) => ({
+      result: isTransferTo(call, PAY_TO) ? `0x${'20'.repeat(3e6)}` : '0x',
+    }));
+    expect(await factsOf(node.url)).toMatchObject({ transferReverts: null });
+  });
+
+  test.each([
+    ['24 KiB', 24 * 1024],
+    ['100 KiB, more than is read', 100 * 1024],
+  ])('has code where it has %s of it', async (_, bytes) => {
+    const { node } = await startNode(`0x${'60'.repeat(bytes)}`, () => ({ result: '0x' }));
+    expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
+  });
+
+  test('has none where it has none', async () => {
+    const { node } = await startNode('0x', () => ({ result: '0x' }));
+    expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
+  });
+
+  test('cannot make the scanner fetch a URL (ERC-3668)', async () => {
+    const lure = await startStandIn(() => ({ json: { data: '0x' } }));
+    onTestFinished(() => lure.close());
+    const { node } = await startNode('0x6080', ({ to }) => {
+      const data = encodeErrorResult({
+        abi: parseAbi(['error OffchainLookup(address, string[], bytes, bytes4, bytes)']),
+        args: [getAddress(to), [lure.url], '0x', '0x00000000', '0x'],
+      });
+      return { error: { code: 3, message: 'execution reverted', data } };
+    });
+    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(lure.asked).toEqual([]);
+  });
+});
+
+test.each([
+  [[], ['no-token-account']],
+  [[{ pubkey: 'x' }], []],
+])('Solana: a recipient with the token accounts %j', async (value, ids) => {
+  const node = await startStandIn((_url, body) => ({
+    json: {
+      result: body.includes('getGenesisHash')
+        ? '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
+        : { value },
+    },
+  }));
+  const offer: ChainOffer = {
+    network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+    name: null,
+    version: null,
+    isKnown: true,
+  };
+  onTestFinished(() => node.close());
+  expect(idsOf(await offersOnSolana(node.url, [offer], requestContext()))).toEqual(ids);
+});
+
+function domainHash(name: string, version: string) {
+  const domain = { name, version, chainId: base.id, verifyingContract: ODD_TOKEN } as const;
+  const types: Record<string, { name: string; type: string }[]> = {
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+      { name: 'verifyingContract', type: 'address' },
+    ],
+  };
+  return hashDomain({ domain, types });
+}
+
+function idsOf(answer: Awaited<ReturnType<typeof offersOnChain>>): readonly string[] {
+  const chain = answer.ok ? answer.value : [];
+  return advise({ ...perfectSeller(), chain }).map(({ id }) => id);
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { findPartner } from '../../src/indexes/find-partner.ts';
+
+function listed(origin: string, website: string): boolean {
+  const policy = allowingOrigin(origin, DEFAULT_POLICY);
+  return findPartner(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
+}
+
+test.each([
+  ['https://example.com', 'https://example.com'],
+  ['https://api.example.com', 'https://www.example.com/x402'],
+  ['https://example.com', 'http://docs.example.com/'],
+  ['https://a.co.uk', 'https://www.a.co.uk'],
+  ['https://mine.vercel.app', 'https://mine.vercel.app/'],
+  ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
+  ['https://bücher.example.com', 'https://xn--bcher-kva.example.com'],
+])('%s is the partner at %s', (origin, website) => {
+  expect(listed(origin, website)).toBe(true);
+});
+
+test.each([
+  ['https://example.com', 'https://example.org'],
+  ['https://example.com', 'https://notexample.com'],
+  ['https://a.co.uk', 'https://b.co.uk'],
+  ['https://mine.vercel.app', 'https://theirs.vercel.app'],
+  ['https://mine.vercel.app', 'https://vercel.app'],
+  ['https://mine.vercel.app', 'https://preview.mine.vercel.app'],
+  ['https://mine.vercel.app', 'https://vercel.com'],
+  ['http://127.0.0.1:4000', 'http://127.0.0.2:4000'],
+  ['https://example.com', 'not a website'],
+])('%s is not the partner at %s', (origin, website) => {
+  expect(listed(origin, website)).toBe(false);
+});
+
+test('the first record of the host is told, by name and website', () => {
+  const partners = [
+    { name: 'Other', website: 'https://other.example' },
+    { name: 'It', website: 'https://www.example.com' },
+    { name: 'Again', website: 'https://example.com' },
+  ];
+  expect(findPartner(parseOrigin('https://api.example.com'), partners)).toEqual({
+    listed: true,
+    name: 'It',
+    website: 'https://www.example.com',
+  });
+  expect(findPartner(parseOrigin('https://api.example.net'), partners)).toEqual({
+    listed: false,
+    name: null,
+    website: null,
+  });
+});

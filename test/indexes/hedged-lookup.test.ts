@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { hedgedLookup, type Turn } from '../../src/indexes/hedged-lookup.ts';
+import type { Lookup } from '../../src/model/observations.ts';
+
+const LATER_MS = 3_600_000;
+const AT_ONCE_MS = 1;
+
+function seen(data: number): Lookup<number> {
+  return { state: 'seen', source: 's', asOf: '2026-08-20T12:00:00.000Z', ageSec: 0, data };
+}
+const FAILED: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
+const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
+
+/** Turns that answer with these lookups, and which of them were asked. */
+function turnsOf(lookups: readonly (Lookup<number> | 'never')[]) {
+  const asked: number[] = [];
+  const turns = lookups.map(
+    (lookup, index): Turn<number> =>
+      () => {
+        asked.push(index);
+        return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);
+      },
+  );
+  return { asked, turns };
+}
+
+test('nobody after the first that is enough is asked', async () => {
+  const { turns, asked } = turnsOf([FAILED, seen(0), seen(5), seen(9)]);
+  expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([FAILED, seen(0), seen(5)]);
+  expect(asked).toEqual([0, 1, 2]);
+});
+
+test('all are asked where none is enough', async () => {
+  const { turns } = turnsOf([seen(0), FAILED]);
+  expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([seen(0), FAILED]);
+  expect(await hedgedLookup([], isEnough)).toEqual([]);
+});
+
+test('a slow one is not waited for before the next is asked, and keeps its rank', async () => {
+  let answer = (_: Lookup<number>) => {};
+  const slow: Turn<number> = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const { turns, asked } = turnsOf([seen(9)]);
+  const lookups = hedgedLookup([slow, ...turns], isEnough, AT_ONCE_MS);
+  await expect.poll(() => asked).toEqual([0]);
+  answer(seen(5));
+  expect(await lookups).toEqual([seen(5)]);
+});
+
+test('a slow one that does not help leaves the word to the next', async () => {
+  let answer = (_: Lookup<number>) => {};
+  const slow: Turn<number> = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const { turns, asked } = turnsOf([seen(9), 'never']);
+  const lookups = hedgedLookup([slow, ...turns], isEnough, AT_ONCE_MS);
+  await expect.poll(() => asked).toEqual([0]);
+  answer(FAILED);
+  expect(await lookups).toEqual([FAILED, seen(9)]);
+});

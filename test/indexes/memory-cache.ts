@@ -1,0 +1,29 @@
+/** Kept answers in memory, by a clock that the test sets. */
+import type { KeptAnswer, SnapshotCache } from '../../src/indexes/response-cache.ts';
+
+export type MemoryCache = SnapshotCache & {
+  /** Lets time pass for the stamps, and for nothing else. */
+  wait(ms: number): void;
+  readonly kept: Map<string, KeptAnswer>;
+};
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A cache whose clock the test sets; answers go through JSON, as they do in a store. */
+export function memoryCache(startMs = Date.parse('2026-08-20T12:00:00Z')): MemoryCache {
+  const kept = new Map<string, KeptAnswer>();
+  let nowMs = startMs;
+  return {
+    kept,
+    now: () => nowMs,
+    wait: (ms) => {
+      nowMs += ms;
+    },
+    get: async (source, key) => kept.get(JSON.stringify([source, key])) ?? null,
+    put: async ({ source, key, takenAtMs, data }) => {
+      const copy: unknown = JSON.parse(JSON.stringify(data));
+      kept.set(JSON.stringify([source, key]), { takenAtMs, data: copy });
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** The context in which tests ask third parties. */
+import { createAnswerReader, parsed, type Reading } from '../../src/answers/answer-reader.ts';
+import type { RequestContext } from '../../src/indexes/ask.ts';
+import { startDeadline } from '../../src/indexes/deadline.ts';
+
+/** Patient where an answer comes, short where the test is about one that does not. */
+export const PATIENT_MS = 20_000;
+export const SHORT_MS = 300;
+
+const answers = createAnswerReader();
+
+export function requestContext(timeoutMs = PATIENT_MS): RequestContext {
+  const userAgent = 'x402-conformance-scanner/test';
+  return { deadline: startDeadline(timeoutMs), userAgent, answers };
+}
+
+/** Keeps the whole answer. */
+export const WHOLE: Reading<unknown> = {
+  module: import.meta.url,
+  exportName: 'readWhole',
+  read: readWhole,
+};
+
+export function readWhole(text: string): unknown {
+  return parsed(text) ?? null;
+}

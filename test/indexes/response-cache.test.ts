@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, failed } from '../../src/indexes/ask.ts';
+import { createResponseCache, type Question } from '../../src/indexes/response-cache.ts';
+import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
+
+const GOOD: Answer<number> = { ok: true, value: 7 };
+const DOWN = failed('index answered 500');
+
+/** A question about a number, whose source says what the test sets. */
+function setUp(cache: MemoryCache = memoryCache()) {
+  const answers = createResponseCache(cache);
+  const source = { says: GOOD as Answer<number>, asked: 0 };
+  const question = (overrides: Partial<Question<number>> = {}): Question<number> => ({
+    source: 'index',
+    key: 'a',
+    cacheMs: HOUR_MS,
+    isAnswer: (data): data is number => typeof data === 'number',
+    ask: async () => {
+      source.asked += 1;
+      return source.says;
+    },
+    ...overrides,
+  });
+  return { cache, source, question, lookup: (q = question()) => answers.lookup(q) };
+}
+
+const seen = (ageSec: number, asOf = '2026-08-20T12:00:00.000Z') => ({
+  state: 'seen',
+  source: 'index',
+  asOf,
+  ageSec,
+  data: 7,
+});
+
+describe('a good answer', () => {
+  test('is not asked for twice while it is fresh, however often it is looked at', async () => {
+    const { source, lookup, cache } = setUp();
+    expect(await lookup()).toEqual(seen(0));
+    for (let round = 1; round < 20; round += 1) {
+      cache.wait(HOUR_MS / 20);
+      expect(await lookup()).toEqual(seen((round * 3_600) / 20));
+    }
+    expect(source.asked).toBe(1);
+  });
+
+  test('is asked for anew once it is no longer fresh', async () => {
+    const { source, lookup, cache } = setUp();
+    await lookup();
+    cache.wait(HOUR_MS);
+    expect(await lookup()).toEqual(seen(0, '2026-08-20T13:00:00.000Z'));
+    expect(source.asked).toBe(2);
+  });
+
+  test('is one answer for all who ask at the same time', async () => {
+    const { source, question, lookup } = setUp();
+    let answer = (_: Answer<number>) => {};
+    const slow = question({
+      ask: () => {
+        source.asked += 1;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    const lookups = Array.from({ length: 20 }, () => lookup(slow));
+    await expect.poll(() => source.asked).toBe(1);
+    answer(GOOD);
+    expect(await Promise.all(lookups)).toEqual(Array.from({ length: 20 }, () => seen(0)));
+    expect(source.asked).toBe(1);
+  });
+
+  test('belongs to its source and key', async () => {
+    const { source, question, lookup } = setUp();
+    await lookup();
+    await lookup(question({ key: 'b' }));
+    await lookup(question({ source: 'other' }));
+    expect(source.asked).toBe(3);
+  });
+
+  test('outlives the process', async () => {
+    const { cache, lookup } = setUp();
+    await lookup();
+    const next = setUp(cache);
+    expect(await next.lookup()).toEqual(seen(0));
+    expect(next.source.asked).toBe(0);
+  });
+});
+
+describe('while the source is down', () => {
+  test('the last good answer stands, with its age, for 30 days', async () => {
+    const { source, lookup, cache } = setUp();
+    await lookup();
+    source.says = DOWN;
+    cache.wait(2 * DAY_MS);
+    expect(await lookup()).toEqual(seen(2 * 86_400));
+    cache.wait(28 * DAY_MS - 1_000);
+    expect(await lookup()).toEqual(seen(30 * 86_400 - 1));
+    cache.wait(1_000);
+    expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
+  });
+
+  test('what was never seen fails, and a failure is not kept', async () => {
+    const { source, lookup, cache } = setUp();
+    source.says = DOWN;
+    expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
+    expect(cache.kept.size).toBe(0);
+    source.says = GOOD;
+    expect(await lookup()).toEqual(seen(0));
+  });
+
+  test('a source that asked for a pause, or hung, is left alone until it is over', async () => {
+    const { source, question, lookup, cache } = setUp();
+    source.says = failed('index answered 429', 60_000);
+    expect(await lookup()).toMatchObject({ state: 'failed', detail: 'index answered 429' });
+    source.says = GOOD;
+    cache.wait(59_999);
+    expect(await lookup(question({ key: 'b' }))).toEqual({
+      state: 'failed',
+      source: 'index',
+      detail: 'index answered 429, and is left alone for the moment',
+    });
+    expect(source.asked).toBe(1);
+    expect(await lookup(question({ source: 'other' }))).toMatchObject({ state: 'seen' });
+    cache.wait(1);
+    expect(await lookup()).toMatchObject({ state: 'seen', ageSec: 0 });
+  });
+
+  test('the last good answer stands during a pause too', async () => {
+    const { source, question, lookup, cache } = setUp();
+    await lookup();
+    cache.wait(2 * HOUR_MS);
+    source.says = failed('index did not answer', 30_000);
+    await lookup(question({ key: 'b' }));
+    expect(await lookup()).toEqual(seen(7_200));
+    expect(source.asked).toBe(2);
+  });
+});
+
+describe('a cache that fails', () => {
+  test('costs the cache, not the answer', async () => {
+    const broken: MemoryCache = {
+      ...memoryCache(),
+      get: () => Promise.reject(new Error('no store')),
+      put: () => Promise.reject(new Error('no store')),
+    };
+    const { lookup, source } = setUp(broken);
+    expect(await lookup()).toEqual(seen(0));
+    expect(await lookup()).toEqual(seen(0));
+    expect(source.asked).toBe(2);
+  });
+
+  test.each([['text'], [null], [{ of: 'another release' }]])(
+    'or holds %j for an answer is asked past',
+    async (data) => {
+      const { lookup, cache, source } = setUp();
+      await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
+      expect(await lookup()).toEqual(seen(0));
+      expect(source.asked).toBe(1);
+      source.says = DOWN;
+      await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
+      expect(await lookup()).toMatchObject({ state: 'failed' });
+    },
+  );
+
+  test('or stamps of a clock that was set back since are not fresh', async () => {
+    const { lookup, cache, source } = setUp();
+    await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
+    expect(await lookup()).toEqual(seen(0));
+    source.says = DOWN;
+    await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
+    expect(await lookup()).toMatchObject({ state: 'seen', ageSec: 0, data: 8 });
+  });
+});
