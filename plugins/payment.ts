@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
-import { addressBlock } from '../src/directory/client-key.ts';
+import { addressBlock } from '../src/limits/client-key.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';

@@ -9,7 +9,7 @@ import {
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
-import { clientKey } from '../src/directory/client-key.ts';
+import { clientKey } from '../src/limits/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
 import type { Store } from '../src/store/store.ts';
 

@@ -1,11 +1,8 @@
 import { InvalidParameter } from '../model/errors.ts';
-import type { Grade } from '../model/report.ts';
+import { parseInstant } from '../parse/text/instant.ts';
 import type { DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
-import type { ChangeType } from '../store/tables.ts';
-import { parseInstant } from './instant.ts';
-import { DISCLAIMER, PROVENANCE } from './provenance.ts';
-import { reportUrl } from './report-url.ts';
+import { DISCLAIMER, PROVENANCE, reportUrl } from './project.ts';
 
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 1_000;
@@ -16,33 +13,6 @@ export type ChangesQuery = {
   /** Exclusive; ms since the epoch. */
   readonly sinceMs: number;
   readonly limit: number;
-};
-
-export type Change = {
-  readonly changeType: ChangeType;
-  /** ISO 8601, UTC; strictly increasing from change to change. */
-  readonly changedAt: string;
-  readonly host: string;
-  readonly grade: Grade;
-  readonly score: number;
-  readonly checksVersion: string;
-  readonly reportUrl: string;
-  /** With `grade_changed` only. */
-  readonly previousGrade?: Grade;
-  readonly previousScore?: number;
-};
-
-export type ChangesPage = {
-  readonly since: string;
-  /** Number of changes in this answer. */
-  readonly count: number;
-  readonly limit: number;
-  readonly hasMore: boolean;
-  /** The `since` that continues: nothing is lost or repeated. */
-  readonly nextSince: string;
-  readonly disclaimer: string;
-  readonly provenance: string;
-  readonly changes: readonly Change[];
 };
 
 /** Reads the query string as it came over the wire. Throws InvalidParameter. */
@@ -65,11 +35,7 @@ export function parseChangesQuery(query: {
 }
 
 /** Directory changes after an instant, oldest first. */
-export async function listChanges(
-  store: Store,
-  query: ChangesQuery,
-  siteUrl: string,
-): Promise<ChangesPage> {
+export async function listChanges(store: Store, query: ChangesQuery, siteUrl: string) {
   const { changes, hasMore } = await store.changes.list(query);
   const lastMs = changes.at(-1)?.changedAtMs ?? query.sinceMs;
   return {
@@ -77,6 +43,7 @@ export async function listChanges(
     count: changes.length,
     limit: query.limit,
     hasMore,
+    // The `since` that continues: nothing is lost or repeated.
     nextSince: new Date(lastMs).toISOString(),
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
@@ -84,10 +51,11 @@ export async function listChanges(
   };
 }
 
-function toChange(change: DirectoryChange, siteUrl: string): Change {
+function toChange(change: DirectoryChange, siteUrl: string) {
   const { previousGrade, previousScore } = change;
   return {
     changeType: change.changeType,
+    // Strictly increasing from change to change.
     changedAt: new Date(change.changedAtMs).toISOString(),
     host: change.host,
     grade: change.grade,

@@ -1,23 +1,10 @@
-import type { Grade } from '../model/report.ts';
-import type { ExportRecord } from '../store/directory.ts';
+import { randomUUID } from 'node:crypto';
+import type { DirectoryVersions, ExportRecord } from '../store/directory.ts';
+import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
-import { type Project, toProject } from './project.ts';
-import { DISCLAIMER, PROVENANCE } from './provenance.ts';
+import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 
 const MAX_EXPORT_RECORDS = 10_000;
-
-export type ExportedProject = Project & {
-  /** Oldest first. */
-  readonly gradeHistory: readonly {
-    readonly grade: Grade;
-    readonly score: number;
-    readonly scannedAt: string;
-    readonly checksVersion: string;
-  }[];
-  /** ISO 8601, UTC. */
-  readonly firstSeenAt: string;
-  readonly scanCount: number;
-};
 
 export type DirectoryExport = {
   readonly count: number;
@@ -58,9 +45,10 @@ export async function exportDirectory(
   }
 }
 
-function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number): ExportedProject {
+function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
     ...toProject(record, siteUrl, nowMs),
+    // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
       grade,
       score,
@@ -70,4 +58,74 @@ function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number)
     firstSeenAt: new Date(record.firstSeenAtMs).toISOString(),
     scanCount: record.scanCount,
   };
+}
+
+const LIFETIME_MS = 60_000;
+/** An owner's change while an export is written makes another take necessary. */
+const MAX_TAKES = 5;
+
+type Snapshot = {
+  readonly versions: DirectoryVersions;
+  readonly takenAtMs: number;
+  readonly answerId: Promise<string>;
+};
+
+export type ExportSnapshotOptions = {
+  readonly store: Pick<Store, 'answers' | 'directory' | 'exports' | 'now'>;
+  readonly siteUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/**
+ * Stored exports; one serves all payers of a minute while the directory is unchanged. Each call reads the
+ * versions that all instances write, so an export that is sold after an opt-out never lists that owner.
+ */
+export class ExportSnapshots {
+  readonly #options: ExportSnapshotOptions;
+  #last: Snapshot | null = null;
+
+  constructor(options: ExportSnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** The id of a stored answer, complete, that shows the directory as it is now. */
+  async current(): Promise<string> {
+    const { store } = this.#options;
+    for (let takes = 0; takes < MAX_TAKES; takes += 1) {
+      const versions = await store.directory.versions();
+      const { answerId } = this.#lastUnder(versions) ?? this.#take(versions);
+      const id = await answerId;
+      // An owner's change during the write must be in the export; a publication may miss it.
+      const { preferences } = await store.directory.versions();
+      if (preferences === versions.preferences) return id;
+    }
+    const message = `owners changed their settings during each of ${MAX_TAKES} exports; try again`;
+    throw new StoreError('unavailable', message);
+  }
+
+  #lastUnder({ published, preferences }: DirectoryVersions): Snapshot | null {
+    const last = this.#last;
+    if (last?.versions.published !== published) return null;
+    if (last.versions.preferences !== preferences) return null;
+    return this.#options.store.now() - last.takenAtMs < LIFETIME_MS ? last : null;
+  }
+
+  #take(versions: DirectoryVersions): Snapshot {
+    const answerId = this.#write();
+    const snapshot = { versions, takenAtMs: this.#options.store.now(), answerId };
+    this.#last = snapshot;
+    // The next caller starts a new export instead of waiting for a failed one.
+    answerId.catch(() => {
+      if (this.#last === snapshot) this.#last = null;
+    });
+    return snapshot;
+  }
+
+  async #write(): Promise<string> {
+    const { store, siteUrl, headers } = this.#options;
+    const { body } = await exportDirectory(store, siteUrl);
+    const answerId = randomUUID();
+    await store.answers.put(answerId, { status: 200, headers }, body);
+    return answerId;
+  }
 }

@@ -1,7 +1,6 @@
+import type { PayableState } from '../model/payability.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
-import { findFeedEvents } from './feed-events.ts';
-import { DISCLAIMER } from './provenance.ts';
-import { reportUrl } from './report-url.ts';
+import { DISCLAIMER, reportUrl } from './project.ts';
 
 const SCANNER = 'x402 Conformance Scanner';
 
@@ -50,4 +49,62 @@ export function feedUrl(siteUrl: string, host: string): string {
 function tagOf(atMs: number, host: string, siteUrl: string): string {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
+}
+
+/** The newest events that a feed has. */
+const MOST_EVENTS = 50;
+
+export type FeedEvent = {
+  readonly kind: 'first-seen' | 'grade' | 'payability';
+  /** When the scan that showed it began. */
+  readonly atMs: number;
+  /** Plain text without any word of the origin. */
+  readonly text: string;
+};
+
+const WHO_CAN_PAY: Readonly<Record<PayableState, string>> = {
+  default: 'default clients can pay',
+  settings: 'clients can pay once their settings allow it',
+  unknown: 'not known who can pay',
+  nobody: 'no client can pay',
+  noChallenge: 'no payment challenge was seen',
+};
+
+/**
+ * Finds the changes between a host's published scans, newest first.
+ * @param history oldest first; lacks the oldest scans of a host with very many
+ */
+export function findFeedEvents(
+  firstSeenAtMs: number,
+  history: readonly HistoryRow[],
+): readonly FeedEvent[] {
+  const [first] = history;
+  const events: FeedEvent[] = [
+    { kind: 'first-seen', atMs: firstSeenAtMs, text: firstText(firstSeenAtMs, first) },
+  ];
+  let grade = first?.grade;
+  let payableBy = first?.payableBy;
+  for (const row of history.slice(1)) {
+    const atMs = row.scannedAtMs;
+    if (row.grade !== grade) {
+      const text = `grade ${grade} → ${row.grade}, score ${row.score}, checks ${row.checksVersion}`;
+      events.push({ kind: 'grade', atMs, text });
+    }
+    // Rows of older releases lack `payableBy`, and are not compared.
+    const [before, now] = [payableBy, row.payableBy ?? payableBy];
+    if (before !== undefined && now !== undefined && before !== now) {
+      const text = `${WHO_CAN_PAY[before]} → ${WHO_CAN_PAY[now]}`;
+      events.push({ kind: 'payability', atMs, text });
+    }
+    grade = row.grade;
+    payableBy = now;
+  }
+  return events.reverse().slice(0, MOST_EVENTS);
+}
+
+function firstText(firstSeenAtMs: number, first: HistoryRow | undefined): string {
+  if (first?.scannedAtMs !== firstSeenAtMs) return 'first scan';
+  const { grade, score, payableBy } = first;
+  const who = payableBy === undefined ? '' : `, ${WHO_CAN_PAY[payableBy]}`;
+  return `first scan: grade ${grade}, score ${score}${who}`;
 }

@@ -1,53 +1,24 @@
-import { PAYABLE_STATES, type PayableState } from '../model/payability.ts';
-import { ALL_GRADES, type Grade } from '../model/report.ts';
+import { PAYABLE_STATES } from '../model/payability.ts';
+import { ALL_GRADES } from '../model/report.ts';
 import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { DISCLAIMER, PROVENANCE } from './provenance.ts';
+import { DISCLAIMER, PROVENANCE } from './project.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
 export type StatisticsDays = (typeof STATISTICS_DAYS)[number];
 export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
 
 /** Every count is rounded down to a multiple of this, so that none tells of one seller. */
-export const ROUNDING = 5;
+export const ROUNDING = 5 as const;
 
 const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${ORIGINS_OF_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
-type CheckState = (typeof CHECK_STATES)[number];
-
-export type CheckStatistics = { readonly id: string } & Readonly<Record<CheckState, number>>;
 
 /** Statistics of sellers; they hold only aggregates. */
-export type Statistics = {
-  /** ISO 8601, UTC. */
-  readonly asOf: string;
-  /** UTC days before the present one. */
-  readonly days: StatisticsDays;
-  readonly unit: string;
-  readonly rounding: typeof ROUNDING;
-  readonly disclaimer: string;
-  readonly provenance: string;
-  readonly origins: number;
-  readonly grades: Readonly<Record<Grade, number>>;
-  readonly payableBy: Readonly<Record<PayableState, number>>;
-  readonly checks: CheckStatistics[];
-  /** "other" stands for what the catalog does not know. */
-  readonly offers: {
-    readonly byScheme: Readonly<Record<string, number>>;
-    /** By CAIP-2 name. */
-    readonly byNetwork: Readonly<Record<string, number>>;
-    /** By address. */
-    readonly byAsset: Readonly<Record<string, number>>;
-  };
-  /** US dollars; null if `count` is 0. */
-  readonly prices: {
-    readonly p10: number | null;
-    readonly p50: number | null;
-    readonly p90: number | null;
-    readonly count: number;
-  };
-};
+export type Statistics = Awaited<ReturnType<typeof readStatistics>>;
+
+export type CheckStatistics = Statistics['checks'][number];
 
 type Counts = ReadonlyMap<string, number>;
 type HostsAtPrice = readonly [dollars: number, hosts: number];
@@ -57,7 +28,7 @@ export async function readStatistics(
   { statistics, now }: Pick<Store, 'statistics' | 'now'>,
   days: StatisticsDays,
   checkIds: readonly string[],
-): Promise<Statistics> {
+) {
   const nowMs = now();
   const today = utcDay(nowMs);
   const counts = await statistics.counts({ fromDay: today - days, toDay: today - 1 });
@@ -104,7 +75,7 @@ function roundedNames(counts: Counts, group: string): Readonly<Record<string, nu
   return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function toPrices(counts: Counts): Statistics['prices'] {
+function toPrices(counts: Counts) {
   const prices = namesOf(counts, 'price')
     .map(([name, hosts]): HostsAtPrice => [Number(name), hosts])
     .toSorted(([a], [b]) => a - b);

@@ -18,16 +18,13 @@ import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown
 import views from '../../plugins/views.ts';
 import type { SigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
-import type { FetchChallenge } from '../directory/challenge-fetch.ts';
-import {
-  type ChallengeReaderOptions,
-  createChallengeReader,
-} from '../directory/challenge-reader.ts';
-import type { OriginTurns } from '../directory/origin-turns.ts';
-import { type AskHost, type AskSeller, createPreflightRunner } from '../directory/run-preflight.ts';
-import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
+import type { OriginTurns } from '../limits/origin-turns.ts';
+import { type AskHost, type AskSeller, createPreflightRunner } from '../limits/run-preflight.ts';
+import type { FetchChallenge } from '../ownership/ownership-token.ts';
+import { type ChallengeReaderOptions, createChallengeReader } from '../ownership/token-reader.ts';
+import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
-import type { AdmitAddresses } from '../directory/origin-turns.ts';
-import type { AskHost, AskSeller } from '../directory/run-preflight.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
+import type { AdmitAddresses } from '../limits/origin-turns.ts';
+import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightForStranger, type StrangersOptions } from '../preflight/preflight.ts';
 import type { CreateProbeClient } from '../probe/client/client.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { FetchChallenge } from '../directory/challenge-fetch.ts';
-import type { OriginTurns } from '../directory/origin-turns.ts';
+import type { OriginTurns } from '../limits/origin-turns.ts';
+import type { FetchChallenge } from '../ownership/ownership-token.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createOracle } from '../buyers/create-oracle.ts';
-import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
-import type { AskHost, AskSeller } from '../directory/run-preflight.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
+import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Standing } from '../model/standing.ts';
+import { createChallengeFetcher, type FetchChallenge } from '../ownership/ownership-token.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';

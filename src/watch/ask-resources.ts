@@ -1,5 +1,5 @@
-import type { AdmitAddresses } from '../directory/origin-turns.ts';
 import type { Origin } from '../guard/origin.ts';
+import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';

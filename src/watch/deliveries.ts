@@ -1,5 +1,5 @@
-import type { OriginTurn, OriginTurns } from '../directory/origin-turns.ts';
 import { toOrigin } from '../guard/origin.ts';
+import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import type { Store } from '../store/store.ts';
 import { type Changed, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import {

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import type { AdmitAddresses } from '../directory/origin-turns.ts';
+import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import { endWatch } from './change-watch.ts';
 import type { Delivery, WatchState } from './state.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { reportUrl } from '../directory/report-url.ts';
+import { reportUrl } from '../directory/project.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { WatchText } from '../store/watches.ts';
 import type { EventType } from './event-type.ts';

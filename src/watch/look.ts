@@ -1,16 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FetchChallenge } from '../directory/challenge-fetch.ts';
-import {
-  type ChallengeFinding,
-  fetchFinding,
-  readFindings,
-} from '../directory/challenge-reader.ts';
-import type { OriginTurn, OriginTurns } from '../directory/origin-turns.ts';
-import { isSameHash } from '../directory/verification-token.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import type { Resolution } from '../guard/resolve.ts';
+import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
+import type { FetchChallenge } from '../ownership/ownership-token.ts';
+import { isSameHash } from '../ownership/ownership-token.ts';
+import { type ChallengeFinding, fetchFinding, readFindings } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Client } from '../directory/client-key.ts';
 import { feedUrl } from '../directory/host-feed.ts';
-import { requireOwner } from '../directory/listing.ts';
-import { registrableDomain } from '../directory/origin-turns.ts';
-import { hashSecret, isSameHash, newSecret } from '../directory/verification-token.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { type Resolver, resolveHost, systemResolver } from '../guard/resolve.ts';
+import type { Client } from '../limits/client-key.ts';
+import { registrableDomain } from '../limits/origin-turns.ts';
+import { requireOwner } from '../ownership/listing.ts';
+import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';
 import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { addEvents } from './events.ts';
@@ -14,7 +14,6 @@ import { refuseCrowd } from './places.ts';
 import { toDay } from './plan.ts';
 import {
   type Delivery,
-  type DeliveryStatus,
   SHOWN_DELIVERIES,
   toPhase,
   type WatchChange,
@@ -33,21 +32,7 @@ export type NewWatch = {
   readonly feedUrl: string;
 };
 
-export type WatchStatus = {
-  readonly host: string;
-  readonly state: 'pending' | 'active' | 'ended';
-  readonly endsAt: string;
-  /** Null where no look is planned. */
-  readonly nextLookAt: string | null;
-  /** The newest 20, newest first. */
-  readonly deliveries: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly at: string;
-    readonly tries: number;
-    readonly status: DeliveryStatus;
-  }[];
-};
+export type WatchStatus = ReturnType<typeof statusOf>;
 
 /** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
 export type WatchDesk = {
@@ -228,7 +213,7 @@ async function requireAddress(
   );
 }
 
-function statusOf(watch: WatchState): WatchStatus {
+function statusOf(watch: WatchState) {
   const { host, endsAtMs, endedAtMs, nextLookAtMs, deliveries } = watch;
   return {
     host,

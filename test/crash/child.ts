@@ -2,8 +2,8 @@
 import pino from 'pino';
 import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import type { PaymentStep } from '../../src/payment/steps.ts';
 import { notAsked } from '../../src/preflight/asked.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';

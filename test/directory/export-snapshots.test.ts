@@ -1,7 +1,7 @@
 /** When a stored export serves another payer, and when it is taken anew. */
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { ExportSnapshots } from '../../src/directory/export-snapshots.ts';
+import { ExportSnapshots } from '../../src/directory/export.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findFeedEvents } from '../../src/directory/feed-events.ts';
+import { findFeedEvents } from '../../src/directory/host-feed.ts';
 import type { HistoryRow } from '../../src/store/directory.ts';
 
 function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {

@@ -1,6 +1,6 @@
 /** What the front page shows of the directory. */
 import { expect, test } from 'vitest';
-import { readFrontPage } from '../../src/directory/front-page.ts';
+import { readFrontPage } from '../../src/directory/project.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
 test('hosts of one registrable domain have three places on the front page, and all in lists', async () => {

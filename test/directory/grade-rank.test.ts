@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findGradeRank } from '../../src/directory/grade-rank.ts';
+import { findGradeRank } from '../../src/directory/published-report.ts';
 
 const COUNTS = { A: 20, B: 56, C: 40, D: 6, F: 90 };
 

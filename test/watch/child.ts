@@ -1,7 +1,7 @@
 /** A host that looks and delivers, and that may be killed at any step. Settings come by the environment. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openStore } from '../../src/store/open-store.ts';

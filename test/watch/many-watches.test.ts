@@ -1,7 +1,7 @@
 /** 10,000 watches on one process for a quarter of an hour of the store's time. */
 import { expect, test } from 'vitest';
-import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { toWatchTiming } from '../../src/watch/timing.ts';

@@ -1,8 +1,8 @@
 /** No watch, receiver or caller delays the events, looks and renewals of another. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { PostWebhook } from '../../src/watch/delivery.ts';
@@ -212,7 +212,7 @@ test.each([
     watched.app.advance(beforeMidnight(firstDayMs + day * DAY_MS) - watched.app.now());
     const slot = await store.ownership.beginChallengeFetch(HOST);
     if (isFound && slot.taken) {
-      const { hashSecret } = await import('../../src/directory/verification-token.ts');
+      const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
       const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
       await store.ownership.noteFinding(HOST, { beganAtMs: slot.atMs, finding });
     }

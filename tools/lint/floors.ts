@@ -34,7 +34,9 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'pay-test': ['model', 'guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
   payment: ['model', 'guard', 'config', 'answers', 'store'],
-  directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
+  directory: ['model', 'guard', 'parse', 'store', 'scan'],
+  limits: ['model', 'guard', 'store', 'preflight', 'directory'],
+  ownership: ['model', 'guard', 'store', 'probe', 'limits'],
   watch: [
     'model',
     'guard',
@@ -46,17 +48,19 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'scan',
     'preflight',
     'directory',
+    'limits',
+    'ownership',
   ],
   mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
   cli: 'model guard config parse workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
-  plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'directory'],
-  http: 'model guard config parse store attestation engine patches probe buyers scan preflight payment directory watch mcp plugins'.split(
+  plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
+  http: 'model guard config parse store attestation engine patches probe buyers scan preflight payment directory limits ownership watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers answers store attestation engine patches probe indexes buyers scan preflight payment directory watch mcp plugins http'.split(
+    'model guard config parse workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership watch mcp plugins http'.split(
       ' ',
     ),
 };

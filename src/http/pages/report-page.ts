@@ -1,7 +1,7 @@
 /** The view of the report page of one host (interface spec 2.2). */
-import { findGradeRank } from '../../directory/grade-rank.ts';
-import type { GradeSummary } from '../../directory/grade-summary.ts';
-import { reportUrl } from '../../directory/report-url.ts';
+
+import { reportUrl } from '../../directory/project.ts';
+import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
 import type { IndexedRow } from '../../model/indexed.ts';

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
-import { featuredQuery } from '../../directory/freshness.ts';
-import { toProject } from '../../directory/project.ts';
-import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
+import { DISCLAIMER, featuredQuery, PROVENANCE, toProject } from '../../directory/project.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { UnknownProject } from '../../model/errors.ts';

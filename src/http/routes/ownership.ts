@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
-import { type Client, toClient } from '../../directory/client-key.ts';
-import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
+import { type Client, toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
+import { changeListing, type ListingWish } from '../../ownership/listing.ts';
+import { CHALLENGE_PATH } from '../../ownership/ownership-token.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { listingKeyParameter, requestedOrigin, urlParameter } from './url-parameter.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
-import { toClient } from '../../directory/client-key.ts';
+import { toClient } from '../../limits/client-key.ts';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';

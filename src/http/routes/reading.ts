@@ -1,9 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { findFreshReport } from '../../directory/fresh-report.ts';
-import { gradeSummary } from '../../directory/grade-summary.ts';
-import { toReportBody } from '../../directory/report-body.ts';
+import {
+  findFreshReport,
+  gradeSummary,
+  type ReportBody,
+  toReportBody,
+} from '../../directory/published-report.ts';
 import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
+import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { errorResponses, URL_ERRORS } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
@@ -18,9 +22,9 @@ const summarySchema = Type.Object(
     origin: Type.String(),
     known: Type.Boolean({ description: 'Whether the origin has ever been scanned.' }),
     fresh: Type.Boolean({ description: 'Whether the result is younger than 24 hours.' }),
-    grade: Type.Unsafe<'A' | 'B' | 'C' | 'D' | 'F' | null>({
+    grade: Type.Unsafe<Grade | null>({
       type: ['string', 'null'],
-      enum: ['A', 'B', 'C', 'D', 'F', null],
+      enum: [...ALL_GRADES, null],
     }),
     score: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 100 }),
     passCount: count('pass'),
@@ -79,7 +83,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
           'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, with a pointer to POST /v1/scan.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
-          200: reportSchema,
+          200: Type.Unsafe<ReportBody>(reportSchema),
           ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
         },
       },

@@ -1,9 +1,9 @@
 import type { SigningKey } from '../../attestation/signing-key.ts';
 import type { Config } from '../../config/config.ts';
-import type { PreflightRunner } from '../../directory/run-preflight.ts';
-import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
+import type { PreflightRunner } from '../../limits/run-preflight.ts';
+import type { Verification } from '../../ownership/verification.ts';
 import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
 import type { Store } from '../../store/store.ts';
 

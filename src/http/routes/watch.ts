@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
-import { toClient } from '../../directory/client-key.ts';
+import { toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import type { WatchDesk } from '../../watch/watch-desk.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';

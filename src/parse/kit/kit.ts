@@ -14,10 +14,10 @@ import {
 import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
-import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
+import { daysBefore } from '../text/instant.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';

@@ -1,6 +1,6 @@
 /** Lists of the directory as its size grows: every count is compared with counting by hand. */
 
-import { featuredQuery } from '../../../src/directory/freshness.ts';
+import { featuredQuery } from '../../../src/directory/project.ts';
 import type { DirectoryQuery } from '../../../src/store/context.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { publishedScan } from '../../store/contract/samples.ts';

@@ -1,6 +1,6 @@
 /** Bytes that an origin leaves in the store. */
 import { randomUUID } from 'node:crypto';
-import { toReportBody } from '../../../src/directory/report-body.ts';
+import { toReportBody } from '../../../src/directory/published-report.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { type FinishedScan, toStoredReport } from '../../../src/scan/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';

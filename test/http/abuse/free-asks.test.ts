@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
-import type { FetchChallenge } from '../../../src/directory/challenge-fetch.ts';
-import type { AskSeller } from '../../../src/directory/run-preflight.ts';
 import type { Address } from '../../../src/guard/resolve.ts';
+import type { AskSeller } from '../../../src/limits/run-preflight.ts';
+import type { FetchChallenge } from '../../../src/ownership/ownership-token.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { startSelling } from '../routes/paid/selling.ts';

@@ -1,6 +1,6 @@
 /** The form of the front page: what is asked, what is answered, and within which limits. */
 import { describe, expect, test } from 'vitest';
-import type { AskHost, AskSeller } from '../../../src/directory/run-preflight.ts';
+import type { AskHost, AskSeller } from '../../../src/limits/run-preflight.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 

@@ -1,6 +1,6 @@
 /** Pictures: the numbers of the API, marks beside colours, and text that is escaped. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReportBody } from '../../../src/directory/report-body.ts';
+import type { ReportBody } from '../../../src/directory/published-report.ts';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
 import { gradeHistogram, markup } from '../../../src/http/pages/pictures.ts';
 import {

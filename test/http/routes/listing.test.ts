@@ -1,7 +1,7 @@
 /** What owners ask of the directory, and who may ask it. */
 import { expect, test } from 'vitest';
-import { clientKey } from '../../../src/directory/client-key.ts';
-import { startOwnedApp } from '../../directory/start-owned-app.ts';
+import { clientKey } from '../../../src/limits/client-key.ts';
+import { startOwnedApp } from '../../ownership/start-owned-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';
 
 const HOUR_MS = 3_600_000;

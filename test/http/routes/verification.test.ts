@@ -1,6 +1,6 @@
 /** Proof of domain control, over the interface. */
 import { expect, test } from 'vitest';
-import { startOwnedApp } from '../../directory/start-owned-app.ts';
+import { startOwnedApp } from '../../ownership/start-owned-app.ts';
 
 const HOUR_MS = 3_600_000;
 const STRANGER = '203.0.113.9';

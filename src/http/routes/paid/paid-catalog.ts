@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
 import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
-import { ExportSnapshots } from '../../../directory/export-snapshots.ts';
-import { findFreshReport } from '../../../directory/fresh-report.ts';
-import { toReportBody } from '../../../directory/report-body.ts';
+import { ExportSnapshots } from '../../../directory/export.ts';
+import { findFreshReport, toReportBody } from '../../../directory/published-report.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import { NoFreshReport } from '../../../model/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';

@@ -1,6 +1,9 @@
 import type { PaidOffer } from '../../../config/revision.ts';
-import { findFreshReport } from '../../../directory/fresh-report.ts';
-import { type ReportPresentation, toReportBody } from '../../../directory/report-body.ts';
+import {
+  findFreshReport,
+  type ReportPresentation,
+  toReportBody,
+} from '../../../directory/published-report.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';

@@ -1,10 +1,10 @@
+import { findFreshReport } from '../directory/published-report.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
-import { findFreshReport } from './fresh-report.ts';
 import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
 
 /** Sends one GET to addresses that `admit` allows, and judges the answer. */

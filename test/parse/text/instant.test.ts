@@ -1,6 +1,6 @@
 /** Instants, as callers write them. */
 import { expect, test } from 'vitest';
-import { parseInstant } from '../../src/directory/instant.ts';
+import { parseInstant } from '../../../src/parse/text/instant.ts';
 
 test.each([
   ['2026-08-14T00:00:00Z', '2026-08-14T00:00:00.000Z'],

@@ -1,6 +1,7 @@
 /** Verification of owners: whoever can serve a token under a host's name controls it. */
 import PQueue from 'p-queue';
 import type { Origin } from '../guard/origin.ts';
+import type { Client } from '../limits/client-key.ts';
 import { ChallengeLimit, ConfirmLimit } from '../model/errors.ts';
 import {
   FAILED_CONFIRMS_PER_HOUR,
@@ -9,10 +10,14 @@ import {
   TOKEN_LIFETIME_MS,
 } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
-import { CHALLENGE_PATH, type UnusableReason } from './challenge-fetch.ts';
-import type { ChallengeReader, ChallengeReading } from './challenge-reader.ts';
-import type { Client } from './client-key.ts';
-import { hashSecret, isSameHash, newSecret } from './verification-token.ts';
+import {
+  CHALLENGE_PATH,
+  hashSecret,
+  isSameHash,
+  newSecret,
+  type UnusableReason,
+} from './ownership-token.ts';
+import type { ChallengeReader, ChallengeReading } from './token-reader.ts';
 
 export type IssuedChallenge = {
   readonly host: string;

@@ -1,8 +1,8 @@
 /** Callers who have not paid learn nothing of what a name resolves to. */
 import { expect, test } from 'vitest';
-import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';
+import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
 import type { Judges } from '../../src/preflight/judge-challenge.ts';
 import { preflightForStranger } from '../../src/preflight/preflight.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/probe/client/client.ts';

@@ -1,6 +1,6 @@
 /** Which addresses count as one client. */
 import { expect, test } from 'vitest';
-import { addressBlock } from '../../src/directory/client-key.ts';
+import { addressBlock } from '../../src/limits/client-key.ts';
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Origin } from '../guard/origin.ts';
+import type { Client } from '../limits/client-key.ts';
+import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
 import type { Store } from '../store/store.ts';
-import type { FetchChallenge, UnusableReason } from './challenge-fetch.ts';
-import type { Client } from './client-key.ts';
-import type { OriginTurn, OriginTurns } from './origin-turns.ts';
-import { hashSecret } from './verification-token.ts';
+import type { FetchChallenge, UnusableReason } from './ownership-token.ts';
+import { hashSecret } from './ownership-token.ts';
 
 /** Result of a fetch. It has the hash of the text, so that the store never holds a token. */
 export type ChallengeFinding =

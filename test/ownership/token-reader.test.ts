@@ -3,16 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // Loaded here, as the queue loads it when it is asked first.
 import 'tldts';
 import { expect, test } from 'vitest';
-import type { FetchedChallenge } from '../../src/directory/challenge-fetch.ts';
-import { createChallengeReader } from '../../src/directory/challenge-reader.ts';
-import { toClient } from '../../src/directory/client-key.ts';
-import { createOriginTurns } from '../../src/directory/origin-turns.ts';
-import { createVerification } from '../../src/directory/verification.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
+import { toClient } from '../../src/limits/client-key.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { ScannerFailed } from '../../src/model/errors.ts';
+import type { FetchedChallenge } from '../../src/ownership/ownership-token.ts';
+import { createChallengeReader } from '../../src/ownership/token-reader.ts';
+import { createVerification } from '../../src/ownership/verification.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock } from '../limits/manual-clock.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com', {
   allowedPorts: [443],

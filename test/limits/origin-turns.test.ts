@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // Loaded here, as the queue loads it when it is asked first.
 import 'tldts';
 import { expect, test } from 'vitest';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import type { Address } from '../../src/guard/resolve.ts';
 import {
   createOriginTurns,
   type OriginTurn,
   type TurnRequest,
-} from '../../src/directory/origin-turns.ts';
-import { parseOrigin } from '../../src/guard/origin.ts';
-import type { Address } from '../../src/guard/resolve.ts';
+} from '../../src/limits/origin-turns.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;

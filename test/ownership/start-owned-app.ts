@@ -1,10 +1,10 @@
 /** The service, and an origin whose owner it can believe. */
 import type { RevisionName } from '../../src/config/revision.ts';
-import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
+import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
-import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';
+import { type ChallengeOrigin, startChallengeOrigin } from './token-origin.ts';
 
 export type OwnedApp = AsyncDisposable & {
   readonly service: TestApp;

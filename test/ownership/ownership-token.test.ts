@@ -1,9 +1,9 @@
 /** The challenge file, fetched over TLS. */
 import { expect, test } from 'vitest';
-import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
+import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { startChallengeOrigin } from './challenge-origin.ts';
+import { startChallengeOrigin } from './token-origin.ts';
 
 const MAX_TRIES = 100;
 

@@ -1,9 +1,9 @@
 import type { Origin } from '../guard/origin.ts';
+import type { Client } from '../limits/client-key.ts';
 import { NotVerified, NotYourProof } from '../model/errors.ts';
 import type { HeldListing, ListingChange, ListingSettings } from '../store/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
-import type { Client } from './client-key.ts';
 import { isKey, type Verification } from './verification.ts';
 
 export type ListingWish = {

@@ -1,0 +1,107 @@
+import type { Origin } from '../guard/origin.ts';
+import { ALL_GRADES, type Grade } from '../model/report.ts';
+import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
+import type { HostGrade } from '../store/directory.ts';
+import type { Store } from '../store/store.ts';
+import { isFresh, reportUrl } from './project.ts';
+
+/** The body of a scan or report answer (interface spec 2.2). */
+export type ReportBody = ReturnType<typeof toReportBody>;
+
+export type ReportPresentation = {
+  readonly cache: 'hit' | 'miss';
+  readonly siteUrl: string;
+  /** True for a paid answer in a revision with `reportSaysCharged`. */
+  readonly saysCharged: boolean;
+};
+
+export function toReportBody(scan: FinishedScan, presentation: ReportPresentation) {
+  const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
+  const { payability, payableBy, clients, otherWays, advice, routes, indexed } = scan.report;
+  const { cache, siteUrl, saysCharged } = presentation;
+  return {
+    origin,
+    grade,
+    score,
+    cache,
+    checksVersion,
+    scannedAt,
+    reportUrl: reportUrl(siteUrl, scan.host),
+    ...(saysCharged ? { charged: true as const } : {}),
+    ...(exhausted ? { exhausted } : {}),
+    payableBy,
+    payability,
+    clients,
+    // Reports that an earlier release stored have neither these nor rows of indexes.
+    otherWays: otherWays ?? [],
+    advice,
+    ...(routes ? { routes } : {}),
+    indexed: indexed ?? [],
+    results,
+  };
+}
+
+/** The published report of a host if it is younger than 24 hours, opted out or not; else null. */
+export async function findFreshReport(store: Store, host: string): Promise<FinishedScan | null> {
+  const result = await store.results.published(host);
+  if (result === null || !isFresh(result.scannedAtMs, store.now())) return null;
+  return fromStoredReport(result);
+}
+
+/** Status of one origin (interface spec 2.1); its values are null where it was never scanned. */
+export type GradeSummary = ReturnType<typeof gradeSummary>;
+
+export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: number };
+
+/** Summarises the host's record, or null where there is none. Opting out of the directory changes nothing. */
+export function gradeSummary(
+  record: HostGrade | null,
+  origin: Origin,
+  { siteUrl, nowMs }: GradeSummaryOptions,
+) {
+  const url = reportUrl(siteUrl, origin.host);
+  if (record === null) return { ...NEVER_SCANNED, origin: origin.url, reportUrl: url };
+  return {
+    origin: origin.url,
+    known: true,
+    fresh: isFresh(record.scannedAtMs, nowMs),
+    grade: record.grade,
+    score: record.score,
+    passCount: record.counts.pass,
+    warnCount: record.counts.warn,
+    failCount: record.counts.fail,
+    scannedAt: new Date(record.scannedAtMs).toISOString(),
+    reportUrl: url,
+  };
+}
+
+const NEVER_SCANNED = {
+  known: false,
+  fresh: false,
+  grade: null,
+  score: null,
+  passCount: null,
+  warnCount: null,
+  failCount: null,
+  scannedAt: null,
+} as const;
+
+export type GradeRank = {
+  /** Share of the listed origins that have a worse grade, rounded down. */
+  readonly betterThanPercent: number;
+  /** Number of listed origins, including this host. */
+  readonly origins: number;
+};
+
+/** "Better than 64 % of 212 listed origins"; null while there is no other origin to compare with. */
+export function findGradeRank(
+  counts: Readonly<Record<Grade, number>>,
+  own: Grade,
+): GradeRank | null {
+  const sum = (grades: readonly Grade[]) =>
+    grades.reduce((total, grade) => total + counts[grade], 0);
+  const origins = sum(ALL_GRADES);
+  if (origins < 2) return null;
+  const worse = sum(ALL_GRADES.slice(ALL_GRADES.indexOf(own) + 1));
+  return { betterThanPercent: Math.floor((100 * worse) / origins), origins };
+}
