@@ -3,7 +3,7 @@ import { readEcosystemConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { readPaymentConfig } from '../config/payment.ts';
 import { createStanding } from '../indexes/create-standing.ts';
-import { createFileCache } from '../indexes/file-cache.ts';
+import { createFileCache } from '../indexes/response-cache.ts';
 import type { Standing } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 

@@ -8,7 +8,35 @@ import {
   type Reading,
 } from '../answers/answer-reader.ts';
 import type { Serialized } from '../parse/json/transfer.ts';
-import type { Deadline } from './deadline.ts';
+import { retryAfterMs } from '../parse/text/http-header.ts';
+import {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} from './index-answers.ts';
+
+/** Shared by several dependent requests. */
+export type Deadline = {
+  /** The full limit, for messages. */
+  readonly timeoutMs: number;
+  /** Aborts when time is up. */
+  readonly signal: AbortSignal;
+  leftMs(): number;
+};
+
+/** A scan waits at most this long for third parties. */
+export const LOOKUP_TIMEOUT_MS = 3_000;
+
+export function startDeadline(timeoutMs: number): Deadline {
+  const end = performance.now() + timeoutMs;
+  return {
+    timeoutMs,
+    signal: AbortSignal.timeout(timeoutMs),
+    leftMs: () => Math.max(0, end - performance.now()),
+  };
+}
 
 export type Failure = {
   readonly ok: false;
@@ -56,7 +84,7 @@ export async function ask<Value, Detail extends Serialized>(
   try {
     let response = await send(url, options);
     if (BUSY.has(response.statusCode)) {
-      const waitMs = retryAfterMs(response);
+      const waitMs = waitOf(response);
       await response.body.dump();
       if (waitMs >= deadline.leftMs()) return busy(name, response.statusCode, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
@@ -64,7 +92,7 @@ export async function ask<Value, Detail extends Serialized>(
     }
     if (BUSY.has(response.statusCode)) {
       await response.body.dump();
-      return busy(name, response.statusCode, retryAfterMs(response));
+      return busy(name, response.statusCode, waitOf(response));
     }
     const value = await answers.read(response.body, capBytes, reading, detail);
     return { ok: true, value: { status: response.statusCode, value } };
@@ -115,16 +143,29 @@ function send(
   });
 }
 
-/** Seconds or a date, by RFC 9110 section 10.2.3. */
-function retryAfterMs({ headers }: Dispatcher.ResponseData): number {
-  const value = headers['retry-after'];
-  const text = typeof value === 'string' ? value : '';
-  if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? DEFAULT_RETRY_MS : Math.max(0, at - Date.now());
+function waitOf({ headers }: Dispatcher.ResponseData): number {
+  const value = String(headers['retry-after'] ?? '');
+  return retryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
 }
 
 function readCode(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown error';
+}
+
+/** The standing checks count settlements of this many days. */
+export const WINDOW_DAYS = 30;
+
+const MODULE = new URL('./index-answers.ts', import.meta.url).href;
+const READINGS = {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} as const;
+
+/** A reading of `index-answers.ts`. */
+export function indexReading<Name extends keyof typeof READINGS>(exportName: Name) {
+  return { module: MODULE, exportName, read: READINGS[exportName] };
 }

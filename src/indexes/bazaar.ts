@@ -3,12 +3,18 @@
  * resources that pay an address, each with `quality` counts of the last 30 days.
  * https://docs.cdp.coinbase.com/x402/buyer/discover-services
  */
+
 import { LRUCache } from 'lru-cache';
-import type { BazaarListings, ListedResource, SettlementFacts } from '../model/observations.ts';
-import { type Answer, ask, failed, type RequestContext } from './ask.ts';
-import { indexReading } from './ask-trpc.ts';
+import type {
+  BazaarListings,
+  ListedResource,
+  Lookup,
+  SettlementFacts,
+} from '../model/observations.ts';
+import type { Payee } from '../model/standing.ts';
+import { type Answer, ask, failed, indexReading, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import type { MerchantItem, MerchantPage } from './index-answers.ts';
-import { WINDOW_DAYS } from './settlement-window.ts';
+import { isSameAddress } from './listed-terms.ts';
 
 const API_PATH = '/platform/v2/x402';
 /** Items contain whole schemas. */
@@ -143,4 +149,33 @@ function toFacts(address: string, items: readonly MerchantItem[]): SettlementFac
 /** The setting is a host or the interface's own URL. */
 function apiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
+}
+
+const NO_RECIPIENT = {
+  state: 'failed',
+  source: 'Bazaar',
+  detail: 'asked by recipient, and this origin names none',
+} as const;
+
+/** Asks the Bazaar about every recipient; a failed request leaves the list incomplete. */
+export async function listingsLookup(
+  payees: readonly Payee[],
+  ask: (payee: Payee) => Promise<Lookup<BazaarListings>>,
+): Promise<Lookup<BazaarListings>> {
+  const addresses = payees.filter(
+    (payee, index) =>
+      payees.findIndex(({ address }) => isSameAddress(address, payee.address)) === index,
+  );
+  const lookups = await Promise.all(addresses.map(ask));
+  const answered = lookups.filter((lookup) => lookup.state === 'seen');
+  const [oldest] = answered.toSorted((one, other) => other.ageSec - one.ageSec);
+  if (oldest === undefined) return lookups[0] ?? NO_RECIPIENT;
+  return {
+    ...oldest,
+    data: {
+      resources: answered.flatMap(({ data }) => data.resources),
+      isComplete:
+        answered.length === lookups.length && answered.every(({ data }) => data.isComplete),
+    },
+  };
 }

@@ -2,12 +2,8 @@ import { createAnswerReader } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
-import type { RequestContext } from './ask.ts';
-import { bazaarListings, createMerchants } from './bazaar.ts';
-import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
-import { askPartners } from './ecosystem-listing.ts';
-import type { EcosystemOptions } from './ecosystem-options.ts';
-import { findPartner } from './find-partner.ts';
+import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
+import { bazaarListings, createMerchants, listingsLookup } from './bazaar.ts';
 import type { Partner } from './index-answers.ts';
 import {
   isBazaarListings,
@@ -16,15 +12,15 @@ import {
   isPartners,
   isVerified,
 } from './kept-shapes.ts';
-import { listingsLookup } from './listings-lookup.ts';
+import type { EcosystemOptions } from './options.ts';
+import { askPartners, findPartner } from './partners.ts';
 import {
   createResponseCache,
   type Question,
   type ResponseCache,
   type SnapshotCache,
 } from './response-cache.ts';
-import { settlementLookup } from './settlement-lookup.ts';
-import { settlementSources } from './settlement-sources.ts';
+import { settlementLookup, settlementSources } from './settlements.ts';
 import { offersOnSolana } from './solana-accounts.ts';
 import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
 
@@ -83,7 +79,7 @@ export function createStanding(
         ? null
         : lookup('chain', evm, async () => {
             // Loaded where there is a node: it brings the packages of the chain.
-            const { offersOnChain } = await import('./chain-facts.ts');
+            const { offersOnChain } = await import('./evm-node.ts');
             return offersOnChain({ rpcUrl, chainTurn }, evm, context);
           }),
       solanaRpcUrl === null || solana.length === 0

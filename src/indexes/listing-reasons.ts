@@ -10,7 +10,7 @@ import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts'
 import type { Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
-import { isSameAddress } from './compare.ts';
+import { isSameAddress } from './listed-terms.ts';
 
 export type UnlistedResource = {
   readonly resource: ResourceObservation;

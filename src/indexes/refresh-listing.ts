@@ -1,3 +1,4 @@
+/** A file of its own: the service runs it at rest, when nothing that asks an index is loaded. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 import type { RefreshingStanding } from './create-standing.ts';

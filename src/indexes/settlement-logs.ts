@@ -6,11 +6,10 @@
 import { BaseError, getAddress, type PublicClient } from 'viem';
 import { findNodeError, isTooLong } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
-import { type Answer, failed, type RequestContext } from './ask.ts';
-import { ChainUnreachable, createChainClient } from './chain-client.ts';
-import type { LookupTurn } from './lookup-rate.ts';
+import { type Answer, failed, type RequestContext, WINDOW_DAYS } from './ask.ts';
+import { ChainUnreachable, createChainClient } from './evm-node.ts';
+import type { LookupTurn } from './options.ts';
 import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';
-import { WINDOW_DAYS } from './settlement-window.ts';
 
 export type LogsOptions = {
   readonly rpcUrl: string;

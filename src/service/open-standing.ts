@@ -1,7 +1,7 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
-import { createLookupRate } from '../indexes/lookup-rate.ts';
+import { createLookupRate } from '../indexes/options.ts';
 import type { SnapshotCache } from '../indexes/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { Store } from '../store/store.ts';

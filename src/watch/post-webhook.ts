@@ -1,8 +1,8 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { ResolverDown } from '../guard/failures.ts';
 import { toOrigin, validateUrl } from '../guard/origin.ts';
+import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import { retryAfterMs } from '../probe/client/retry-after.ts';
 import type { PostOutcome, PostWebhook } from './delivery.ts';
 import { NoPlace } from './under-lease.ts';
 

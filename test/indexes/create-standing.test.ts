@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createStanding } from '../../src/indexes/create-standing.ts';
-import type { EcosystemOptions } from '../../src/indexes/ecosystem-options.ts';
+import type { EcosystemOptions } from '../../src/indexes/options.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import {
   bazaarItem,

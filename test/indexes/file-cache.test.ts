@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createFileCache } from '../../src/indexes/file-cache.ts';
+import { createFileCache } from '../../src/indexes/response-cache.ts';
 
 const ANSWER = { source: 'x402scan', key: 'https://a.example origin', takenAtMs: 1_000, data: [1] };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { findPartner } from '../../src/indexes/find-partner.ts';
+import { findPartner } from '../../src/indexes/partners.ts';
 
 function listed(origin: string, website: string): boolean {
   const policy = allowingOrigin(origin, DEFAULT_POLICY);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hedgedLookup, type Turn } from '../../src/indexes/hedged-lookup.ts';
+import { hedgedLookup, type Turn } from '../../src/indexes/settlements.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
 const LATER_MS = 3_600_000;

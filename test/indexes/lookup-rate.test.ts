@@ -1,7 +1,7 @@
 /** Look-ups of settlements use the node of the payments: rarely. */
 import { numberToHex, pad } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLookupRate } from '../../src/indexes/lookup-rate.ts';
+import { createLookupRate } from '../../src/indexes/options.ts';
 import { settlementsInLogs } from '../../src/indexes/settlement-logs.ts';
 import { requestContext, SHORT_MS } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';

@@ -1,7 +1,6 @@
 /** The context in which tests ask third parties. */
 import { createAnswerReader, parsed, type Reading } from '../../src/answers/answer-reader.ts';
-import type { RequestContext } from '../../src/indexes/ask.ts';
-import { startDeadline } from '../../src/indexes/deadline.ts';
+import { type RequestContext, startDeadline } from '../../src/indexes/ask.ts';
 
 /** Patient where an answer comes, short where the test is about one that does not. */
 export const PATIENT_MS = 20_000;

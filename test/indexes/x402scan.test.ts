@@ -2,11 +2,12 @@ import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import type { Answer } from '../../src/indexes/ask.ts';
-import { x402scanOrigin, x402scanVerified } from '../../src/indexes/x402scan.ts';
 import {
+  x402scanOrigin,
   x402scanSettlementsByAddress,
   x402scanSettlementsByOrigin,
-} from '../../src/indexes/x402scan-settlements.ts';
+  x402scanVerified,
+} from '../../src/indexes/x402scan.ts';
 import {
   ORIGIN_ID,
   originRow,

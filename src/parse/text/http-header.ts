@@ -14,3 +14,15 @@ export function headerValue(answer: HttpData, name: string): string | null {
 export function headBytes({ headers }: HttpData): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
+
+/**
+ * Reads the wait that an answer asks for: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
+ * Milliseconds from `now`; null if it says nothing of the kind.
+ */
+export function retryAfterMs({ headers }: Pick<HttpData, 'headers'>, now: number): number | null {
+  const value = headers.find(([name]) => name === 'retry-after')?.[1] ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  // Date.parse takes nearly anything; HTTP dates name the zone.
+  const date = value.length <= 40 && value.endsWith(' GMT') ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

@@ -8,9 +8,9 @@ import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/
 import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
 import type { ProcessorTime } from '../../guard/timers.ts';
 import { originSecureContext } from '../../guard/tls-handshake.ts';
+import { retryAfterMs } from '../../parse/text/http-header.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { OriginPool } from './origin-pool.ts';
-import { retryAfterMs } from './retry-after.ts';
 import { ScanBudget } from './scan-budget.ts';
 
 export type ScanConnectionsOptions = {

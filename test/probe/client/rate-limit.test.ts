@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs } from '../../../src/probe/client/retry-after.ts';
+import { retryAfterMs } from '../../../src/parse/text/http-header.ts';
 import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
 
 describe('Retry-After of a 429', () => {

@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askPartners } from '../../src/indexes/ecosystem-listing.ts';
+import { askPartners } from '../../src/indexes/partners.ts';
 import { requestContext } from './request-context.ts';
 
 const HOST = 'https://www.x402.example';

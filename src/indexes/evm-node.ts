@@ -1,6 +1,8 @@
 import {
   type Address,
   BaseError,
+  createPublicClient,
+  custom,
   domainSeparator,
   ExecutionRevertedError,
   encodeFunctionData,
@@ -8,13 +10,13 @@ import {
   type PublicClient,
   parseAbi,
 } from 'viem';
-import { isRevert, isTooLong } from '../answers/node-error.ts';
+import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
+import { answerOverCap, isRevert, isTooLong, resultOf } from '../answers/node-error.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { type Answer, failed, type RequestContext } from './ask.ts';
-import { ChainUnreachable, createChainClient } from './chain-client.ts';
-import type { LookupTurn } from './lookup-rate.ts';
+import { type Answer, ask, failed, type RequestContext } from './ask.ts';
+import type { LookupTurn } from './options.ts';
 
 export type ChainFactsOptions = {
   readonly rpcUrl: string;
@@ -148,4 +150,50 @@ function isReverted(error: BaseError): boolean {
 function isEmptyAnswer(error: BaseError): boolean {
   const names = ['ContractFunctionZeroDataError', 'AbiDecodingDataSizeTooSmallError'];
   return error.walk((inner) => inner instanceof Error && names.includes(inner.name)) !== null;
+}
+
+/** The chain gave no answer; the message is one line for evidence. */
+export class ChainUnreachable extends Error {
+  override readonly name = 'ChainUnreachable';
+  readonly quietMs: number;
+
+  constructor(detail: string, quietMs: number) {
+    super(detail);
+    this.quietMs = quietMs;
+  }
+}
+
+/** Runs viem over bounded requests: one deadline for all calls, a cap for each method, one retry when busy. */
+export function createChainClient(
+  rpcUrl: string,
+  context: RequestContext,
+  turn?: LookupTurn,
+): PublicClient {
+  type Call = { readonly method: string; readonly params?: unknown };
+
+  async function request({ method, params = [] }: Call): Promise<unknown> {
+    await turn?.(context.deadline.signal).catch(() => {
+      throw new ChainUnreachable(
+        `${new URL(rpcUrl).host} was not asked in time: other lookups came first`,
+        0,
+      );
+    });
+    const capBytes = answerCapOf(method);
+    const reply = await ask(rpcUrl, {
+      ...context,
+      capBytes,
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      reading: NODE_ANSWER,
+      detail: { method, contract: null },
+    });
+    if (reply.ok) return resultOf(method, reply.value.status, reply.value.value);
+    if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.quietMs);
+    return resultOf(method, 200, answerOverCap(method));
+  }
+  return createPublicClient({
+    // A contract could name any URL for viem to fetch (ERC-3668).
+    ccipRead: false,
+    // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
+    transport: custom({ request }, { retryCount: 0 }),
+  });
 }

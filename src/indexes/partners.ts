@@ -1,9 +1,26 @@
-/** Matches partner records by registrable domain, or by exact host on shared suffixes. */
+/** Reads the protocol's public listing of partners. It takes no new partners since 2026-05-14. */
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
+import { type Answer, askOk, failed, indexReading, type RequestContext } from './ask.ts';
 import type { Partner } from './index-answers.ts';
 
+const LISTING_PATH = '/ecosystem';
+
+export async function askPartners(
+  base: string,
+  context: RequestContext,
+): Promise<Answer<readonly Partner[]>> {
+  const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
+  const reading = indexReading('readPartners');
+  const page = await askOk(url, { ...context, reading, detail: null });
+  // A listing without partners means that the page's format changed.
+  return page.ok && page.value.length === 0
+    ? failed(`${new URL(base).host} shows no partner records`)
+    : page;
+}
+
+/** Matches partner records by registrable domain, or by exact host on shared suffixes. */
 export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
   const own = toSite(origin.hostname);
   const partner = partners.find(

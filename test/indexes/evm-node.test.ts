@@ -14,7 +14,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { offersOnChain } from '../../src/indexes/chain-facts.ts';
+import { offersOnChain } from '../../src/indexes/evm-node.ts';
 import { offersOnSolana } from '../../src/indexes/solana-accounts.ts';
 import type { ChainOffer } from '../../src/model/standing.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
