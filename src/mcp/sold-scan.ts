@@ -4,7 +4,7 @@
  * Gate and ledger are those of the route, so one authorization buys over one of the two.
  */
 import { refuseNesting } from '../parse/json/refuse-json.ts';
-import { PaymentRefused } from '../payment/gate/challenge.ts';
+import { PaymentRefused } from '../payment/gate/answers.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
 import { PAYMENT_META, type ToolAnswer } from './host.ts';

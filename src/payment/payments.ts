@@ -2,23 +2,23 @@ import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
-import {
-  challengeFor,
-  MAX_REFUSAL_LENGTH,
-  PaymentRefused,
-  type PaymentTerms,
-  toRouteOffer,
-} from './gate/challenge.ts';
+import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/answers.ts';
+import { challengeFor } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
-import type { GateOptions } from './gate/purchase.ts';
-import type { PublishByRoute } from './ledger/publisher.ts';
-import type { ReconcileTiming } from './ledger/reconcile-timing.ts';
+import type { GateDeps } from './gate/purchase.ts';
+import type { PublishByRoute, ReconcileTiming } from './ledger/reconcile.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
-import type { Facilitator, OnPaymentEvent } from './settle/facilitator.ts';
-import { withChainProof, withMetrics, withRevertLimit } from './settle/facilitator-wrappers.ts';
+import {
+  type Facilitator,
+  type OnPaymentEvent,
+  withChainProof,
+  withMetrics,
+  withRevertLimit,
+} from './settle/facilitator.ts';
 import { PaymentsReadiness } from './settle/readiness.ts';
+import { type PaymentTerms, toRouteOffer } from './terms.ts';
 
 export type PaymentsOptions = {
   readonly store: Store;
@@ -179,7 +179,7 @@ function nodeFor({
   });
 }
 
-function contractsOn(node: NodeRequests | null): GateOptions['isContract'] {
+function contractsOn(node: NodeRequests | null): GateDeps['isContract'] {
   if (node === null) return async () => null;
   return (address) =>
     node.request({ method: 'eth_getCode', params: [address, 'latest'] }).then(

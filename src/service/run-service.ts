@@ -7,7 +7,7 @@ import { loadEnvFile, misspelledSettings, SettingError } from '../config/environ
 import { CatalogError } from '../engine/catalog/catalog.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
 import { redact } from '../model/redact.ts';
-import { WrongNode } from '../payment/chain/check-node.ts';
+import { WrongNode } from '../payment/chain/node-requests.ts';
 import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
 import { StoreError } from '../store/errors.ts';
 import { openService, type Service } from './service.ts';

@@ -4,7 +4,7 @@ import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import type { PaymentStep } from '../../src/payment/steps.ts';
+import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { notAsked } from '../../src/preflight/asked.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';

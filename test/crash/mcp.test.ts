@@ -1,7 +1,7 @@
 /** Killed while a scan is sold over MCP: the promises about money are those of the route. */
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { PAYMENT_STEPS } from '../../src/payment/steps.ts';
+import { PAYMENT_STEPS } from '../../src/payment/gate/purchase.ts';
 import { ensurePythonEnv } from '../fixtures/clients/python/python-env.ts';
 import { startPythonMcpBuyer } from '../fixtures/clients/python/python-mcp-buyer.ts';
 import { needs } from '../fixtures/needs.ts';

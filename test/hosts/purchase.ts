@@ -1,7 +1,7 @@
 /** Signed payments for whatever instance. */
 import type { Hex } from 'viem';
 import { REVISIONS } from '../../src/config/revision.ts';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { newPayer, TERMS } from '../payment/payer.ts';
 
 export type PaidOperation = 'scan' | 'changes';

@@ -1,6 +1,6 @@
 /** An instance is stopped at each point of a sale, and woken after another took over. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { PAYMENT_STEPS } from '../../src/payment/steps.ts';
+import { PAYMENT_STEPS } from '../../src/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';

@@ -1,6 +1,6 @@
 /** An instance dies at each point of a sale, and another ends it. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/steps.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';

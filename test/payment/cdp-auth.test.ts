@@ -4,8 +4,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { cdpPrivateKey } from '../../src/config/payment.ts';
-import { cdpAuthHeaders } from '../../src/payment/settle/cdp-auth.ts';
-import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
+import {
+  cdpAuthHeaders,
+  createRemoteFacilitator,
+} from '../../src/payment/settle/remote-facilitator.ts';
 
 const ID = 'organizations/11111111-2222-3333-4444-555555555555/apiKeys/1';
 const CDP_URL = 'https://api.cdp.coinbase.com/platform/v2/x402';

@@ -1,7 +1,7 @@
 /** A shop on the test chain. */
 import { getAddress } from 'viem';
-import type { PaymentTerms } from '../../src/payment/gate/challenge.ts';
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
+import type { PaymentTerms } from '../../src/payment/terms.ts';
 import type { TestChain } from '../fixtures/chain/test-chain.ts';
 import { newNonce, newPayer, type Payer, TERMS } from './payer.ts';
 import { type ShopOptions, startShop } from './shop.ts';

@@ -6,12 +6,12 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { RevisionName } from '../../src/config/revision.ts';
 import { soldRoutes } from '../../src/http/routes/paid/paid-catalog.ts';
 import {
-  challengeFor,
   encodeSettlement,
   MAX_REFUSAL_LENGTH,
   PaymentRefused,
-  toRouteOffer,
-} from '../../src/payment/gate/challenge.ts';
+} from '../../src/payment/gate/answers.ts';
+import { challengeFor } from '../../src/payment/gate/challenge.ts';
+import { toRouteOffer } from '../../src/payment/terms.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { toPaymentTerms } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { arm } from '../fixtures/failpoints.ts';
 
 const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
-const STEPS = new URL('../../src/payment/steps.ts', import.meta.url).href;
+const STEPS = new URL('../../src/payment/gate/purchase.ts', import.meta.url).href;
 
 /** Passes these steps in a process of its own, and says how far it got. */
 function passIn(failpoint: string, names: readonly string[]) {

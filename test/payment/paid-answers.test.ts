@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 

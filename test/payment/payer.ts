@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { authorizationTypes } from '@x402/evm';
 import { type Address, getAddress, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type PaymentTerms, parseChainId } from '../../src/payment/gate/challenge.ts';
+import { type PaymentTerms, parseChainId } from '../../src/payment/terms.ts';
 
 export const TERMS: PaymentTerms = {
   network: 'eip155:8453',

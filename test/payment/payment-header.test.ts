@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PaymentRefused } from '../../src/payment/gate/challenge.ts';
+import { PaymentRefused } from '../../src/payment/gate/answers.ts';
 import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/gate/payment-header.ts';
 import { encode, newPayer, TERMS } from './payer.ts';
 

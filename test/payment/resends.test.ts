@@ -1,6 +1,6 @@
 /** How often a payment in doubt is sent, counted by the ledger, and when it is looked at. */
 import { describe, expect, test } from 'vitest';
-import { nextLookMs, TIMING } from '../../src/payment/ledger/reconcile-timing.ts';
+import { nextLookMs, TIMING } from '../../src/payment/ledger/reconcile.ts';
 import { resendTimesMs } from '../../src/payment/settle/resends.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';

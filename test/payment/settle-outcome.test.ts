@@ -1,8 +1,12 @@
 import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
 import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
-import { settleOutcome, settleOutcomeOfError } from '../../src/payment/settle/settle-outcome.ts';
-import { UNCLEAR_REASONS, UNSENT_REASONS } from '../../src/payment/settle/unsent-reasons.ts';
+import {
+  settleOutcome,
+  settleOutcomeOfError,
+  UNCLEAR_REASONS,
+  UNSENT_REASONS,
+} from '../../src/payment/settle/settle-outcome.ts';
 import { TERMS } from './payer.ts';
 
 const FROM = '0x2222222222222222222222222222222222222222';

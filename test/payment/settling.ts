@@ -1,6 +1,6 @@
 /** What tests of doubtful settlements share: quick timing, and what the ledger says of a payment. */
 import type { Address } from 'viem';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { type SignedHeader, TERMS } from './payer.ts';
 import type { Shop, ShopOptions } from './shop.ts';
 

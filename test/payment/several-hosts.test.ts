@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { LedgerWriter, storePayment } from '../../src/payment/ledger/ledger.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';

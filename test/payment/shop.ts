@@ -7,7 +7,6 @@ import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
 import unknownPaths from '../../plugins/unknown-paths.ts';
-import type { PaymentTerms } from '../../src/payment/gate/challenge.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
 import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
@@ -15,6 +14,7 @@ import {
   createMockFacilitator,
   type MockSettlement,
 } from '../../src/payment/settle/mock-facilitator.ts';
+import type { PaymentTerms } from '../../src/payment/terms.ts';
 import type { UnpaidMark } from '../../src/store/results.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,8 +1,8 @@
 /** Whose signature a payment carries. */
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
-import { signerCheck } from '../../src/payment/gate/authorization.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
+import { signerCheck } from '../../src/payment/terms.ts';
 import { newPayer, TERMS } from './payer.ts';
 
 const isSigned = signerCheck(TERMS);

@@ -3,7 +3,7 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, PRICE, type Shop, startShop } from './shop.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { NoFreshReport } from '../../src/model/errors.ts';
-import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { paymentKey } from '../../src/payment/terms.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';

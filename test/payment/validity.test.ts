@@ -1,7 +1,7 @@
 /** How long an authorization must still be good, and may at most, to the second. */
 import { describe, expect, test } from 'vitest';
+import { PaymentRefused } from '../../src/payment/gate/answers.ts';
 import { checkTerms, checkValidity } from '../../src/payment/gate/authorization.ts';
-import { PaymentRefused } from '../../src/payment/gate/challenge.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { newPayer, TERMS } from './payer.ts';
 import { PRICE } from './shop.ts';

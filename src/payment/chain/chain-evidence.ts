@@ -1,12 +1,10 @@
 /** Looks up on the chain how a payment in doubt ended. */
 import type { Hex, PublicClient } from 'viem';
 import { NodeError } from '../../answers/node-error.ts';
-import type { StoredPayment } from '../ledger/ledger.ts';
-import { FINAL_AFTER_MS } from './final-after.ts';
-import { clientOn } from './node-client.ts';
+import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
-import { judgeReceipt, type Proof, readReceipt, tokenAbi } from './payment-proof.ts';
+import { clientOn, judgeReceipt, type Proof, readReceipt, tokenAbi } from './payment-proof.ts';
 
 /**
  * `isExpired`: the block is past `validBefore`, so no later block can use the authorization. `isFinal`:

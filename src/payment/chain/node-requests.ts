@@ -1,4 +1,5 @@
 /** The node behind `RPC_URL`, asked by ourselves: errors say what failed and hold no URL. */
+
 import {
   type AnswerReader,
   AnswerTooLong,
@@ -6,6 +7,7 @@ import {
 } from '../../answers/answer-reader.ts';
 import { answerCapOf, NODE_ANSWER } from '../../answers/node-answers.ts';
 import { answerOverCap, findNodeError, NodeError, resultOf } from '../../answers/node-error.ts';
+import { type PaymentTerms, parseChainId } from '../terms.ts';
 
 /** One answered or failed call of a node. */
 export type NodeCall = {
@@ -113,4 +115,42 @@ function causeOf(error: unknown): string {
   const { cause } = error;
   if (cause instanceof Error && 'code' in cause) return String(cause.code);
   return error.name === 'TimeoutError' ? 'no answer in time' : error.name;
+}
+
+/** The node does not answer; another try may work. */
+export class NodeUnreachable extends Error {
+  override readonly name = 'NodeUnreachable';
+}
+
+/** The node serves another chain, or one without our token, so a retry would not help. */
+export class WrongNode extends Error {
+  override readonly name = 'WrongNode';
+}
+
+/** Checks that the node is on our chain and has our token. Throws `WrongNode`, or `NodeUnreachable`. */
+export async function checkNode(
+  node: NodeRequests,
+  { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
+): Promise<void> {
+  const ask = async (method: string, params: readonly string[]) => {
+    const found = await node.request({ method, params }).catch((error: unknown) => {
+      throw new NodeUnreachable(describeNodeError(error));
+    });
+    if (typeof found === 'string' && found.startsWith('0x')) return found;
+    throw new NodeUnreachable(`RPC_URL: ${method}: not a node's answer`);
+  };
+  const [chainId, code] = await Promise.all([
+    ask('eth_chainId', []),
+    ask('eth_getCode', [asset, 'latest']),
+  ]);
+  if (Number(chainId) !== parseChainId(network)) {
+    throw new WrongNode(
+      `RPC_URL leads to chain ${Number(chainId)}: give a node of ${network}, or change NETWORK.`,
+    );
+  }
+  if (code === '0x') {
+    throw new WrongNode(
+      `RPC_URL leads to a chain without a contract at ${asset}: change ASSET, or give another node.`,
+    );
+  }
 }

@@ -1,5 +1,16 @@
 /** Proof of one payment in the receipt of a transaction. */
-import { type Address, type Hex, isAddressEqual, type Log, parseAbi, parseEventLogs } from 'viem';
+
+import {
+  type Address,
+  createPublicClient,
+  custom,
+  type Hex,
+  isAddressEqual,
+  type Log,
+  type PublicClient,
+  parseAbi,
+  parseEventLogs,
+} from 'viem';
 import { NodeError } from '../../answers/node-error.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
@@ -69,4 +80,15 @@ function paysUs(logs: readonly Log[], { authorization, requirements }: StoredPay
   if (ourUse < 0) return false;
   const uses = events.filter((event) => event.eventName === 'AuthorizationUsed');
   return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[ourUse + 1]);
+}
+
+/** viem's reading half on requests of our own. It repeats nothing: the caller knows whether to ask again. */
+export function clientOn(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
+  return createPublicClient({
+    cacheTime: 0,
+    // A contract could name any URL for viem to fetch (ERC-3668).
+    ccipRead: false,
+    pollingInterval: pollingIntervalMs,
+    transport: custom(requests, { retryCount: 0 }),
+  });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { encodePaymentResponseHeader } from '@x402/core/http';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
 import { AnswerExpired } from '../../model/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
@@ -7,11 +8,72 @@ import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts'
 import { ANSWER_LIFETIME_MS } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
 import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
-import { isUnproved } from '../ledger/publisher.ts';
+import { isUnproved } from '../ledger/reconcile.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
-import { publishStep } from '../steps.ts';
-import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
-import type { Delivery, Outcome, Purchase } from './purchase.ts';
+import type { PaymentTerms } from '../terms.ts';
+import { type Delivery, type Outcome, type Purchase, publishStep } from './purchase.ts';
+
+/**
+ * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
+ * `error`.
+ */
+export type RefusalCode =
+  | 'payment_required'
+  | 'invalid_payment'
+  | 'invalid_signature'
+  | 'wrong_scheme'
+  | 'wrong_network'
+  | 'wrong_asset'
+  | 'wrong_recipient'
+  | 'wrong_amount'
+  | 'not_yet_valid'
+  | 'authorization_expired'
+  | 'validity_too_long'
+  | 'verification_failed'
+  | 'settlement_failed';
+
+/** Longest message in a challenge; longer words of a facilitator are cut. */
+export const MAX_REFUSAL_LENGTH = 240;
+
+/** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
+export class PaymentRefused extends Error {
+  override readonly name = 'PaymentRefused';
+  readonly code: RefusalCode;
+  /** Content of `PAYMENT-RESPONSE`; null when no settlement was tried. */
+  readonly settlement: SettlementNotice | null;
+
+  constructor(code: RefusalCode, message: string, settlement: SettlementNotice | null = null) {
+    super(message.slice(0, MAX_REFUSAL_LENGTH));
+    this.code = code;
+    this.settlement = settlement;
+  }
+}
+
+/** Reduces a facilitator's reason to one word, because its text is untrusted. */
+export function reasonWord(reason: string): string {
+  return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
+}
+
+/** Content of `PAYMENT-RESPONSE`. */
+export type SettlementNotice = {
+  readonly network: PaymentTerms['network'];
+  readonly payer: string;
+  /** Null where only the chain knows it. */
+  readonly transaction: string | null;
+  /** Why it failed; left out where it succeeded. */
+  readonly errorReason?: string;
+};
+
+export function encodeSettlement(notice: SettlementNotice): string {
+  const { network, payer, transaction, errorReason } = notice;
+  return encodePaymentResponseHeader({
+    success: errorReason === undefined,
+    ...(errorReason === undefined ? {} : { errorReason }),
+    transaction: transaction ?? '',
+    network,
+    payer,
+  });
+}
 
 /**
  * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after its settlement:

@@ -1,73 +1,18 @@
-/** The signed fields of a payment: its key, its signer, its terms. */
-import { hash } from 'node:crypto';
+/** Checks the terms, the validity and the signature of a new payment. */
 import { isSameAddress } from '../../config/parse-values.ts';
-import type { StoredPayment } from '../ledger/ledger.ts';
-import type { Authorization, PaidRoute, SignedPayment } from '../paid-route.ts';
-import { PaymentRefused, type PaymentTerms, parseChainId, type Requirements } from './challenge.ts';
-
-/**
- * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
- * other spelling of a payment is another payment.
- */
-export function paymentKey(
-  terms: PaymentTerms,
-  { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
-): string {
-  return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
-}
-
-export function payerOf(payment: SignedPayment): string {
-  return payment.authorization.from.toLowerCase();
-}
-
-/** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
-export function mockTransaction(key: string): `0x${string}` {
-  return `0x${hash('sha256', `mock settlement of ${key}`)}`;
-}
+import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
+import { storedPayment, toProgress } from '../ledger/ledger.ts';
+import type { PaidRoute, SignedPayment } from '../paid-route.ts';
+import { isPlainSignature, type Requirements, type SignerCheck, signerCheck } from '../terms.ts';
+import { PaymentRefused } from './answers.ts';
+import type { GateDeps, Purchase } from './purchase.ts';
+import { findRefusal } from './purchase-run.ts';
+import { differingField } from './redelivery.ts';
+import { withDeadline } from './waiting.ts';
 
 /** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
-/** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
-const PLAIN_SIGNATURE_LENGTH = 132;
-
-/** True for signatures of 65 bytes: plain accounts make them, and some contracts take them. */
-export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>): boolean {
-  return signature.length === PLAIN_SIGNATURE_LENGTH;
-}
-
-/** Resolves to true where the key behind `from` itself signed. */
-export type SignerCheck = (
-  payment: Pick<SignedPayment, 'authorization' | 'signature'>,
-) => Promise<boolean>;
-
-/**
- * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False says nothing of
- * contract wallets: only the chain can ask them.
- */
-export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
-  const domain = {
-    name: token.assetName,
-    version: token.assetVersion,
-    chainId: parseChainId(network),
-    verifyingContract: asset,
-  };
-  return async ({ authorization, signature }) => {
-    if (!isPlainSignature({ signature })) return false;
-    // Loaded with the first payment: no start waits for the modules of viem.
-    const [{ recoverTypedDataAddress }, { authorizationTypes }] = await Promise.all([
-      import('viem'),
-      import('@x402/evm'),
-    ]);
-    const signer = await recoverTypedDataAddress({
-      domain,
-      types: authorizationTypes,
-      primaryType: 'TransferWithAuthorization',
-      message: authorization,
-      signature,
-    }).catch(() => null); // numbers that are no signature of any key
-    return signer !== null && isSameAddress(signer, authorization.from);
-  };
-}
 
 /**
  * Throws where a new payment offers other terms than the route's of now. `accepted` is compared by
@@ -79,7 +24,10 @@ export function checkTerms(
   nowMs: number,
 ): void {
   const { amount, payTo } = requirements;
-  if (!same(authorization.to, payTo) || (accepted.payTo !== null && !same(accepted.payTo, payTo))) {
+  if (
+    !isSameAddress(authorization.to, payTo) ||
+    (accepted.payTo !== null && !isSameAddress(accepted.payTo, payTo))
+  ) {
     throw new PaymentRefused('wrong_recipient', `sign a transfer to ${payTo}`);
   }
   const isPrice = authorization.value === BigInt(amount);
@@ -116,23 +64,98 @@ export function checkValidity(
   }
 }
 
-/** The first signed field in which a payment differs from the one that holds its key, or null. */
-export function differingField(
-  stored: StoredPayment,
-  { authorization }: SignedPayment,
-): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
-  const held = stored.authorization;
-  if (!same(held.to, authorization.to)) return 'to';
-  if (held.value !== authorization.value) return 'value';
-  if (held.validAfter !== authorization.validAfter) return 'validAfter';
-  if (held.validBefore !== authorization.validBefore) return 'validBefore';
-  return null;
-}
-
 function saysNow(nowMs: number): string {
   return `our clock says ${new Date(nowMs).toISOString()}`;
 }
 
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
+/**
+ * Limit of facilitator calls for signatures whose signer cannot be recovered here, per process. All callers share
+ * it, because anybody can make up signatures of contract wallets from any number of addresses, and each
+ * costs a call. `RATE_LIMIT=off` does not switch it off.
+ */
+const VERIFICATIONS_A_MINUTE = 60;
+/** Limit of look-ups for a contract at a payer's address; each is one quick call of the node. */
+const CODE_LOOKUPS_A_MINUTE = 600;
+const MINUTE_MS = 60_000;
+
+/** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
+export class SignatureProofs {
+  readonly #deps: GateDeps;
+  readonly #stopping: AbortSignal;
+  readonly #isSigned: SignerCheck;
+
+  constructor(deps: GateDeps, stopping: AbortSignal) {
+    this.#deps = deps;
+    this.#stopping = stopping;
+    this.#isSigned = signerCheck(deps.terms);
+  }
+
+  /**
+   * Throws for a signature that neither recovery, chain nor facilitator confirms. `isVerified` is true after
+   * a call of the facilitator. `known` is the ledger's entry of the key; `mayAsk` throws to forbid the call.
+   */
+  async prove(
+    purchase: Purchase,
+    known: LedgerEntry | null,
+    mayAsk: () => Promise<void>,
+  ): Promise<{ readonly isVerified: boolean } | 'disconnected'> {
+    const { store } = this.#deps;
+    const { payment, offer, route } = purchase;
+    if (await this.#isSigned(payment)) return { isVerified: false };
+    if (isVouchedFor(purchase, known)) return { isVerified: true };
+    checkTerms(payment, offer.requirements, store.now());
+    checkValidity(payment, route, store.now());
+    await mayAsk();
+    if (await this.#isForged(purchase)) {
+      throw new PaymentRefused(
+        'invalid_signature',
+        'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
+      );
+    }
+    const waitSec = await this.#takeCall('verifications', VERIFICATIONS_A_MINUTE);
+    if (waitSec > 0) throw new Saturated(waitSec);
+    return this.#ask(purchase);
+  }
+
+  /** An address without a contract is a plain account, which must sign by its own key. */
+  async #isForged({ payment, call }: Purchase): Promise<boolean> {
+    if (!isPlainSignature(payment)) return false;
+    if ((await this.#takeCall('code lookups', CODE_LOOKUPS_A_MINUTE)) > 0) return false;
+    const looking = this.#deps.isContract(payment.authorization.from);
+    const waited = await withDeadline(looking, call, this.#stopping);
+    return waited.kind === 'done' && waited.value === false;
+  }
+
+  /** Counts one call of this process. Returns 0, or the seconds until the next minute if all are used up. */
+  async #takeCall(kind: string, perMinute: number): Promise<number> {
+    const { store } = this.#deps;
+    const key = `${kind} of ${store.info.owner.boot}`;
+    const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
+    return count <= perMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
+  }
+
+  async #ask({
+    payment,
+    offer,
+    call,
+  }: Purchase): Promise<{ readonly isVerified: true } | 'disconnected'> {
+    const stored = { ...payment, requirements: offer.requirements };
+    const verifying = this.#deps.facilitator.verify({ payment: stored, offer });
+    const waited = await withDeadline(verifying, call, this.#stopping);
+    if (waited.kind === 'disconnected') return 'disconnected';
+    if (waited.kind !== 'done') throw new PaymentsUnavailable();
+    const refusal = findRefusal(waited.value);
+    if (refusal !== null) throw refusal.error;
+    return { isVerified: true };
+  }
+}
+
+/**
+ * True for the signature that the facilitator confirmed when the key was claimed. It would refuse the same
+ * signature after the nonce is spent.
+ */
+function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
+  if (known === null || toProgress(known.last.state) === 'free') return false;
+  const held = storedPayment(known);
+  return held.signature === payment.signature && differingField(held, payment) === null;
 }

@@ -1,138 +1,20 @@
-import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
+import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
-import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
-import {
-  declarePaymentIdentifierExtension,
-  PAYMENT_IDENTIFIER,
-} from '@x402/extensions/payment-identifier';
-import type { Address } from 'viem';
-import type { PaidRoute } from '../paid-route.ts';
-
-/** CAIP-2 name of an EVM chain. */
-export type EvmNetwork = `eip155:${number}`;
-
-/** Token and recipient of all payments, the same on every route. */
-export type PaymentTerms = {
-  readonly network: EvmNetwork;
-  /** Contract of the token, which must know EIP-3009. */
-  readonly asset: Address;
-  /** EIP-712 domain of the token, as its contract states it. */
-  readonly assetName: string;
-  readonly assetVersion: string;
-  readonly payTo: Address;
-};
-
-/** The seven members of an entry of `accepts`, and no other: official clients refuse more. */
-export type Requirements = {
-  readonly scheme: 'exact';
-  readonly network: EvmNetwork;
-  readonly asset: Address;
-  /** Base units, as a decimal string. */
-  readonly amount: string;
-  readonly payTo: Address;
-  readonly maxTimeoutSeconds: number;
-  readonly extra: { readonly name: string; readonly version: string };
-};
-
-export function parseChainId(network: EvmNetwork): number {
-  return Number(network.slice('eip155:'.length));
-}
-
-/**
- * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
- * `error`.
- */
-export type RefusalCode =
-  | 'payment_required'
-  | 'invalid_payment'
-  | 'invalid_signature'
-  | 'wrong_scheme'
-  | 'wrong_network'
-  | 'wrong_asset'
-  | 'wrong_recipient'
-  | 'wrong_amount'
-  | 'not_yet_valid'
-  | 'authorization_expired'
-  | 'validity_too_long'
-  | 'verification_failed'
-  | 'settlement_failed';
-
-/** Longest message in a challenge; longer words of a facilitator are cut. */
-export const MAX_REFUSAL_LENGTH = 240;
-
-/** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
-export class PaymentRefused extends Error {
-  override readonly name = 'PaymentRefused';
-  readonly code: RefusalCode;
-  /** Content of `PAYMENT-RESPONSE`; null when no settlement was tried. */
-  readonly settlement: SettlementNotice | null;
-
-  constructor(code: RefusalCode, message: string, settlement: SettlementNotice | null = null) {
-    super(message.slice(0, MAX_REFUSAL_LENGTH));
-    this.code = code;
-    this.settlement = settlement;
-  }
-}
-
-/** Reduces a facilitator's reason to one word, because its text is untrusted. */
-export function reasonWord(reason: string): string {
-  return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
-}
+import { StoreUnavailable } from '../../model/errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
+import { type PaymentTerms, type RouteOffer, toRouteOffer } from '../terms.ts';
+import { encodeSettlement, PaymentRefused } from './answers.ts';
+import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
-
-/** Offer of a route in the forms for challenges and for facilitators. */
-export type RouteOffer = {
-  readonly requirements: Requirements;
-  readonly resource: PaymentRequired['resource'];
-  readonly extensions: Record<string, unknown>;
-};
 
 export type Challenge = {
   /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 };
-
-export function toRouteOffer<Input>(
-  route: PaidRoute<Input>,
-  terms: PaymentTerms,
-  baseUrl: string,
-): RouteOffer {
-  return {
-    requirements: {
-      scheme: 'exact',
-      network: terms.network,
-      asset: terms.asset,
-      amount: route.priceBaseUnits.toString(),
-      payTo: terms.payTo,
-      maxTimeoutSeconds: route.maxTimeoutSeconds,
-      extra: { name: terms.assetName, version: terms.assetVersion },
-    },
-    // Not from the Host header, which the caller can forge.
-    resource: {
-      url: new URL(route.path, baseUrl).href,
-      description: route.description,
-      mimeType: 'application/json',
-    },
-    extensions: {
-      bazaar: discoveryExtension(route),
-      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(),
-    },
-  };
-}
-
-/** Describes calls and answers of a route to indexes of paid resources. */
-function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
-  const { input, inputSchema, output } = discovery;
-  const described = { input, inputSchema, output };
-  const { bazaar } = declareDiscoveryExtension(
-    method === 'GET' ? described : { ...described, bodyType: 'json' },
-  );
-  // The package leaves the method out, because its own server would add it.
-  return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
-}
 
 /** Throws where the header would be too long for clients to echo: a fault of the route's texts. */
 export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefused): Challenge {
@@ -159,23 +41,101 @@ export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefuse
   };
 }
 
-/** Content of `PAYMENT-RESPONSE`. */
-export type SettlementNotice = {
-  readonly network: PaymentTerms['network'];
-  readonly payer: string;
-  /** Null where only the chain knows it. */
-  readonly transaction: string | null;
-  /** Why it failed; left out where it succeeded. */
-  readonly errorReason?: string;
+const LOOK_LIFETIME_MS = 1_000;
+const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+
+/** Outcome of a call's headers, before its body and query are read. */
+export type Preview =
+  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
+  | { readonly kind: 'payment'; readonly payment: SignedPayment };
+
+export type ChallengesOptions = {
+  readonly store: Pick<Store, 'ping'>;
+  readonly terms: PaymentTerms;
+  readonly baseUrl: string;
 };
 
-export function encodeSettlement(notice: SettlementNotice): string {
-  const { network, payer, transaction, errorReason } = notice;
-  return encodePaymentResponseHeader({
-    success: errorReason === undefined,
-    ...(errorReason === undefined ? {} : { errorReason }),
-    transaction: transaction ?? '',
-    network,
-    payer,
-  });
+/** The 402s of the gate, each made once. */
+export class Challenges {
+  readonly #options: ChallengesOptions;
+  /** The last look at the store, which serves all that ask within a second. */
+  #look: { readonly atMs: number; readonly answered: Promise<void> } | null = null;
+  /** Neither changes while the service runs. */
+  readonly #offers = new Map<string, RouteOffer>();
+  readonly #invitations = new Map<string, PaidAnswer>();
+
+  constructor(options: ChallengesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
+   * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
+   * while `refuseWhileBusy` throws.
+   */
+  async preview<Input>(
+    route: PaidRoute<Input>,
+    headers: PaymentHeaders,
+    isHead: boolean,
+    refuseWhileBusy: () => void,
+  ): Promise<Preview> {
+    if (isHead || !hasPaymentHeader(headers)) {
+      await this.#refuseWithoutStore();
+      refuseWhileBusy();
+      return { kind: 'answer', answer: this.#invite(route) };
+    }
+    try {
+      return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      return { kind: 'answer', answer: this.refuse(route, error) };
+    }
+  }
+
+  findOffer<Input>(route: PaidRoute<Input>): RouteOffer {
+    const { terms, baseUrl } = this.#options;
+    const offer = this.#offers.get(route.name) ?? toRouteOffer(route, terms, baseUrl);
+    this.#offers.set(route.name, offer);
+    return offer;
+  }
+
+  /** `legacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
+  refuse<Input>(
+    route: PaidRoute<Input>,
+    refused: PaymentRefused,
+    legacyHeader = false,
+  ): PaidAnswer {
+    const { headers, body } = challengeFor(this.findOffer(route), refused);
+    const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
+    return {
+      status: 402,
+      headers: {
+        ...headers,
+        ...(settlement === null ? {} : { 'payment-response': settlement }),
+        ...(settlement === null || !legacyHeader ? {} : { 'x-payment-response': settlement }),
+      },
+      body,
+      written() {},
+    };
+  }
+
+  async #refuseWithoutStore(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#look === null || nowMs - this.#look.atMs > LOOK_LIFETIME_MS) {
+      this.#look = { atMs: nowMs, answered: this.#options.store.ping() };
+    }
+    try {
+      await this.#look.answered;
+    } catch (error) {
+      throw new StoreUnavailable(error);
+    }
+  }
+
+  #invite<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const known = this.#invitations.get(route.name);
+    if (known !== undefined) return known;
+    const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
+    this.#invitations.set(route.name, invitation);
+    return invitation;
+  }
 }

@@ -3,7 +3,7 @@ import { UnpaidScans } from '../../model/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
-import type { GateOptions, Purchase } from './purchase.ts';
+import type { GateDeps, Purchase } from './purchase.ts';
 
 /** Finished scans that a payer may leave unpaid in an hour. */
 export const UNPAID_AN_HOUR = 5;
@@ -15,12 +15,12 @@ type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
 /** The scan, or stored answer, that a call leaves behind and that its payer may still pay for. */
 export class DebtRecord {
-  readonly #gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>;
+  readonly #deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
   #scanId: string | undefined;
 
-  constructor(gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
-    this.#gate = gate;
+  constructor(deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
+    this.#deps = deps;
     this.#purchase = purchase;
   }
 
@@ -56,7 +56,7 @@ export class DebtRecord {
 
   /** Paid for, or come to nothing. */
   async clear(): Promise<void> {
-    const { store, onError } = this.#gate;
+    const { store, onError } = this.#deps;
     const { payer } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
@@ -67,7 +67,7 @@ export class DebtRecord {
 
   /** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
   async #note(isDebt: boolean): Promise<void> {
-    const { store, onError, onEvent } = this.#gate;
+    const { store, onError, onEvent } = this.#deps;
     const { payer, request, route, input } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;

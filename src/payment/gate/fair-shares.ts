@@ -3,7 +3,7 @@ import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
-import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
+import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type Ended, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -33,19 +33,19 @@ type Waiter = {
 type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
 
 export class FairShares {
-  readonly #gate: GateOptions;
+  readonly #deps: GateDeps;
   readonly #places = new Map<string, Places>();
   readonly #waiting = new Set<Waiter>();
   #isServing = false;
   #isCalledAgain = false;
 
-  constructor(gate: GateOptions) {
-    this.#gate = gate;
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
   }
 
   /** Waits in order of arrival until this purchase may begin. */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<Turn> {
-    if (!this.#gate.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
+    if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
     if (this.#waiting.size >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
     if (this.#waitingOf(purchase.payer) >= MAX_WAITING_A_PAYER) {
       return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
@@ -53,7 +53,7 @@ export class FairShares {
     const waiter: Waiter = { purchase, taken: Promise.withResolvers(), isOver: false };
     this.#waiting.add(waiter);
     const beganMs = performance.now();
-    const { turnWithinMs = TURN_WITHIN_MS } = this.#gate;
+    const { turnWithinMs = TURN_WITHIN_MS } = this.#deps;
     const deadlineMs = Math.min(purchase.call.deadlineMs, beganMs + turnWithinMs);
     this.#serve();
     try {
@@ -117,7 +117,7 @@ export class FairShares {
 
   /** Returns the function that releases the share; null where there is no room. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
-    const { store, onError } = this.#gate;
+    const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;
     const settled = await store.ledger.settledCount({
       payer,
@@ -153,7 +153,7 @@ export class FairShares {
   }
 
   async #share(payer: string, settled: number): Promise<Slot | null> {
-    const { store } = this.#gate;
+    const { store } = this.#deps;
     const debts = await findDebts(store, payer);
     // A payer with nothing open may always open one call: `refuseDebtor` alone judges debts.
     const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);

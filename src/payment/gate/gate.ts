@@ -9,15 +9,14 @@ import {
   type SignedPayment,
   toRequestName,
 } from '../paid-route.ts';
-import { publishStep } from '../steps.ts';
-import { Acknowledgements, paidAnswer } from './answers.ts';
-import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
-import { PaymentRefused } from './challenge.ts';
-import { Challenges, type Preview } from './challenges.ts';
+import { payerOf, paymentKey } from '../terms.ts';
+import { Acknowledgements, PaymentRefused, paidAnswer } from './answers.ts';
+import { checkTerms, checkValidity, SignatureProofs } from './authorization.ts';
+import { Challenges, type Preview } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
 import { FairShares } from './fair-shares.ts';
 import type { PaymentHeaders } from './payment-header.ts';
-import type { Delivery, GateOptions, Purchase } from './purchase.ts';
+import { type Delivery, type GateDeps, type Purchase, publishStep } from './purchase.ts';
 import { PurchaseRun, type RunOptions } from './purchase-run.ts';
 import {
   findLostAnswer,
@@ -27,7 +26,6 @@ import {
   refuseWornOut,
   toIdentifierScope,
 } from './redelivery.ts';
-import { SignatureProofs } from './signature-proofs.ts';
 import {
   awaitPayment,
   type Ended,
@@ -46,7 +44,7 @@ type Decision = PaidAnswer | 'disconnected' | 'again';
  * call's payment was charged.
  */
 export class PaymentGate {
-  readonly #options: GateOptions;
+  readonly #deps: GateDeps;
   readonly #inFlight = new InFlightCalls();
   readonly #acknowledged: Acknowledgements;
   readonly #shares: FairShares;
@@ -54,12 +52,12 @@ export class PaymentGate {
   readonly #challenges: Challenges;
   readonly #stopping = new AbortController();
 
-  constructor(options: GateOptions) {
-    this.#options = options;
-    this.#acknowledged = new Acknowledgements(options.store.ledger, options.onError);
-    this.#shares = new FairShares(options);
-    this.#challenges = new Challenges(options);
-    this.#proofs = new SignatureProofs(options, this.#stopping.signal);
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+    this.#acknowledged = new Acknowledgements(deps.store.ledger, deps.onError);
+    this.#shares = new FairShares(deps);
+    this.#challenges = new Challenges(deps);
+    this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
   }
 
   /** True while this process works on a key; recovery leaves such keys alone. */
@@ -87,9 +85,9 @@ export class PaymentGate {
     call: PaidCall,
   ): Promise<PaidAnswer | 'disconnected'> {
     const { payment } = call;
-    const key = paymentKey(this.#options.terms, payment.authorization);
+    const key = paymentKey(this.#deps.terms, payment.authorization);
     try {
-      const scope = toIdentifierScope(payment, this.#options.terms);
+      const scope = toIdentifierScope(payment, this.#deps.terms);
       const input = route.parse(call.request);
       const payer = payerOf(payment);
       const request = toRequestName(route, input);
@@ -106,7 +104,7 @@ export class PaymentGate {
   async withCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
-    const { store, terms } = this.#options;
+    const { store, terms } = this.#deps;
     const charged = await store.ledger.entry(paymentKey(terms, authorization)).then(
       (entry) => (entry === null ? false : toCharged(toProgress(entry.last.state))),
       () => null,
@@ -123,7 +121,7 @@ export class PaymentGate {
 
   /** Reads the ledger from here on. */
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
-    const { store } = this.#options;
+    const { store } = this.#deps;
     let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
     const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
     if (proof === 'disconnected') return 'disconnected';
@@ -143,7 +141,7 @@ export class PaymentGate {
     isVerified: boolean,
     entry: LedgerEntry | null | undefined,
   ): Promise<Decision> {
-    const { store } = this.#options;
+    const { store } = this.#deps;
     const { key, route, scope, payment, offer } = purchase;
     const fate = await this.#awaitPayment(key, purchase, entry);
     if (fate.kind === 'paid' && fate.entry !== null) {
@@ -182,7 +180,7 @@ export class PaymentGate {
       case 'refused':
         throw fate.error;
       case 'paid': {
-        const isBuyers = await namesBuyer(this.#options.store, purchase, key);
+        const isBuyers = await namesBuyer(this.#deps.store, purchase, key);
         return this.#send(purchase, fate.delivery, isBuyers);
       }
     }
@@ -206,7 +204,7 @@ export class PaymentGate {
       return 'again';
     }
     const run = new PurchaseRun(purchase, {
-      gate: this.#options,
+      deps: this.#deps,
       ...read,
       isInFlight: (other) => this.#inFlight.has(other),
       stopping,
@@ -228,11 +226,11 @@ export class PaymentGate {
 
   #findLost(purchase: Purchase): Promise<string | null> {
     const isPending = (key: string) => this.#acknowledged.isPending(key);
-    return findLostAnswer(this.#options.store, purchase, isPending);
+    return findLostAnswer(this.#deps.store, purchase, isPending);
   }
 
   #awaitPayment(key: string, purchase: Purchase, known?: LedgerEntry | null) {
-    const parts = { gate: this.#options, inFlight: this.#inFlight };
+    const parts = { deps: this.#deps, inFlight: this.#inFlight };
     return awaitPayment(parts, key, purchase, known);
   }
 
@@ -255,12 +253,12 @@ export class PaymentGate {
   /** Refuses new work of debtors and of a busy process, before anything is verified for it. */
   async #refuseUnwelcome<Input>(purchase: Purchase<Input>): Promise<void> {
     this.#refuseWhileBusy(purchase.route, purchase.input);
-    if (this.#options.isRateLimited) await refuseDebtor(this.#options.store, purchase);
+    if (this.#deps.isRateLimited) await refuseDebtor(this.#deps.store, purchase);
   }
 
   #refuseWhileBusy<Input>(route: PaidRoute<Input>, input?: Input): void {
     if (this.#stopping.signal.aborted || route.isSaturated?.(input)) throw new Saturated();
-    if (!this.#options.isReady()) throw new PaymentsUnavailable();
+    if (!this.#deps.isReady()) throw new PaymentsUnavailable();
   }
 
   #ended(ended: Ended): 'disconnected' {

@@ -4,7 +4,8 @@ import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
 import { checksummed, isEvmAddress } from '../../config/parse-values.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
-import { PaymentRefused, type PaymentTerms } from './challenge.ts';
+import type { PaymentTerms } from '../terms.ts';
+import { PaymentRefused } from './answers.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;

@@ -9,17 +9,21 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
-import { Settlement } from '../settle/settlement.ts';
-import { publishStep } from '../steps.ts';
-import { releasedData, storeDelivery } from './answers.ts';
-import { PaymentRefused, reasonWord } from './challenge.ts';
+import { PaymentRefused, reasonWord, releasedData, storeDelivery } from './answers.ts';
 import { DebtRecord } from './debts.ts';
-import type { Delivery, GateOptions, Outcome, Purchase } from './purchase.ts';
+import {
+  type Delivery,
+  type GateDeps,
+  type Outcome,
+  type Purchase,
+  publishStep,
+} from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
+import { Settlement } from './settlement.ts';
 import { type Ended, findEnd, withDeadline } from './waiting.ts';
 
 export type RunOptions = {
-  readonly gate: GateOptions;
+  readonly deps: GateDeps;
   /** The key as it was read last: it is free. The quickest writer wins the first step. */
   readonly entry: LedgerEntry | null;
   /** State of the purchase's identifier as it was read last. */
@@ -48,7 +52,7 @@ export class PurchaseRun<Input> {
   constructor(purchase: Purchase<Input>, options: RunOptions) {
     this.#purchase = purchase;
     this.#options = options;
-    this.#unpaid = new DebtRecord(options.gate, purchase);
+    this.#unpaid = new DebtRecord(options.deps, purchase);
   }
 
   /** From here on money may move, whatever becomes of the client. */
@@ -66,7 +70,7 @@ export class PurchaseRun<Input> {
   }
 
   async #steps(): Promise<Outcome> {
-    const { gate, stopping, isVerified } = this.#options;
+    const { deps, stopping, isVerified } = this.#options;
     const { call } = this.#purchase;
     const writer = await this.#claim();
     if (writer === null) return ABANDONED;
@@ -88,40 +92,40 @@ export class PurchaseRun<Input> {
     if (ended !== null) return outcomeOf(ended);
 
     this.#isSettling = true;
-    return await new Settlement(gate, this.#purchase, writer, delivery).run();
+    return await new Settlement(deps, this.#purchase, writer, delivery).run();
   }
 
   /** Null where an identifier was bound elsewhere meanwhile. */
   async #claim(): Promise<LedgerWriter | null> {
-    const { gate, entry, identifier } = this.#options;
+    const { deps, entry, identifier } = this.#options;
     const { key, payer, request, payment, offer, scope } = this.#purchase;
     if (scope !== null && identifier !== null) {
-      const isBound = await bindIdentifier(gate.store, scope, identifier, this.#purchase);
+      const isBound = await bindIdentifier(deps.store, scope, identifier, this.#purchase);
       // A host that bound the id before us may have claimed its key meanwhile.
       if (!isBound || !(await this.#holdsIdentifier())) return null;
     }
     const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
     // The scan of the claim before goes along: this call may be answered from it.
     const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
-    const writer = new LedgerWriter(gate.store.ledger, facts, entry?.last ?? null);
+    const writer = new LedgerWriter(deps.store.ledger, facts, entry?.last ?? null);
     await writer.write('claimed', claimAfter(entry, payment, offer.requirements));
     this.#writer = writer;
     return writer;
   }
 
   async #holdsIdentifier(): Promise<boolean> {
-    const { gate, isInFlight } = this.#options;
+    const { deps, isInFlight } = this.#options;
     const { scope, key } = this.#purchase;
     if (scope === null) return true;
-    const now = await readIdentifier(gate.store, scope, this.#purchase, isInFlight);
+    const now = await readIdentifier(deps.store, scope, this.#purchase, isInFlight);
     return now.lastKey === key && now.liveKey === null;
   }
 
   async #verify(): Promise<Outcome | null> {
-    const { gate, stopping } = this.#options;
+    const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
-    const verifying = gate.facilitator.verify({ payment: stored, offer });
+    const verifying = deps.facilitator.verify({ payment: stored, offer });
     const waited = await withDeadline(verifying, call, stopping);
     if (waited.kind === 'done') return findRefusal(waited.value);
     // A facilitator that does not answer is no scan that goes on.
@@ -150,7 +154,7 @@ export class PurchaseRun<Input> {
   async #store(
     computed: ComputedAnswer,
   ): Promise<{ answerId: string; scanId: string | undefined; delivery: Delivery }> {
-    const { answers } = this.#options.gate.store;
+    const { answers } = this.#options.deps.store;
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
     // An answer that is never paid for is stored for an hour, so it counts as unpaid work as well.
@@ -161,7 +165,7 @@ export class PurchaseRun<Input> {
 
   #refuseLateSignature(): void {
     const { validBefore } = this.#purchase.payment.authorization;
-    const leftToSettleMs = Number(validBefore) * 1000 - this.#options.gate.store.now();
+    const leftToSettleMs = Number(validBefore) * 1000 - this.#options.deps.store.now();
     if (leftToSettleMs >= MIN_LEFT_TO_SETTLE_MS) return;
     throw new PaymentRefused(
       'authorization_expired',
@@ -186,7 +190,7 @@ export class PurchaseRun<Input> {
     if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
     const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
     await writer.write('released', data).catch((failure: unknown) => {
-      this.#options.gate.onError(`${this.#purchase.key} is released later`, failure);
+      this.#options.deps.onError(`${this.#purchase.key} is released later`, failure);
     });
   }
 }

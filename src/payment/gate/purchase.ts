@@ -1,11 +1,12 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
-import type { PublishByRoute } from '../ledger/publisher.ts';
+import type { PublishByRoute } from '../ledger/reconcile.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
-import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
+import type { PaidAnswer, PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
-import type { PaymentTerms, RouteOffer } from './challenge.ts';
+import type { PaymentTerms, RouteOffer } from '../terms.ts';
 
 /** A decoded paid request: payer, route, input and payment. */
 export type Purchase<Input = unknown> = {
@@ -49,7 +50,7 @@ export type Outcome =
   | { readonly kind: 'disconnected' };
 
 /** Dependencies of the gate. */
-export type GateOptions = {
+export type GateDeps = {
   readonly store: Store;
   readonly terms: PaymentTerms;
   /** Without a trailing slash; every URL that a challenge names begins with it. */
@@ -78,3 +79,32 @@ export type GateOptions = {
 export const RECONCILE_WITHIN_MS = 20_000;
 export const RETRY_WITHIN_MS = 5_000;
 export const TURN_WITHIN_MS = 30_000;
+
+/** The points of a paid call at which a process may die. */
+export const PAYMENT_STEPS = [
+  'parsed',
+  'claimed',
+  'verified',
+  'computing',
+  'computed',
+  'intent-synced',
+  'settled-unread',
+  'settled-recorded',
+  'half-written',
+] as const;
+
+export type PaymentStep = (typeof PAYMENT_STEPS)[number];
+
+/** `answer` is published before it is sent: whoever subscribes may send its body otherwise. */
+export type PaymentStepMessage =
+  | { readonly name: PaymentStep }
+  | { readonly name: 'answer'; readonly answer: PaidAnswer; readonly bodyBytes: number };
+
+export const STEPS_CHANNEL = 'x402-scan:payment';
+
+const steps = channel(STEPS_CHANNEL);
+
+/** Only tests subscribe: they end the process, synchronously, where it stands. */
+export function publishStep(message: PaymentStepMessage): void {
+  if (steps.hasSubscribers) steps.publish(message);
+}

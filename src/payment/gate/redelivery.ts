@@ -1,6 +1,8 @@
 /** Finds the answer that a payment, or its identifier, has bought already. */
+
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
+import { isSameAddress } from '../../config/parse-values.ts';
 import {
   AnswerPrivate,
   InvalidPaymentIdentifier,
@@ -12,9 +14,22 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { countedClaims, type StoredPayment, settledAtMs, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
-import { differingField, payerOf } from './authorization.ts';
-import type { PaymentTerms } from './challenge.ts';
+import type { PaymentTerms } from '../terms.ts';
+import { payerOf } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
+
+/** The first signed field in which a payment differs from the one that holds its key, or null. */
+export function differingField(
+  stored: StoredPayment,
+  { authorization }: SignedPayment,
+): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
+  const held = stored.authorization;
+  if (!isSameAddress(held.to, authorization.to)) return 'to';
+  if (held.value !== authorization.value) return 'value';
+  if (held.validAfter !== authorization.validAfter) return 'validAfter';
+  if (held.validBefore !== authorization.validBefore) return 'validBefore';
+  return null;
+}
 
 /** Time after the settlement in which a payer may fetch an answer that was not delivered whole. */
 const OWED_MS = 10 * 60_000;

@@ -9,16 +9,16 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import type { PaidCall } from '../paid-route.ts';
-import { endedUnpaid, unknownSettlement } from '../settle/settlement.ts';
 import { errorOfReleased, findDelivery } from './answers.ts';
 import {
   type Delivery,
-  type GateOptions,
+  type GateDeps,
   type Outcome,
   type Purchase,
   RETRY_WITHIN_MS,
 } from './purchase.ts';
 import { refuseConflict } from './redelivery.ts';
+import { endedUnpaid, unknownSettlement } from './settlement.ts';
 
 /** Poll interval while another host works on the key. */
 const POLL_INTERVAL_MS = 200;
@@ -114,7 +114,7 @@ export type Fate =
  * and request) only a paid answer is of use.
  */
 export async function awaitPayment(
-  { gate, inFlight }: { readonly gate: GateOptions; readonly inFlight: InFlightCalls },
+  { deps, inFlight }: { readonly deps: GateDeps; readonly inFlight: InFlightCalls },
   key: string,
   purchase: Purchase,
   known?: LedgerEntry | null,
@@ -132,14 +132,14 @@ export async function awaitPayment(
       continue;
     }
     const entry: LedgerEntry | null =
-      read === undefined ? await gate.store.ledger.entry(key) : read;
+      read === undefined ? await deps.store.ledger.entry(key) : read;
     if (entry === null) return { kind: 'free', entry };
-    const fate = await fateOf(gate, entry, purchase, wasBusy);
+    const fate = await fateOf(deps, entry, purchase, wasBusy);
     if (fate !== null) return fate;
     // After its deadline a call still gets a stored answer, but does not wait.
     if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
-    const doubt = await awaitElsewhere(gate, entry, purchase);
+    const doubt = await awaitElsewhere(deps, entry, purchase);
     if (doubt !== null) return doubt;
     read = undefined;
   }
@@ -157,7 +157,7 @@ function doubtOf(entry: LedgerEntry): SettlementUnknown {
 
 /** Null where a call works on it, or where it is in doubt. */
 async function fateOf(
-  gate: GateOptions,
+  deps: GateDeps,
   entry: LedgerEntry,
   purchase: Purchase,
   wasBusy: boolean,
@@ -172,7 +172,7 @@ async function fateOf(
     refuseConflict({ request: entry.last.request, payment: storedPayment(entry) }, purchase);
   switch (progress) {
     case 'paid':
-      return { kind: 'paid', delivery: await findDelivery(gate.store, entry, { isOwn }), entry };
+      return { kind: 'paid', delivery: await findDelivery(deps.store, entry, { isOwn }), entry };
     case 'failed':
       return isOwn ? { kind: 'refused', error: endedUnpaid() } : { kind: 'free', entry };
     case 'working':
@@ -214,7 +214,7 @@ async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Pr
 
 /** One step towards an answer for a key that this process does not work on; an error ends the wait. */
 async function awaitElsewhere(
-  { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateOptions,
+  { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
   entry: LedgerEntry,
   { call }: Purchase,
 ): Promise<Fate | null> {
@@ -238,7 +238,7 @@ async function awaitElsewhere(
 }
 
 /** Releases the key of a process that is gone, or of a call that lost track of it, before it was sent. */
-async function takeOver(ledger: GateOptions['store']['ledger'], entry: LedgerEntry): Promise<void> {
+async function takeOver(ledger: GateDeps['store']['ledger'], entry: LedgerEntry): Promise<void> {
   try {
     await LedgerWriter.onEntry(ledger, entry).write('released', { reason: 'its owner is gone' });
   } catch (error) {

@@ -5,8 +5,11 @@ import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
-import type { Requirements } from '../gate/challenge.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
+import type { Requirements } from '../terms.ts';
+
+/** A block this much later than `validBefore` proves that an authorization was never used. */
+export const FINAL_AFTER_MS = 10 * 60_000;
 
 export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
   return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);

@@ -1,10 +1,19 @@
-/** Looks once at a payment in doubt, and concludes no more than the look proves. */
+/** How a payment ends: one look at one in doubt, the times of looks, and the publication of what was paid. */
+
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
+import { parseRouteName } from '../paid-route.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';
-import { currentClaim, findTransaction, type StoredPayment, storedPayment } from './ledger.ts';
+import {
+  currentClaim,
+  findTransaction,
+  type LedgerWriter,
+  StepLost,
+  type StoredPayment,
+  storedPayment,
+} from './ledger.ts';
 
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
@@ -122,4 +131,75 @@ export function transactionIn(outcome: SettleOutcome): Hex | null {
 function stillOpen(sent: SettleOutcome | null, found: string): ReconcileVerdict {
   const said = sent === null || sent.kind === 'settled' ? '' : `; sent again: ${sent.reason}`;
   return { kind: 'open', reason: `${found}${said}`.slice(0, 300) };
+}
+
+export type ReconcileTiming = {
+  /** Interval of look-ups while a caller waits. */
+  readonly lookIntervalMs: number;
+  /**
+   * Instants of the further sends, counted from the first send; the last is made at three quarters of the
+   * validity, and no later than the last of these. The first is also the shortest pause between two
+   * sends of one process.
+   */
+  readonly resendAfterMs: readonly number[];
+  /** Intervals of look-ups in the background: they double from the first to the second. */
+  readonly firstBackoffMs: number;
+  readonly lastBackoffMs: number;
+};
+
+export const TIMING: ReconcileTiming = {
+  lookIntervalMs: 1_000,
+  resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
+  firstBackoffMs: 1_000,
+  lastBackoffMs: 3_600_000,
+};
+
+/** Random share of a backoff, so that keys of one moment are not looked up together. */
+const JITTER = 0.25;
+/**
+ * Wait until the next look in the background, ms: its backoff, and no longer than until the payment is
+ * to be sent again, or the chain has proof. `random`: 0 to 1.
+ */
+export function nextLookMs({
+  backoffMs,
+  firstBackoffMs,
+  untilDueMs,
+  random,
+}: {
+  readonly backoffMs: number;
+  readonly firstBackoffMs: number;
+  /** Above 0; `Infinity` where nothing is due. */
+  readonly untilDueMs: number;
+  readonly random: number;
+}): number {
+  const jitter = JITTER * random;
+  return Math.min(backoffMs * (1 + jitter), untilDueMs + firstBackoffMs * jitter);
+}
+
+/** Publishes a paid scan, by the name of its route. */
+export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
+
+/** An answer without proof of payment belongs to its payer and is not published. */
+export function isUnproved(entry: LedgerEntry): boolean {
+  return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
+}
+
+/**
+ * Publishes a paid scan, then writes the step; without proof it writes the step only. May be run again after a
+ * crash, and by several instances at once. Rejects if publishing failed; it must be run again then.
+ */
+export async function publishSettled(
+  routes: PublishByRoute,
+  writer: LedgerWriter,
+  isWithoutProof = false,
+): Promise<void> {
+  const { request, scanId } = writer.facts;
+  const publish = routes.get(parseRouteName(request));
+  if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
+  try {
+    await writer.write('published', {});
+  } catch (error) {
+    // Another host has published the same scan.
+    if (!(error instanceof StepLost)) throw error;
+  }
 }

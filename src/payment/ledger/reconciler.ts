@@ -3,18 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
-import { FINAL_AFTER_MS } from '../chain/final-after.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
 import { Resends, type ResendsOptions } from '../settle/resends.ts';
-import { findTransaction, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
-import { type PublishByRoute, publishSettled } from './publisher.ts';
+import { FINAL_AFTER_MS, findTransaction, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import {
+  nextLookMs,
+  type PublishByRoute,
+  publishSettled,
   type ReconcileOptions,
+  type ReconcileTiming,
   type ReconcileVerdict,
   reconcileOnce,
+  TIMING,
   UNPROVED,
 } from './reconcile.ts';
-import { nextLookMs, type ReconcileTiming, TIMING } from './reconcile-timing.ts';
 
 export type ReconcilerOptions = ReconcileOptions &
   Pick<ResendsOptions, 'facilitator' | 'findOffer'> & {

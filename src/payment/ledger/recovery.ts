@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import type { LedgerState, Owner } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
 import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
-import { isUnproved, type PublishByRoute, publishSettled } from './publisher.ts';
+import { isUnproved, type PublishByRoute, publishSettled } from './reconcile.ts';
 import type { Reconciler } from './reconciler.ts';
 
 export type RecoveryOptions = {

@@ -3,8 +3,8 @@ import type { Hex } from 'viem';
 import type { AnswerReader } from '../../answers/answer-reader.ts';
 import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
 import { judgeReceipt } from '../chain/payment-proof.ts';
-import { type EvmNetwork, parseChainId } from '../gate/challenge.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
+import { type EvmNetwork, parseChainId } from '../terms.ts';
 import type { OnPaymentEvent } from './facilitator.ts';
 import {
   type Facilitator,

@@ -1,8 +1,14 @@
 /** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
-import { mockTransaction, paymentKey, signerCheck } from '../gate/authorization.ts';
-import type { PaymentTerms } from '../gate/challenge.ts';
+import { hash } from 'node:crypto';
 import type { StoredPayment } from '../ledger/ledger.ts';
+import type { PaymentTerms } from '../terms.ts';
+import { paymentKey, signerCheck } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
+
+/** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
+export function mockTransaction(key: string): `0x${string}` {
+  return `0x${hash('sha256', `mock settlement of ${key}`)}`;
+}
 
 export type MockSettlement = {
   readonly key: string;

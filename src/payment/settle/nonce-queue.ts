@@ -1,9 +1,8 @@
 /** The transactions of the account that settles: one nonce each, in order, broadcast until the chain has them. */
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
 import { findNodeError } from '../../answers/node-error.ts';
-import { clientOn } from '../chain/node-client.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { type Receipt, readReceipt } from '../chain/payment-proof.ts';
+import { clientOn, type Receipt, readReceipt } from '../chain/payment-proof.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;

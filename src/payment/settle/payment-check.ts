@@ -1,16 +1,21 @@
 /** Checks a payment by the official scheme and by its gas, before it is sent. */
-import type { FacilitatorEvmSigner } from '@x402/evm';
+
+import { eip3009ABI, type FacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
-import { type Hex, isAddressEqual, type PublicClient, type ReadContractParameters } from 'viem';
+import {
+  encodeFunctionData,
+  type Hex,
+  isAddressEqual,
+  type PublicClient,
+  parseSignature,
+  type ReadContractParameters,
+} from 'viem';
 import { isRevert, NodeError } from '../../answers/node-error.ts';
-import { clientOn } from '../chain/node-client.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { tokenAbi } from '../chain/payment-proof.ts';
+import { clientOn, tokenAbi } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
-import type { FacilitatorRequest } from './facilitator.ts';
-import { facilitatorMessage } from './payload.ts';
+import { type FacilitatorRequest, facilitatorMessage } from './facilitator.ts';
 import { MAX_GAS } from './signer-account.ts';
-import { transferCall } from './transfer-call.ts';
 
 export type CheckOutcome =
   | { readonly kind: 'good'; readonly data: Hex }
@@ -121,4 +126,29 @@ function traced(node: NodeRequests, trace: { isUnanswered: boolean }): NodeReque
       }
     },
   };
+}
+
+/** Characters of `0x` and 65 bytes. Signatures of another length are those of contract wallets. */
+const PLAIN_SIGNATURE_LENGTH = 132;
+
+/** Encodes the token's call (EIP-3009). Plain signatures go in three parts, as older tokens take no bytes. */
+export function transferCall({ authorization, signature }: StoredPayment): Hex {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
+  const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? partsOf(signature) : null;
+  return encodeFunctionData({
+    abi: eip3009ABI,
+    functionName: 'transferWithAuthorization',
+    args: parts === null ? [...transfer, signature] : [...transfer, ...parts],
+  });
+}
+
+/** Null for 65 bytes that are no ECDSA signature, which only a contract wallet can check. */
+function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | null {
+  try {
+    const { r, s, v, yParity } = parseSignature(signature);
+    return [Number(v ?? BigInt(yParity + 27)), r, s];
+  } catch {
+    return null;
+  }
 }

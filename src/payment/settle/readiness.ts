@@ -1,7 +1,6 @@
 /** Readiness: asks facilitator and node at the start, and again until both have answered. */
-import { checkNode, NodeUnreachable } from '../chain/check-node.ts';
-import type { NodeRequests } from '../chain/node-requests.ts';
-import type { PaymentTerms } from '../gate/challenge.ts';
+import { checkNode, type NodeRequests, NodeUnreachable } from '../chain/node-requests.ts';
+import type { PaymentTerms } from '../terms.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
 
 /** The facilitator does not support our kind of payment, so a retry would not help. */

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import type { RouteOffer } from '../gate/challenge.ts';
 import { countSends, findTransaction, type LedgerWriter, storedPayment } from '../ledger/ledger.ts';
+import type { RouteOffer } from '../terms.ts';
 import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';
 
 export type ResendsOptions = {

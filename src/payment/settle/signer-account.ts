@@ -1,7 +1,7 @@
 import { formatEther, type Hex, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { clientOn } from '../chain/node-client.ts';
 import { describeNodeError, type NodeRequests } from '../chain/node-requests.ts';
+import { clientOn } from '../chain/payment-proof.ts';
 import type { AccountStatus } from './facilitator.ts';
 import { NonceQueue } from './nonce-queue.ts';
 

@@ -3,34 +3,29 @@ import type { Hex } from 'viem';
 import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { releasedData } from '../gate/answers.ts';
-import {
-  type EvmNetwork,
-  encodeSettlement,
-  PaymentRefused,
-  reasonWord,
-} from '../gate/challenge.ts';
+import { findTransaction, type LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
+import { publishSettled } from '../ledger/reconcile.ts';
+import type { Authorization } from '../paid-route.ts';
+import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from '../settle/facilitator.ts';
+import type { EvmNetwork } from '../terms.ts';
+import { encodeSettlement, PaymentRefused, reasonWord, releasedData } from './answers.ts';
 import {
   type Delivery,
-  type GateOptions,
+  type GateDeps,
   type Outcome,
   type Purchase,
+  publishStep,
   RECONCILE_WITHIN_MS,
-} from '../gate/purchase.ts';
-import { findTransaction, type LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
-import { publishSettled } from '../ledger/publisher.ts';
-import type { Authorization } from '../paid-route.ts';
-import { publishStep } from '../steps.ts';
-import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
+} from './purchase.ts';
 
 export class Settlement {
-  readonly #gate: GateOptions;
+  readonly #deps: GateDeps;
   readonly #purchase: Purchase;
   readonly #writer: LedgerWriter;
   readonly #delivery: Delivery;
 
-  constructor(gate: GateOptions, purchase: Purchase, writer: LedgerWriter, delivery: Delivery) {
-    this.#gate = gate;
+  constructor(deps: GateDeps, purchase: Purchase, writer: LedgerWriter, delivery: Delivery) {
+    this.#deps = deps;
     this.#purchase = purchase;
     this.#writer = writer;
     this.#delivery = delivery;
@@ -38,7 +33,7 @@ export class Settlement {
 
   /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
   async run(): Promise<Outcome> {
-    const { facilitator } = this.#gate;
+    const { facilitator } = this.#deps;
     const { payment, offer } = this.#purchase;
     if (!(await this.#declareIntent())) return this.#unknown(null);
     publishStep({ name: 'intent-synced' });
@@ -73,14 +68,14 @@ export class Settlement {
       return true;
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'unavailable') throw error;
-      this.#gate.reconciler.watch(this.#purchase.key);
+      this.#deps.reconciler.watch(this.#purchase.key);
       return false;
     }
   }
 
   async #record(transaction: Hex): Promise<void> {
     const { key } = this.#purchase;
-    const { onError, publish, reconciler } = this.#gate;
+    const { onError, publish, reconciler } = this.#deps;
     try {
       await this.#writer.write('settled', { transaction, how: 'settled' });
       publishStep({ name: 'settled-recorded' });
@@ -106,8 +101,8 @@ export class Settlement {
       return refused;
     } catch (failure) {
       // The ledger still says `settling`, so another host may send it: it may yet be charged.
-      this.#gate.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
-      this.#gate.reconciler.watch(this.#purchase.key);
+      this.#deps.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
+      this.#deps.reconciler.watch(this.#purchase.key);
       return this.#unknown(null);
     }
   }
@@ -128,7 +123,7 @@ export class Settlement {
   }
 
   async #reconcile(outcome: DoubtfulOutcome): Promise<Outcome> {
-    const { onError } = this.#gate;
+    const { onError } = this.#deps;
     const { reason, transaction } = outcome;
     onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
     const entry = await this.#lookWithin(outcome);
@@ -147,7 +142,7 @@ export class Settlement {
 
   /** Returns the entry once its end is known, or at the call's deadline. */
   async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
-    const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
+    const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#deps;
     const { key } = this.#purchase;
     const patience = new AbortController();
     const looking = this.#writer
