@@ -1,9 +1,34 @@
-/** DSSE envelopes (github.com/secure-systems-lab/dsse, protocol.md and envelope.md). */
 import { createPublicKey, sign, verify } from 'node:crypto';
-import type { SigningKey } from './signing-key.ts';
+import canonicalize from 'canonicalize';
+import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { SigningKey } from './signing-keys.ts';
+
+/**
+ * RFC 8785. Text with a lone surrogate has no UTF-8, so it is made well-formed first, as
+ * `String.prototype.toWellFormed` does. Members that are `undefined` are dropped.
+ */
+export function toCanonicalJson(value: JsonValue): string {
+  const text = canonicalize(toWellFormed(value));
+  if (text === undefined) throw new TypeError('This value has no JSON.');
+  return text;
+}
+
+function toWellFormed(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map((one) => toWellFormed(one) ?? null);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), toWellFormed(member)]),
+  );
+}
+
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
 
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
+/** A DSSE envelope (github.com/secure-systems-lab/dsse, protocol.md and envelope.md). */
 export type Envelope = {
   /** Base64 of the payload's bytes. */
   readonly payload: string;
@@ -89,4 +114,53 @@ function readSignature(value: unknown): EnvelopeSignature | null {
   if (!('sig' in value) || typeof value.sig !== 'string') return null;
   if (!('keyid' in value) || value.keyid === undefined) return { sig: value.sig };
   return typeof value.keyid === 'string' ? { keyid: value.keyid, sig: value.sig } : null;
+}
+
+export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
+/** The path of the predicate type, under the address of a site. */
+export const PREDICATE_PATH = '/attestations/scan/v1';
+
+/** An in-toto Statement v1 about one scan. */
+export type ScanStatement = {
+  readonly _type: typeof STATEMENT_TYPE;
+  readonly subject: readonly [
+    {
+      /** The scanned origin. */
+      readonly name: string;
+      /** Digest of the canonical `observations` of the scan's recording. */
+      readonly digest: { readonly sha256: string };
+    },
+  ];
+  readonly predicateType: string;
+  readonly predicate: {
+    /** The body of `GET /v1/report`. */
+    readonly report: JsonObject;
+    readonly catalog: {
+      readonly checksVersion: string;
+      /** "sha256:" and 64 hex digits: of the catalog's file, as `catalog/published.json` has it. */
+      readonly digest: string;
+    };
+    readonly scanner: { readonly name: string; readonly version: string };
+    readonly disclaimer: string;
+  };
+};
+
+export function toStatement(
+  subject: { readonly origin: string; readonly observationsSha256: string },
+  siteUrl: string,
+  predicate: ScanStatement['predicate'],
+): ScanStatement {
+  return {
+    _type: STATEMENT_TYPE,
+    subject: [{ name: subject.origin, digest: { sha256: subject.observationsSha256 } }],
+    predicateType: `${siteUrl}${PREDICATE_PATH}`,
+    predicate,
+  };
+}
+
+/** The site that a predicate type names as its own; null for a predicate type of another kind. */
+export function parsePredicateSite(predicateType: string): string | null {
+  if (!predicateType.endsWith(PREDICATE_PATH)) return null;
+  const site = predicateType.slice(0, -PREDICATE_PATH.length);
+  return /^https?:\/\/[^/?#]+$/.test(site) ? site : null;
 }

@@ -1,7 +1,8 @@
 /** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
-import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/advice.ts';
+
 import type { Observations, ResourceSet } from '../model/observations.ts';
 import type { OtherWay } from '../model/payability.ts';
+import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';

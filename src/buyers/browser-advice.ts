@@ -1,7 +1,8 @@
 /** Judges the challenge in a browser: by the CORS protocol of Fetch, and as a page in a tab. */
-import type { AdviceId } from '../model/advice.ts';
+
 import type { HttpData } from '../model/observation.ts';
 import { BROWSER_ORIGIN, type BrowserAnswers } from '../model/observations.ts';
+import type { AdviceId } from '../model/report.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 
 type Found = readonly [id: AdviceId, text: string];

@@ -1,5 +1,5 @@
-import type { AdviceId } from '../model/advice.ts';
 import type { OfferOnChain } from '../model/observations.ts';
+import type { AdviceId } from '../model/report.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 
 type Found = readonly [id: AdviceId, text: string];

@@ -1,5 +1,5 @@
-import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/advice.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
+import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
 import { INDEXED_STEPS } from '../scan/indexed-words.ts';
 
 type Topic = {

@@ -4,7 +4,7 @@ import { explainAlone } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
-import type { DirectorySearch, McpHost } from '../mcp/host.ts';
+import type { DirectorySearch, McpHost } from '../mcp/tools.ts';
 import type { ScanReport } from '../model/report.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';

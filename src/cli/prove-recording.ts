@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { toCanonicalJson } from '../attestation/canonical-json.ts';
-import type { Proof } from '../attestation/prove-envelope.ts';
-import type { SignedReport } from '../attestation/read-statement.ts';
+import { toCanonicalJson } from '../attestation/envelope.ts';
+import type { Proof, SignedReport } from '../attestation/prove-envelope.ts';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { ScanReport } from '../model/report.ts';

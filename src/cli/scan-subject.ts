@@ -8,7 +8,7 @@ import {
   type OriginPolicy,
   parseOrigin,
 } from '../guard/origin.ts';
-import type { ScanOutcome } from '../model/scan-outcome.ts';
+import type { ScanOutcome } from '../model/report.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';

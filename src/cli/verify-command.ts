@@ -2,9 +2,13 @@
 
 import { readFile } from 'node:fs/promises';
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
-import { type Proof, proveSignature, proveTime } from '../attestation/prove-envelope.ts';
-import { type NamedKey, readKeySet } from '../attestation/read-key-set.ts';
-import { readStatement } from '../attestation/read-statement.ts';
+import {
+  type Proof,
+  proveSignature,
+  proveTime,
+  readStatement,
+} from '../attestation/prove-envelope.ts';
+import { type NamedKey, readKeySet } from '../attestation/signing-keys.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { askedUrl } from '../preflight/asked.ts';

@@ -1,4 +1,4 @@
-import type { Branding } from '../model/scan-outcome.ts';
+import type { Branding } from '../model/report.ts';
 import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, DirectoryStore } from '../store/directory.ts';
 

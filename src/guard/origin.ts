@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { CanonicalHost, Origin } from '../model/origin.ts';
+import type { CanonicalHost, Origin } from '../model/observation.ts';
 import { isBlockedAddress } from './address.ts';
 import { OriginRefused } from './errors.ts';
 
-export type { CanonicalHost, Origin } from '../model/origin.ts';
+export type { CanonicalHost, Origin } from '../model/observation.ts';
 
 export type OriginPolicy = {
   readonly allowedPorts: readonly number[];

@@ -7,7 +7,7 @@ import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { PaymentRefused } from '../payment/gate/answers.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
-import { PAYMENT_META, type ToolAnswer } from './host.ts';
+import { PAYMENT_META, type ToolAnswer } from './tools.ts';
 
 export type SoldScanOptions = {
   readonly gate: PaymentGate;

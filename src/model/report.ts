@@ -1,8 +1,6 @@
-/** The scan report of interface spec 2.2. Hosts add cache, reportUrl and charged. */
-import type { Advice } from './advice.ts';
 import type { IndexedRow } from './indexed.ts';
+import type { Observations } from './observations.ts';
 import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
-import type { RouteFacts } from './routes.ts';
 import type { Basis, Status } from './verdict.ts';
 
 export type Severity = 'critical' | 'major' | 'minor';
@@ -33,6 +31,7 @@ export type SubScores = {
   readonly standing: number | null;
 };
 
+/** The scan report of interface spec 2.2. The service adds cache, reportUrl and charged. */
 export type ScanReport = {
   readonly origin: string;
   readonly grade: Grade;
@@ -60,4 +59,150 @@ export type ScanReport = {
   readonly indexed: readonly IndexedRow[];
   /** Budgets that were spent, so that their checks were not judged; absent when none was. */
   readonly exhausted?: readonly BudgetName[];
+};
+
+/** Unverified text and links of the origin: cleaned, cut, never instructions. */
+export type Branding = {
+  readonly displayName: string;
+  readonly description: string;
+  /** One of the directory's categories; "other" when the origin declares none of them. */
+  readonly category: string;
+  readonly iconUrl: string | null;
+  readonly ogImageUrl: string | null;
+};
+
+/** Interface spec 2.3; `hasRecentSettlement` is true or null, never false. */
+export type Signals = {
+  readonly registeredIndex: boolean;
+  readonly hasRecentSettlement: true | null;
+  readonly indexOwnershipVerified: boolean;
+  readonly onEcosystemListing: boolean;
+};
+
+export type ScanTiming = {
+  readonly gatherMs: number;
+  readonly judgeMs: number;
+  readonly totalMs: number;
+  readonly requests: number;
+  /** Depth of dependent round trips, not their number. */
+  readonly roundTrips: number;
+};
+
+export type ScanOutcome = {
+  readonly report: ScanReport;
+  readonly branding: Branding;
+  readonly signals: Signals;
+  readonly timing: ScanTiming;
+  readonly observations: Observations;
+};
+
+/** The categories of the directory (interface spec 2.3 leaves the list open). */
+export const OTHER_CATEGORY = 'other';
+
+export const CATEGORIES = [
+  'communication',
+  'compute',
+  'data',
+  'developer-tools',
+  'media',
+  'search',
+  'social',
+  'storage',
+  'travel',
+  OTHER_CATEGORY,
+] as const;
+
+export type DirectoryCategory = (typeof CATEGORIES)[number];
+
+/** Advice covers what a seller should know and no check grades; the interface fixes the 25 checks. */
+export const ADVICE_IDS = [
+  'testnet-only',
+  'over-default-limit',
+  'under-facilitator-minimum',
+  'needs-allowance',
+  'signed-offer-differs',
+  'sign-in-elsewhere',
+  'identifier-required',
+  'methods-unseen',
+  'pays-before-delivery',
+  'hidden-from-browsers',
+  'paywall-without-challenge',
+  'varies-unsaid',
+  'asset-without-code',
+  'domain-differs',
+  'transfer-reverts',
+  'no-token-account',
+] as const;
+export type AdviceId = (typeof ADVICE_IDS)[number];
+
+export type Advice = {
+  readonly id: AdviceId;
+  /** Request, JSON pointer and value; quoted short and sanitised. */
+  readonly evidence: string;
+  /** One imperative line. It never quotes the origin. */
+  readonly fix: string;
+};
+
+/** Said in reports and by `explain`. */
+export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
+  'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
+  'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
+  'under-facilitator-minimum': 'Ask for at least 0.001 USD: facilitators settle nothing smaller.',
+  'needs-allowance': 'Offer EIP-3009 too, or sponsor the Permit2 approval by its extension.',
+  'signed-offer-differs': 'Sign the offers that stand in accepts, with the same terms.',
+  'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
+  'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
+  'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
+  'pays-before-delivery':
+    'Offer the flow authorization too: buyers who pay upfront have no refund if you deliver nothing.',
+  'hidden-from-browsers':
+    'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
+  'paywall-without-challenge':
+    'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
+  'asset-without-code':
+    'Name the token of this chain: a settlement of what has no code moves nothing.',
+  'domain-differs': 'Set extra.name and extra.version to what the token signs with.',
+  'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
+  'no-token-account': 'Open the associated token account of the recipient for this token.',
+  'varies-unsaid':
+    'Send Vary: Accept on both answers, or a cache gives one to whom the other is due.',
+};
+
+/** One payment option of the challenge, cleaned and cut; null members are missing. */
+export type RouteOffer = {
+  readonly scheme: string | null;
+  /** CAIP-2; names of version 1 are converted. */
+  readonly network: string | null;
+  readonly asset: string | null;
+  /** Base units. */
+  readonly amount: string | null;
+  readonly payTo: string | null;
+};
+
+export type PaidRoute = {
+  /** Upper case; null when no document or answer states it. */
+  readonly method: string | null;
+  /**
+   * The declared path, base path of the server included: "/weather/{city}". Null when no document
+   * declares one: a requested path may be one of many that a route serves.
+   */
+  readonly template: string | null;
+  /** A concrete path of the route, which a scan may have requested. */
+  readonly path: string;
+  /** The challenge's description, at most 500 characters. */
+  readonly description: string | null;
+  readonly mimeType: string | null;
+  readonly offers: readonly RouteOffer[];
+};
+
+export type FreeRoute = { readonly method: string; readonly template: string };
+
+export type RouteFacts = {
+  readonly paid: readonly PaidRoute[];
+  /** Operations whose 402 asks for a sign-in and sells nothing. */
+  readonly signIn: readonly FreeRoute[];
+  /** The first OpenAPI operations that nothing calls paid. */
+  readonly free: readonly FreeRoute[];
+  /** False when the list of paid routes was cut, or documents could not be read. */
+  readonly isComplete: boolean;
 };

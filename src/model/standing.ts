@@ -1,3 +1,4 @@
+import type { Origin } from './observation.ts';
 import type {
   BazaarListings,
   IndexedOrigin,
@@ -6,7 +7,6 @@ import type {
   OfferOnChain,
   SettlementFacts,
 } from './observations.ts';
-import type { Origin } from './origin.ts';
 
 export type Payee = { readonly network: string; readonly address: string };
 

@@ -1,7 +1,6 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
 
-import type { ScanReport } from '../model/report.ts';
-import type { PaidRoute, RouteOffer } from '../model/routes.ts';
+import type { PaidRoute, RouteOffer, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';

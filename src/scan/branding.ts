@@ -3,12 +3,15 @@
  * worker.
  */
 
-import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from '../model/categories.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import type { Branding } from '../model/scan-outcome.ts';
+import {
+  type Branding,
+  CATEGORIES,
+  type DirectoryCategory,
+  OTHER_CATEGORY,
+} from '../model/report.ts';
 import type { JsonObject } from '../parse/json/json.ts';
-import type { Kit } from '../parse/kit/kit.ts';
-import { createKit } from '../parse/kit/kit.ts';
+import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
 import type { BrandedSurfaces } from './read-branding.ts';

@@ -1,9 +1,8 @@
 /** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
 import type { HttpObservation, ResourceObservation } from '../model/observations.ts';
-import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
+import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
-import type { Kit } from '../parse/kit/kit.ts';
-import { createKit } from '../parse/kit/kit.ts';
+import { createKit, type Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';

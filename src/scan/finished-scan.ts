@@ -1,7 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { PayableState } from '../model/payability.ts';
-import type { CheckResult, ScanReport } from '../model/report.ts';
-import type { Branding, Signals } from '../model/scan-outcome.ts';
+import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
 import type { KeptRecording, ScanResult } from '../store/results.ts';
 

@@ -1,5 +1,4 @@
-import { OTHER_CATEGORY } from '../model/categories.ts';
-import type { Branding } from '../model/scan-outcome.ts';
+import { type Branding, OTHER_CATEGORY } from '../model/report.ts';
 
 /** Branding for an origin whose surfaces could not be read, or are not shown. */
 export function plainBranding(host: string): Branding {

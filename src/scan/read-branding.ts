@@ -1,7 +1,7 @@
 /** Reads branding on a worker; an origin that exceeds the limits is shown by its host. */
 import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
-import type { Branding } from '../model/scan-outcome.ts';
+import type { Branding } from '../model/report.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 import { plainBranding } from './plain-branding.ts';
 

@@ -1,7 +1,7 @@
 /** Reads routes on a worker; null for an origin that exceeds the limits. */
 import { selectObservations } from '../engine/judging-pool.ts';
 import type { Observations } from '../model/observations.ts';
-import type { RouteFacts } from '../model/routes.ts';
+import type { RouteFacts } from '../model/report.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 const ROUTES_MODULE: WorkModule<typeof import('./find-routes.ts')> = new URL(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { toCanonicalJson } from '../attestation/canonical-json.ts';
+import { toCanonicalJson } from '../attestation/envelope.ts';
 import type { Recording } from '../probe/recording.ts';
 
 const MAX_RECORDING_BYTES = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Origin } from '../guard/origin.ts';
-import type { ScanOutcome } from '../model/scan-outcome.ts';
+import type { ScanOutcome } from '../model/report.ts';
 import type { RecordedScan, RecordInput } from './record-observations.ts';
 
 export type ScanOptions = {

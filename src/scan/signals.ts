@@ -1,6 +1,5 @@
 import type { IndexedOrigin, Lookup } from '../model/observations.ts';
-import type { CheckResult } from '../model/report.ts';
-import type { Signals } from '../model/scan-outcome.ts';
+import type { CheckResult, Signals } from '../model/report.ts';
 
 export function toSignals(
   results: readonly CheckResult[],

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { PayableState } from '../model/payability.ts';
-import type { Grade, SubScores } from '../model/report.ts';
-import type { Branding, Signals } from '../model/scan-outcome.ts';
+import type { Branding, Grade, Signals, SubScores } from '../model/report.ts';
 import { StoreError } from './errors.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCanonicalJson } from '../../src/attestation/canonical-json.ts';
+import { toCanonicalJson } from '../../src/attestation/envelope.ts';
 
 test('numbers, texts and the order of members are those of RFC 8785, section 3.2.3', () => {
   const value = {

@@ -1,7 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
-import { thumbprint, toSigningKey } from '../../src/attestation/signing-key.ts';
+import { openSigningKey, thumbprint, toSigningKey } from '../../src/attestation/signing-keys.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const { privateKey: GIVEN } = generateKeyPairSync('ed25519');

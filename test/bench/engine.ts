@@ -9,7 +9,7 @@ import {
   parseAllowHosts,
   parseOrigin,
 } from '../../src/guard/origin.ts';
-import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import type { ScanOutcome } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 

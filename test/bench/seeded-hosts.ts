@@ -1,6 +1,5 @@
 /** Hosts of a seeded directory: the same for the same number, and spread as real ones are. */
-import { CATEGORIES } from '../../src/model/categories.ts';
-import { ALL_GRADES } from '../../src/model/report.ts';
+import { ALL_GRADES, CATEGORIES } from '../../src/model/report.ts';
 import type { PublishedScan } from '../../src/store/published-scan.ts';
 
 export type DirectorySeed = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { ADVICE_IDS } from '../../src/model/advice.ts';
+import { ADVICE_IDS } from '../../src/model/report.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   challenge402,

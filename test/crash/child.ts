@@ -1,6 +1,6 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
 import pino from 'pino';
-import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
+import { openSigningKey } from '../../src/attestation/signing-keys.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';

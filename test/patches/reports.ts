@@ -1,5 +1,5 @@
 /** Saved reports, as far as patches read them. */
-import type { PaidRoute } from '../../src/model/routes.ts';
+import type { PaidRoute } from '../../src/model/report.ts';
 import type { PatchReport } from '../../src/patches/patch-values.ts';
 
 export const PAY_TO = '0x2222222222222222222222222222222222222222';

@@ -3,8 +3,7 @@
 import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Origin } from '../../src/guard/origin.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
-import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import type { CheckResult, Grade, ScanOutcome, ScanReport } from '../../src/model/report.ts';
 import { recordObservations } from '../../src/scan/record-observations.ts';
 import type { Scanner } from '../../src/scan/scanner.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';

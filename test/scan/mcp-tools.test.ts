@@ -1,7 +1,7 @@
 /** Paid tools of an MCP endpoint, over real sockets: both bindings, both eras, and hostile servers. */
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import type { ScanOutcome } from '../../src/model/report.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
 import { challengeAnswer } from '../fixtures/origins/crafted-challenge.ts';

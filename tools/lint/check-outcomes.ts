@@ -9,10 +9,38 @@ import {
   discoverChecks,
 } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
-import { OBSERVATION_NAMES } from '../../src/model/observation-names.ts';
+import type { ObservationName } from '../../src/model/observations.ts';
 import { ENGINE_OUTCOMES } from '../../src/model/verdict.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
+
+/** The names that a check's `needs` may have; the compiler checks that none is missing. */
+const NAMES: Readonly<Record<ObservationName, true>> = {
+  origin: true,
+  probing: true,
+  root: true,
+  soft404: true,
+  openapi: true,
+  openapiAlternates: true,
+  manifest: true,
+  manifestJson: true,
+  llmsTxt: true,
+  agentCard: true,
+  agentJson: true,
+  robots: true,
+  resources: true,
+  links: true,
+  icons: true,
+  payability: true,
+  x402scan: true,
+  settlements: true,
+  listing: true,
+  browser: true,
+  bazaar: true,
+  chain: true,
+};
+
+const OBSERVATION_NAMES: readonly string[] = Object.keys(NAMES);
 
 const Cases = Type.Array(
   Type.Object({

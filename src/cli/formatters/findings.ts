@@ -1,6 +1,5 @@
 /** What a scan or a pay-test found, in one shape for each format that machines read. */
-import type { CheckResult, ScanReport, Severity } from '../../model/report.ts';
-import type { ScanTiming } from '../../model/scan-outcome.ts';
+import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
 export type Finding = {

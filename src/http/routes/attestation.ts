@@ -1,9 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { toCanonicalJson } from '../../attestation/canonical-json.ts';
-import { PAYLOAD_TYPE, signEnvelope } from '../../attestation/envelope.ts';
-import { publishedKeys } from '../../attestation/published-keys.ts';
-import { type ScanStatement, toStatement } from '../../attestation/statement.ts';
+import {
+  PAYLOAD_TYPE,
+  type ScanStatement,
+  signEnvelope,
+  toCanonicalJson,
+  toStatement,
+} from '../../attestation/envelope.ts';
+import { publishedKeys } from '../../attestation/signing-keys.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DISCLAIMER } from '../../directory/project.ts';
 import { findFreshReport, toReportBody } from '../../directory/published-report.ts';

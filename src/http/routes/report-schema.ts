@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
-import { ADVICE_IDS } from '../../model/advice.ts';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from '../../model/indexed.ts';
 import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from '../../model/payability.ts';
+import { ADVICE_IDS } from '../../model/report.ts';
 import type { DiscoveryExample } from '../../payment/paid-route.ts';
 import { gradeSchema, instantSchema, scoreSchema } from './directory.ts';
 

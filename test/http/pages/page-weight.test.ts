@@ -1,6 +1,6 @@
 /** Weight and requests of every page, the heaviest report included. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADVICE_IDS } from '../../../src/model/advice.ts';
+import { ADVICE_IDS } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 import type { CannedScan } from '../../scan/fake-scanner.ts';
 import { REPORT, reportWith } from './full-report.ts';

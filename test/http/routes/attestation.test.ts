@@ -1,8 +1,12 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { toCanonicalJson } from '../../../src/attestation/canonical-json.ts';
-import { fromBase64, isSignedBy, readEnvelope } from '../../../src/attestation/envelope.ts';
+import {
+  fromBase64,
+  isSignedBy,
+  readEnvelope,
+  toCanonicalJson,
+} from '../../../src/attestation/envelope.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import { type Answer, DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 

@@ -1,6 +1,6 @@
 /** Every store: the keys that sign reports. */
 import { describe, expect, it } from 'vitest';
-import { openSigningKey } from '../../../src/attestation/open-signing-key.ts';
+import { openSigningKey } from '../../../src/attestation/signing-keys.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, TestClock } from './test-clock.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { priceText } from '../../../../plugins/offers.ts';
-import { PREDICATE_PATH } from '../../../attestation/statement.ts';
+import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
 import { DISCLAIMER, isFresh } from '../../../directory/project.ts';

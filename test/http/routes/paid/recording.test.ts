@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { toCanonicalJson } from '../../../../src/attestation/canonical-json.ts';
+import { toCanonicalJson } from '../../../../src/attestation/envelope.ts';
 import { parseRecording } from '../../../../src/probe/read-recording.ts';
 import { answer, perfectSeller } from '../../../fixtures/observations/build-observations.ts';
 import { buyer, PRICES, type SellingApp, startSelling } from './selling.ts';
