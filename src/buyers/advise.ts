@@ -28,14 +28,16 @@ export type Remarks = {
   readonly otherWays: readonly OtherWay[];
 };
 
-export function remark(seen: Advised): Remarks {
+export function remark(seen: Advised, kit: Kit): Remarks {
   const ways = findOtherWays(seen.resources.probed);
-  return { advice: advise(seen), otherWays: ways.map(({ resource: _, ...way }) => way) };
+  return { advice: advise(seen, kit), otherWays: ways.map(({ resource: _, ...way }) => way) };
 }
 
 /** In ADVICE_IDS order, each at most once. */
-export function advise({ origin, resources, browser, chain }: Advised): readonly Advice[] {
-  const kit = createKit();
+export function advise(
+  { origin, resources, browser, chain }: Advised,
+  kit: Kit = createKit(),
+): readonly Advice[] {
   const challenged = kit.challenged(resources);
   const found: Found[] = challenged.flatMap((one) => {
     const request = kit.request(one.probe.method, one.resource.path);

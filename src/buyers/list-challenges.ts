@@ -29,8 +29,7 @@ export type ListedChallenges = {
   readonly silent: readonly Pick<ListedChallenge, 'method' | 'path'>[];
 };
 
-export function listChallenges(resources: ResourceSet): ListedChallenges {
-  const kit = createKit();
+export function listChallenges(resources: ResourceSet, kit: Kit = createKit()): ListedChallenges {
   const challenged = kit.challenged(resources);
   const silent = kit
     .selling(resources)

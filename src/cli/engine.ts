@@ -67,8 +67,8 @@ export async function judgeRecording(
   signal?: AbortSignal,
 ) {
   const { underCatalog } = await import('../probe/recording.ts');
-  const { judge } = await import('../scan/run-scan.ts');
+  const { gradeObservations } = await import('../scan/grade-observations.ts');
   const seen = underCatalog(observations, engine.catalog.probing);
-  const judged = await judge(seen, scannedAt, engine, { exhausted, signal });
+  const judged = await gradeObservations(seen, scannedAt, engine, { exhausted, signal });
   return { ...judged, observations: seen };
 }

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
-import { judge } from '../scan/run-scan.ts';
+import { gradeObservations } from '../scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { findingText } from './formatters/findings.ts';
@@ -67,7 +67,7 @@ async function read(file: string): Promise<string> {
 
 /** The findings about the document itself; those that need the origin are left out. */
 async function findingsIn(text: string, engine: Engine): Promise<readonly CheckResult[]> {
-  const { report } = await judge(served(text), NO_TIME, engine);
+  const { report } = await gradeObservations(served(text), NO_TIME, engine);
   return report.results.filter(
     ({ id, status, basis }) => CHECKS.has(id) && status !== 'pass' && basis === 'measured',
   );

@@ -3,6 +3,7 @@ import {
   type Observations,
   STANDING_OBSERVATIONS,
 } from '../model/observations.ts';
+import type { BudgetName } from '../model/report.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
@@ -12,21 +13,38 @@ import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import type { CheckDefinition } from './define-check.ts';
 
-/** Worker threads that run checks, plans and other work on untrusted documents. */
+/** Worker threads that run checks, readers and other work on untrusted documents. */
 export type Pool = WorkerPool & {
   /**
    * Judges with one check; `seen` holds only its `needs`. A check that exceeds its limits, or throws
    * twice, gets a verdict and does not reject.
    */
-  judge(
+  runCheck(
     check: DiscoveredCheck,
     seen: Partial<Observations>,
     scan: ScanAccount,
     signal?: AbortSignal,
   ): Promise<Verdict>;
+  /** Runs a reader on what it needs of `seen`, with the kit of the scan. Rejects as `run` does. */
+  runReader(
+    reader: ReaderTask,
+    seen: Partial<Observations>,
+    scan: ScanAccount,
+    signal?: AbortSignal,
+  ): Promise<unknown>;
 };
 
-const JUDGE_MODULE = new URL('./judge-on-thread.ts', import.meta.url).href;
+/** An exported function of (seen, kit): pure and synchronous, as a check is. */
+export type ReaderTask = {
+  /** File URL. */
+  readonly module: string;
+  readonly exportName: string;
+  readonly needs: readonly ObservationName[];
+  /** Pays for the task's time. */
+  readonly budget: BudgetName;
+};
+
+const THREAD_MODULE = new URL('./on-thread.ts', import.meta.url).href;
 
 export function createPool(options: PoolOptions = {}): Pool {
   const pool = createWorkerPool(options);
@@ -34,24 +52,33 @@ export function createPool(options: PoolOptions = {}): Pool {
 
   return {
     ...pool,
-    start: (modules = []) => pool.start(modules.length > 0 ? [JUDGE_MODULE, ...modules] : []),
-    async judge({ impl, url, definition }, seen, scan, signal) {
+    start: (modules = []) => pool.start(modules.length > 0 ? [THREAD_MODULE, ...modules] : []),
+    async runCheck({ impl, url, definition }, seen, scan, signal) {
       const isStanding = isStandingCheck(definition);
       const work = (): Work => ({
-        modules: [JUDGE_MODULE, url],
-        exportName: 'judgeOnThread',
+        modules: [THREAD_MODULE, url],
+        exportName: 'checkOnThread',
         input: { scanKey: scan.key, seen: serialized(seen) },
         isRaw: true,
       });
       const account = isStanding ? scan.standing : scan.origin;
       try {
         const output = await pool.runTask({ name: impl, work, account, signal });
-        return output as Verdict; // `judgeOnThread` validated it, where a breach is the check's fault
+        return output as Verdict; // `checkOnThread` validated it, where a breach is the check's fault
       } catch (error) {
         if (error instanceof TaskFault) return faultVerdict(isStanding, serialized(seen));
         if (!(error instanceof TaskLimitExceeded)) throw error;
         return limitsVerdict(error.limit, isStanding, serialized(seen));
       }
+    },
+    runReader({ module, exportName, needs, budget }, seen, scan, signal) {
+      const work = (): Work => ({
+        modules: [THREAD_MODULE, module],
+        exportName: 'readOnThread',
+        input: { exportName, scanKey: scan.key, seen: serialized(selectObservations(seen, needs)) },
+        isRaw: true,
+      });
+      return pool.runTask({ name: exportName, work, account: scan[budget], signal });
     },
   };
 }
@@ -95,13 +122,12 @@ function listNames(seen: Partial<Observations>): readonly ObservationName[] {
 }
 
 /** Selects observations by name; one that was not made is left out. */
-export function selectObservations<Name extends ObservationName>(
-  seen: Pick<Observations, Name>,
-  names: readonly Name[],
-): Pick<Observations, Name> {
+export function selectObservations(
+  seen: Partial<Observations>,
+  names: readonly ObservationName[],
+): Partial<Observations> {
   const made = names.filter((name) => seen[name] !== undefined);
-  // Entries lose the type of their names.
-  return Object.fromEntries(made.map((name) => [name, seen[name]])) as Pick<Observations, Name>;
+  return Object.fromEntries(made.map((name) => [name, seen[name]]));
 }
 
 const LIMITS: Readonly<Record<Limit, string>> = {

@@ -51,8 +51,7 @@ type Sold = {
   readonly challenged: ChallengedResource | null;
 };
 
-export function compareListings(seen: Compared): readonly ComparedRow[] {
-  const kit = createKit();
+export function compareListings(seen: Compared, kit: Kit = createKit()): readonly ComparedRow[] {
   const held = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
   if (held.length === 0) return [];
   return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));

@@ -1,8 +1,8 @@
 import type { Oracle } from '../buyers/create-oracle.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
+import { runChecks } from '../engine/run-checks.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
@@ -66,7 +66,7 @@ export async function judgeChallenge(
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
   const payability = await oracle.judge(challenges, signal);
-  const [judged] = await judgeAll({
+  const [judged] = await runChecks({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,
     observations: { ...EMPTY_OBSERVATIONS, origin: toFacts(origin), resources, payability },

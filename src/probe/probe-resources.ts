@@ -56,38 +56,45 @@ function needsPost(
   return !isPaidByGet || !freePost;
 }
 
-export type ProbedResources = {
-  readonly first: ResourceSet;
-  /** `first` itself where its answers ask for nothing more. */
-  further(): Promise<ResourceSet>;
+/** A planned resource with its answers so far. */
+export type ProbedResource = {
+  readonly resource: PlannedResource;
+  readonly probes: readonly Probe[];
 };
 
+/** Sends what every resource is asked. */
 export async function probeResources(
   cache: RequestCache,
   plan: Plan,
   probing: ProbingOptions,
-): Promise<ProbedResources> {
-  const drafts = await Promise.all(
+): Promise<readonly ProbedResource[]> {
+  return Promise.all(
     plan.resources.map(async (resource) => ({
       resource,
       probes: await askAll(cache, resource, firstRequests(resource, probing)),
     })),
   );
-  const first = toResourceSet(plan, drafts);
-  const further = async (): Promise<ResourceSet> => {
-    const open = drafts.map((draft) => ({ ...draft, requests: unasked(draft, probing) }));
-    if (open.every(({ requests }) => requests.length === 0)) return first;
-    const all = await Promise.all(
-      open.map(async ({ resource, probes, requests }) => {
-        return { resource, probes: [...probes, ...(await askAll(cache, resource, requests))] };
-      }),
-    );
-    return toResourceSet(plan, all);
-  };
-  return { first, further };
 }
 
-function unasked({ resource, probes }: Draft, probing: ProbingOptions): readonly Request[] {
+/** Sends what the first answers ask for; returns `first` itself if they ask for nothing. */
+export async function probeFurther(
+  cache: RequestCache,
+  first: readonly ProbedResource[],
+  probing: ProbingOptions,
+): Promise<readonly ProbedResource[]> {
+  const open = first.map((one) => ({ ...one, requests: unasked(one, probing) }));
+  if (open.every(({ requests }) => requests.length === 0)) return first;
+  return Promise.all(
+    open.map(async ({ resource, probes, requests }) => {
+      return { resource, probes: [...probes, ...(await askAll(cache, resource, requests))] };
+    }),
+  );
+}
+
+function unasked(
+  { resource, probes }: ProbedResource,
+  probing: ProbingOptions,
+): readonly Request[] {
   const asked = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
   return furtherRequests(resource, probing, statusOfGet(probes)).filter(
     ({ method, number }) => !asked.has(`${method} ${number}`),
@@ -120,14 +127,12 @@ function statusOfGet(probes: readonly Probe[]): number | null {
   return answer?.ok ? answer.data.status : null;
 }
 
-type Draft = { readonly resource: PlannedResource; readonly probes: readonly Probe[] };
-
 /** A candidate that did not answer 402 is no paid resource; its answer is told, not judged. */
-function toResourceSet(plan: Plan, drafts: readonly Draft[]): ResourceSet {
-  const isPaid = ({ resource, probes }: Draft) =>
+export function toResourceSet(plan: Plan, all: readonly ProbedResource[]): ResourceSet {
+  const isPaid = ({ resource, probes }: ProbedResource) =>
     resource.declaredPaid || statusOfGet(probes) === 402;
-  const candidates = drafts.filter((draft) => !isPaid(draft));
-  const probed = drafts
+  const candidates = all.filter((one) => !isPaid(one));
+  const probed = all
     .filter(isPaid)
     .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
       return { ...resource, ...(madeUp ? { madeUp } : {}), probes };

@@ -1,14 +1,13 @@
 /** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
-import type { HttpObservation, ResourceObservation } from '../model/observations.ts';
+import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
 import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
-import { createKit, type Kit } from '../parse/kit/kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import { pathOnOrigin } from '../probe/plan/declared-requests.ts';
-import type { RouteSources } from './read-routes.ts';
 
 /** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
 const MAX_PAID = 100;
@@ -30,8 +29,19 @@ type Draft = {
   challenge: Challenge | null;
 };
 
-export function findRoutes(seen: RouteSources): RouteFacts {
-  const kit = createKit();
+export type RouteSources = Pick<
+  Observations,
+  | 'origin'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'resources'
+  | 'x402scan'
+>;
+
+export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const here = operations.filter(({ elsewhere }) => elsewhere === null);

@@ -7,10 +7,15 @@ import { toRecording } from '../probe/recording.ts';
 import type { Lease } from '../store/leases.ts';
 import type { KeptRecording } from '../store/results.ts';
 import type { Store } from '../store/store.ts';
-import { type FinishedScan, fromStoredReport, toStoredReport } from './finished-scan.ts';
+import {
+  type FinishedScan,
+  fromStoredReport,
+  metOnly429,
+  toStoredReport,
+  wasReached,
+} from './finished-scan.ts';
 import type { RecordedScan } from './record-observations.ts';
 import type { Scanner } from './scanner.ts';
-import { metOnly429, wasReached } from './was-reached.ts';
 
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */

@@ -1,23 +1,20 @@
 import type { Oracle } from '../buyers/create-oracle.ts';
-import type { ListedChallenges } from '../buyers/list-challenges.ts';
-import { selectObservations } from '../engine/judging-pool.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
-import type { Payee, Standing } from '../model/standing.ts';
+import type {
+  Observations,
+  OriginFacts,
+  ProbingOptions,
+  ResourceSet,
+} from '../model/observations.ts';
+import type { Standing } from '../model/standing.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
-import {
-  EMPTY_PLAN,
-  type FirstAnswers,
-  firstWave,
-  isReachable,
-  SILENT_PLAN,
-  secondWave,
-} from '../probe/gather.ts';
-import { FIRST_WAVE, type FirstWave } from '../probe/plan/declared-requests.ts';
-import type { Plan } from '../probe/plan/plan.ts';
+import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
+import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
+import { askAsBrowser, askIcons, followLinks, settleIcons } from '../probe/second-wave.ts';
 import type { McpWanted, SeenTools } from './observe-tools.ts';
-import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+import type { ScanWork } from './origin-work.ts';
+import { describeChallenges, NO_CHALLENGES, planFrom } from './readers.ts';
 
 export type Stage = 'documents' | 'resources' | 'details';
 
@@ -34,28 +31,6 @@ export type ObserveOptions = {
   readonly mcp?: McpWanted | undefined;
 };
 
-const PLAN_MODULE: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
-  '../probe/plan/plan.ts',
-  import.meta.url,
-);
-const PAYEES_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new URL(
-  '../probe/plan/payees.ts',
-  import.meta.url,
-);
-const OFFERS_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new URL(
-  '../probe/plan/payees.ts',
-  import.meta.url,
-);
-const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts')> = new URL(
-  '../buyers/list-challenges.ts',
-  import.meta.url,
-);
-const NO_CHALLENGES: ListedChallenges = { challenged: [], silent: [] };
-const PLAN_FAILURES = {
-  limits: 'the documents of this origin could not be read within limits',
-  fault: 'our reading of the documents of this origin broke, and the fault is ours',
-} as const;
-
 /** Gathers everything in waves of requests, each planned from the previous answers. Judging comes later. */
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
   const { client, standing, probing, userAgent, work, oracle, onStage, mcp } = options;
@@ -63,64 +38,68 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   // The thread loads while the first documents are requested, and ends when nothing is sold.
   oracle?.start();
   onStage?.('documents');
-  const first = await firstWave(cache, origin, standing);
-  const { plan, planFailure } = await planFrom(first, isReachable(first), work);
+  const [fixed, { x402scan, listing }] = await Promise.all([
+    askFixedPaths(cache),
+    standing.origin(origin),
+  ]);
+  const first = { origin: factsOf(origin), ...fixed, x402scan };
+  const isReachable = Object.values(fixed).some((seen) => 'ok' in seen && seen.ok);
+  const { plan, planFailure } = await planFrom(first, isReachable, work);
+  const tools =
+    mcp !== undefined && isReachable ? await observeTools(origin, first, mcp, cache, work) : null;
 
-  const tools = mcp === undefined ? NO_TOOLS : await observeTools(origin, first, mcp, cache, work);
   onStage?.('resources');
-  const second = await secondWave(cache, plan, { probing, userAgent });
+  // Resources come before links, so that a spent budget cuts links first.
+  const [probed, icons, browser, links] = await Promise.all([
+    probeResources(cache, plan, probing),
+    askIcons(cache, plan.icons),
+    askAsBrowser(cache, plan.resources, userAgent),
+    followLinks(cache, plan.links),
+  ]);
 
   onStage?.('details');
-  const early = withTools(second.resources, tools);
-  const [details, standings, earlyPayability] = await Promise.all([
-    second.details(),
-    askStanding(origin, standing, early, work),
-    // Most challenges are known by now, so clients try them during the remaining requests.
-    runClients(early, work, oracle),
+  const early = withTools(toResourceSet(plan, probed), tools);
+  const [all, settledIcons, earlyAnswers] = await Promise.all([
+    probeFurther(cache, probed, probing),
+    settleIcons(cache, plan.icons, icons),
+    // Most challenges are known by now, so others are asked about them during the remaining requests.
+    askAboutChallenges(origin, early, options),
   ]);
-  const { icons } = details;
-  const resources = withTools(details.resources, tools);
-  const payability =
-    resources === early ? earlyPayability : await runClients(resources, work, oracle);
-  const { origin: facts, x402scan, listing, ...fixed } = first;
+  const resources = all === probed ? early : withTools(toResourceSet(plan, all), tools);
+  const { payability, ...standings } = earlyAnswers;
   return {
-    origin: facts,
+    origin: first.origin,
     probing: mcp === undefined ? probing : { ...probing, mcp: true },
     ...fixed,
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
-    links: second.links,
-    icons,
-    ...(second.browser === undefined ? {} : { browser: second.browser }),
-    payability,
+    links,
+    icons: settledIcons,
+    ...(browser === null ? {} : { browser }),
+    payability: resources === early ? payability : await runClients(resources, options),
     x402scan,
     listing,
     ...standings,
   };
 }
 
-const NO_TOOLS: SeenTools = {
-  resources: [],
-  declared: 0,
-  uncalled: 0,
-  looked: [],
-  endpoint: null,
-};
+function factsOf({ url, scheme, hostname, port, host }: Origin): OriginFacts {
+  return { url, scheme, hostname, port, host };
+}
 
 async function observeTools(
   origin: Origin,
-  first: FirstAnswers,
+  first: FixedPaths & Pick<Observations, 'origin'>,
   mcp: McpWanted,
   cache: RequestCache,
   work: ScanWork,
 ): Promise<SeenTools> {
-  if (!isReachable(first)) return NO_TOOLS;
   const { ToolObserver } = await import('./observe-tools.ts');
   return new ToolObserver(origin, cache, work).observe(first, mcp);
 }
 
 /** Adds tools to the resources and removes their endpoint, which documents may list. */
-function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
-  if (tools === NO_TOOLS) return resources;
+function withTools(resources: ResourceSet, tools: SeenTools | null): ResourceSet {
+  if (tools === null) return resources;
   const probed = resources.probed.filter(
     ({ path, probes }) =>
       path !== tools.endpoint ||
@@ -139,72 +118,36 @@ function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
   };
 }
 
-type Planned = { readonly plan: Plan; readonly planFailure?: string };
-
-/** An unreachable origin has no plan, and an unreadable one has an empty plan. */
-export async function planFrom(
-  first: FirstWave,
-  reachable: boolean,
-  work: ScanWork,
-): Promise<Planned> {
-  if (!reachable) return { plan: SILENT_PLAN };
-  const seen = selectObservations(first, FIRST_WAVE);
-  const worked = await workOn(work, 'origin', PLAN_MODULE, 'makePlan', seen);
-  if (worked.ok) return { plan: worked.output };
-  // When the budget is spent no check will be judged, so the origin gets no more requests.
-  const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
-  return { plan, planFailure: PLAN_FAILURES[worked.why] };
-}
-
-/** Returns the official clients' verdicts; null when none is run. */
-async function runClients(
-  resources: Observations['resources'],
-  work: ScanWork,
-  oracle: Oracle | undefined,
-): Promise<Observations['payability']> {
-  if (oracle === undefined) return null;
-  // Challenges are tried even after the requests' deadline, which the origin may have used up.
-  const own = { ...work, deadline: undefined };
-  const worked = await workOn(own, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
-  return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES, work.signal);
-}
-
-/** Asks third parties about the recipients. */
-async function askStanding(
+/** Asks third parties about recipients and offers, and runs the official clients. */
+async function askAboutChallenges(
   origin: Origin,
-  standing: Standing,
-  resources: Observations['resources'],
-  work: ScanWork,
-): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain'>> {
-  const payees = standing.isOff === true ? [] : await selectPayees(resources, work);
+  resources: ResourceSet,
+  { standing, oracle, work }: ObserveOptions,
+): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain' | 'payability'>> {
+  const { isOff = false, onChain } = standing;
+  const isAsked = oracle !== undefined || onChain !== undefined || !isOff;
+  const said = isAsked ? await describeChallenges(resources, work) : NO_CHALLENGES;
+  const payees = isOff ? [] : said.payees;
   const isSold = resources.probed.length > 0;
-  const [settlements, chain, bazaar] = await Promise.all([
+  const [settlements, chain, bazaar, payability] = await Promise.all([
     standing.settlements(origin, payees),
-    isSold ? askChain(standing, resources, work) : [],
+    said.chainOffers.length > 0 ? (onChain?.(said.chainOffers) ?? []) : [],
     isSold ? standing.listings?.(payees) : undefined,
+    oracle?.judge(said.listed, work.signal) ?? null,
   ]);
   return {
     settlements,
     ...(chain.length === 0 ? {} : { chain }),
     ...(bazaar === undefined ? {} : { bazaar }),
+    payability,
   };
 }
 
-async function askChain(
-  { onChain }: Standing,
-  resources: Observations['resources'],
-  work: ScanWork,
-): Promise<NonNullable<Observations['chain']>> {
-  if (onChain === undefined) return [];
-  const worked = await workOn(work, 'standing', OFFERS_MODULE, 'findChainOffers', resources);
-  return worked.ok && worked.output.length > 0 ? onChain(worked.output) : [];
-}
-
-/** Selects the challenges' recipients that third parties are asked about. */
-export async function selectPayees(
-  resources: Observations['resources'],
-  work: ScanWork,
-): Promise<readonly Payee[]> {
-  const worked = await workOn(work, 'standing', PAYEES_MODULE, 'findPayees', resources);
-  return worked.ok ? worked.output : [];
+/** Returns the official clients' verdicts; null when none is run. */
+async function runClients(
+  resources: ResourceSet,
+  { oracle, work }: ObserveOptions,
+): Promise<Observations['payability']> {
+  if (oracle === undefined) return null;
+  return oracle.judge((await describeChallenges(resources, work)).listed, work.signal);
 }

@@ -1,7 +1,9 @@
 /** Runs our pure functions over origin documents on workers that can be killed. */
 
 import type { Pool } from '../engine/judging-pool.ts';
+import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
+import type { Kit } from '../parse/kit/kit.ts';
 import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 
@@ -23,24 +25,49 @@ export type Worked<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly why: 'limits' | 'fault' };
 
+/** A function of (observations, kit) that only workers load. */
+export type Reader<Exports, Name extends keyof Exports & string> = {
+  readonly module: WorkModule<Exports>;
+  readonly exportName: Name;
+  /** The observations that it receives. Nothing else is sent to the worker. */
+  readonly needs: Readonly<Record<keyof SeenBy<Exports[Name]>, true>>;
+  readonly budget: BudgetName;
+};
+
+/** Runs a reader with the kit of the scan. Rejects as `workOn` does. */
+export function readOn<Exports, Name extends keyof Exports & string>(
+  work: ScanWork,
+  { module, exportName, needs, budget }: Reader<Exports, Name>,
+  seen: SeenBy<Exports[Name]> & Partial<Observations>,
+): Promise<Worked<OutputOf<Exports[Name]>>> {
+  const names = Object.keys(needs) as ObservationName[]; // Object.keys loses the key type
+  const reader = { module: module.href, exportName, needs: names, budget };
+  return withinLimits(work, budget, (signal) =>
+    work.pool.runReader(reader, seen, work.account, signal),
+  );
+}
+
 /** Rejects when the failure is ours whatever the documents are, or with the caller's reason. */
-export async function workOn<Exports, Name extends keyof Exports & string>(
-  { pool, account, signal, deadline }: ScanWork,
+export function workOn<Exports, Name extends keyof Exports & string>(
+  work: ScanWork,
   budget: BudgetName,
   module: WorkModule<Exports>,
   exportName: Name,
   input: InputOf<Exports[Name]>,
 ): Promise<Worked<OutputOf<Exports[Name]>>> {
+  const task = { module: module.href, exportName, input, account: work.account[budget] };
+  return withinLimits(work, budget, (signal) => work.pool.run({ ...task, signal }));
+}
+
+async function withinLimits<Output>(
+  { account, signal, deadline }: ScanWork,
+  budget: BudgetName,
+  run: (signal: AbortSignal) => Promise<unknown>,
+): Promise<Worked<Output>> {
   const ends = [signal, deadline].filter((one) => one !== undefined);
   try {
-    const answer = await pool.run({
-      module: module.href,
-      exportName,
-      input,
-      account: account[budget],
-      signal: AbortSignal.any(ends),
-    });
-    return { ok: true, output: answer as OutputOf<Exports[Name]> }; // what it returned, cloned: plain data
+    const output = await run(AbortSignal.any(ends));
+    return { ok: true, output: output as Output }; // what it returned, cloned: plain data
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
     if (error instanceof TaskFault) return { ok: false, why: 'fault' };
@@ -51,4 +78,5 @@ export async function workOn<Exports, Name extends keyof Exports & string>(
 }
 
 type InputOf<Work> = Work extends (input: infer Input) => unknown ? Input : never;
-type OutputOf<Work> = Work extends (input: never) => infer Output ? Output : never;
+type SeenBy<Read> = Read extends (seen: infer Seen, kit: Kit) => unknown ? Seen : never;
+type OutputOf<Work> = Work extends (...input: never) => infer Output ? Output : never;

@@ -1,34 +1,24 @@
 /** Turns an origin into a graded report, without any host, store or payment. */
 
 import type { Oracle } from '../buyers/create-oracle.ts';
-import { toSummary } from '../buyers/summary.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { type Judged, judgeAll, toResults } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
-import { SCORINGS } from '../engine/score.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Limits } from '../guard/limits.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { Resolver } from '../guard/resolve.ts';
 import type { Failed } from '../model/observation.ts';
-import type { Observations } from '../model/observations.ts';
-import type { BudgetName, ScanOutcome, ScanReport, ScanTiming } from '../model/report.ts';
+import type { ScanOutcome, ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
-import { deadlineAfter } from './deadline.ts';
+import { gradeObservations } from './grade-observations.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
-import { plainBranding } from './plain-branding.ts';
-import { readBranding } from './read-branding.ts';
-import { readIndexed } from './read-indexed.ts';
-import { readRemarks } from './read-remarks.ts';
-import { readRoutes } from './read-routes.ts';
 import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
-import { toSignals } from './signals.ts';
 
 /** A scan ends within 70 s; the rest is for judging. */
 const GATHER_DEADLINE_MS = 55_000;
@@ -89,123 +79,74 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
+/** Gathers and plans in `observe`, which runs the clients too; then judges and scores in `gradeObservations`. */
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
   { signal, hasRecord = false }: ScanOptions,
 ): Promise<ScanOutcome> {
-  const {
-    catalog,
-    pool,
-    standing,
-    oracle,
-    onStage,
-    mcp,
-    gatherDeadlineMs = GATHER_DEADLINE_MS,
-  } = options;
+  const { catalog, pool } = options;
   const scannedAt = new Date().toISOString();
-  const began = performance.now();
-  const gathering = deadlineAfter(gatherDeadlineMs);
-  const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
-  const gatherSignal = signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal;
+  const time = startDeadlines(options, signal);
   // The threads load while the first documents are requested.
   pool.start();
-  const client = await openClient(options, gatherSignal);
+  const opened = await openClient(options, time.gathering);
   const account = pool.openScan();
   try {
-    const blocked = await isBlocked(client, origin);
-    if (blocked && !hasRecord) throw toRefusal(origin);
+    const client = await clientFor(origin, opened, hasRecord);
+    const work = { pool, account, signal, deadline: time.planning };
     const observations = await observe(origin, {
-      client: blocked ? NOT_DIALLED : client,
-      standing,
+      ...options,
+      client,
+      work,
       probing: catalog.probing,
-      userAgent: options.userAgent,
-      work: { pool, account, signal, deadline: planning.signal },
-      oracle,
-      onStage,
-      mcp,
     });
-    const gatherMs = performance.now() - began;
+    const gatherMs = time.sinceStartMs();
     signal?.throwIfAborted();
-    const left = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - gatherMs));
-    const judging = deadlineAfter(left);
-    const limits = { account, signal, deadline: judging.signal };
-    const judged = await judge(observations, scannedAt, options, limits).finally(judging.clear);
-    if (account.origin.isSpent() && account.isLight()) throw new ScannerFailure(OVERLOADED);
-    const totalMs = performance.now() - began;
-    const judgeMs = totalMs - gatherMs;
-    const timing: ScanTiming = { gatherMs, judgeMs, totalMs, ...readCosts(client) };
-    return { ...judged, timing, observations };
+    const limits = { account, signal, deadline: time.startJudging() };
+    const graded = await gradeObservations(observations, scannedAt, options, limits);
+    refuseUnserved(account);
+    return { ...graded, timing: toTiming(gatherMs, time.sinceStartMs(), opened), observations };
   } catch (error) {
-    if (error instanceof OriginRefused || error instanceof ScannerFailure || signal?.aborted)
-      throw error;
-    throw new ScannerFailure(`The scan failed on our side: ${describe(error)}`, { cause: error });
+    throw signal?.aborted ? error : toFailure(error);
   } finally {
-    gathering.clear();
-    planning.clear();
-    await client.close();
+    time.clear();
+    await opened.close();
   }
 }
 
-/** A scan that timed out in the queue with almost no work done was delayed by us. */
-const OVERLOADED =
-  'The scan did not get its turn in time: this host is overloaded. Try again later.';
-
-export type JudgeOptions = {
-  /** Default: unlimited, for replays. */
-  readonly account?: ScanAccount;
-  /** Budgets that the recording marks as spent. */
-  readonly exhausted?: readonly BudgetName[] | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Ends judging; checks that are not judged by then get a `limits` verdict. */
-  readonly deadline?: AbortSignal | undefined;
-};
-
-/**
- * Judges observations, fresh or recorded; equal ones give the same report, byte for byte. Throws
- * BrokenChecks when a check throws on any input.
- */
-export async function judge(
-  observations: Observations,
-  scannedAt: string,
-  engine: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool' | 'withBranding'>,
-  options: JudgeOptions = {},
-): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
-  const { catalog, checks, pool, withBranding = true } = engine;
-  const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
-  for (const name of recorded) account[name].exhaust();
-  const work = { pool, account, signal, deadline };
-  const [branding, { advice, otherWays }, routes, indexed, judged] = await Promise.all([
-    withBranding ? readBranding(observations, work) : plainBranding(observations.origin.host),
-    readRemarks(observations, work),
-    readRoutes(observations, work),
-    readIndexed(observations, work),
-    judgeAll({ ...work, catalog, checks, observations }),
-  ]);
-  if (seemsBroken(judged, observations)) {
-    const { tryAll } = await import('./warm-up.ts');
-    await tryAll({ catalog, checks, pool });
-  }
-  const results = toResults(judged, account);
-  const summary = toSummary(observations.payability, otherWays);
-  const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
-  const exhausted = account.exhausted();
-  const report: ScanReport = {
-    origin: observations.origin.url,
-    grade,
-    score,
-    subScores,
-    checksVersion: catalog.checksVersion,
-    scannedAt,
-    ...summary,
-    otherWays,
-    advice,
-    routes,
-    indexed,
-    results,
-    ...(exhausted.length > 0 ? { exhausted } : {}),
+/** The deadlines of a scan that starts now. */
+function startDeadlines(
+  { gatherDeadlineMs = GATHER_DEADLINE_MS }: ScannerOptions,
+  signal: AbortSignal | undefined,
+) {
+  const began = performance.now();
+  const sinceStartMs = () => performance.now() - began;
+  const gathering = deadlineAfter(gatherDeadlineMs);
+  const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
+  const deadlines = [gathering, planning];
+  return {
+    sinceStartMs,
+    gathering: signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal,
+    planning: planning.signal,
+    startJudging(): AbortSignal {
+      const leftMs = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - sinceStartMs()));
+      const judging = deadlineAfter(leftMs);
+      deadlines.push(judging);
+      return judging.signal;
+    },
+    clear(): void {
+      for (const deadline of deadlines) deadline.clear();
+    },
   };
-  return { report, branding, signals: toSignals(results, observations.x402scan) };
+}
+
+/** A scan that timed out in the queue with almost no work done was delayed by us. */
+function refuseUnserved(account: ScanAccount): void {
+  if (!account.origin.isSpent() || !account.isLight()) return;
+  throw new ScannerFailure(
+    'The scan did not get its turn in time: this host is overloaded. Try again later.',
+  );
 }
 
 /** Uses an account of its own, because the time for recording must not count against the scan's budgets. */
@@ -224,12 +165,6 @@ async function record(
   } finally {
     deadline.clear();
   }
-}
-
-/** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */
-function seemsBroken(judged: readonly Judged[], { resources }: Observations): boolean {
-  const isFault = judged.some(({ verdict }) => verdict.outcome === 'fault');
-  return isFault || resources.planFailure !== undefined;
 }
 
 async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {
@@ -256,6 +191,17 @@ async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Pr
   return resolved.kind === 'blocked';
 }
 
+/** The client that may ask the origin. Throws OriginRefused. */
+async function clientFor(
+  origin: Origin,
+  client: ProbeClient,
+  hasRecord: boolean,
+): Promise<Pick<ProbeClient, 'request'>> {
+  if (!(await isBlocked(client, origin))) return client;
+  if (!hasRecord) throw toRefusal(origin);
+  return NOT_DIALLED;
+}
+
 function toRefusal({ host }: Origin): OriginRefused {
   return new OriginRefused(
     'blocked_ip',
@@ -272,11 +218,35 @@ const BLOCKED: Failed = {
 /** Replaces the client when the guard refuses the host of a published record. */
 const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
 
-function readCosts(client: Pick<ProbeClient, 'stats'>) {
+function toTiming(
+  gatherMs: number,
+  totalMs: number,
+  client: Pick<ProbeClient, 'stats'>,
+): ScanTiming {
   const { requests, roundTrips } = client.stats();
-  return { requests, roundTrips };
+  return { gatherMs, judgeMs: totalMs - gatherMs, totalMs, requests, roundTrips };
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : typeof error;
+function toFailure(error: unknown): Error {
+  if (error instanceof OriginRefused || error instanceof ScannerFailure) return error;
+  const detail = error instanceof Error ? error.message : typeof error;
+  return new ScannerFailure(`The scan failed on our side: ${detail}`, { cause: error });
+}
+
+type Deadline = {
+  readonly signal: AbortSignal;
+  /** Releases the timer; the signal is never aborted after that. */
+  clear(): void;
+};
+
+/**
+ * Aborts after `ms` with a TimeoutError. The timer of `AbortSignal.timeout` cannot be cleared and would
+ * hold its listeners, 17 KiB a scan, long after the scan.
+ */
+export function deadlineAfter(ms: number): Deadline {
+  const controller = new AbortController();
+  const expire = () =>
+    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(expire, ms).unref();
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

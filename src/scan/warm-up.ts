@@ -1,11 +1,10 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
+import { runChecks } from '../engine/run-checks.ts';
 import { EngineFault } from '../workers/errors.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
-import { planFrom, selectPayees } from './observe.ts';
-import { readBranding } from './read-branding.ts';
+import { describeChallenges, describeOrigin, planFrom } from './readers.ts';
 
 /** A check or task throws even on a silent origin, so this process cannot judge any scan. */
 export class BrokenChecks extends EngineFault {
@@ -42,10 +41,10 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
       const account = pool.openScan('replay');
       const work = { pool, account };
       const [judged, { planFailure }] = await Promise.all([
-        judgeAll({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
+        runChecks({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
         planFrom(EMPTY_OBSERVATIONS, true, work),
-        selectPayees(EMPTY_OBSERVATIONS.resources, work),
-        readBranding(EMPTY_OBSERVATIONS, work),
+        describeChallenges(EMPTY_OBSERVATIONS.resources, work),
+        describeOrigin(EMPTY_OBSERVATIONS, work),
       ]);
       // Uses each check's own verdict: in a report, a failed prerequisite would hide the others.
       const broken = judged
@@ -87,9 +86,13 @@ export function warmPool(parts: Judges, onBroken: (fault: BrokenChecks) => void)
       await ready();
       return pool.run(task);
     },
-    async judge(...task) {
+    async runCheck(...task) {
       await ready();
-      return pool.judge(...task);
+      return pool.runCheck(...task);
+    },
+    async runReader(...task) {
+      await ready();
+      return pool.runReader(...task);
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   toPublishedScan,
   toStoredReport,
 } from '../../src/scan/finished-scan.ts';
-import { judge } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import type { Store } from '../../src/store/store.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { openEngine } from './engine.ts';
@@ -35,7 +35,7 @@ export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolde
 /** A real report, to be stored for as many hosts as a case needs. */
 export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host' | 'scannedAt'>> {
   await using engine = await openEngine([]);
-  const judged = await judge(perfectSeller(), new Date().toISOString(), engine.parts);
+  const judged = await gradeObservations(perfectSeller(), new Date().toISOString(), engine.parts);
   return {
     origin: judged.report.origin,
     ...judged,

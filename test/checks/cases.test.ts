@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
-import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/judge-on-thread.ts';
+import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/on-thread.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { deepFreeze } from '../../src/parse/json/json.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';

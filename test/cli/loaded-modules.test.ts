@@ -134,7 +134,7 @@ test('a service at rest has one thread, and loads what it serves without being p
       expect((await host.get(path)).status).toBe(200);
     }
   });
-  const scanning = ['src/engine/judging-pool', 'src/probe/gather', 'src/scan/run-scan'];
+  const scanning = ['src/engine/judging-pool', 'src/scan/observe', 'src/scan/run-scan'];
   expect(own.filter((path) => scanning.some((start) => path.startsWith(start)))).toEqual([]);
   const unused = ['zod', 'badge-maker', 'marked'];
   const sdk = packages.filter((name) => name?.startsWith('@modelcontextprotocol/'));

@@ -25,7 +25,7 @@ test("a seller's schema that takes exponential time ends in limits", async () =>
   const seen = { resources: resources([postResource(postChallenge(bazaar))]) };
   const pool = createPool({ cpuMs: 200, wallMs: 50_000, threads: 1 });
   try {
-    const verdict = await pool.judge(check, seen, pool.openScan());
+    const verdict = await pool.runCheck(check, seen, pool.openScan());
     expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
     expect(verdict.evidence).toContain('CPU time');
   } finally {

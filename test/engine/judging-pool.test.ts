@@ -35,7 +35,7 @@ afterAll(() => pool.close());
 function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal) {
   const check = named(checks, title);
   const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
-  return pool.judge(check, seen ?? Object.fromEntries(needed), pool.openScan(), signal);
+  return pool.runCheck(check, seen ?? Object.fromEntries(needed), pool.openScan(), signal);
 }
 
 describe('a check that behaves', () => {
@@ -108,7 +108,7 @@ describe('a check that breaks', () => {
     const broken = named(checks, 'throws');
     const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
     const { origin, listing } = SELLER;
-    const verdict = await pool.judge(
+    const verdict = await pool.runCheck(
       check as DiscoveredCheck, // needs one observation more than it says
       { origin, listing },
       pool.openScan(),
@@ -118,7 +118,7 @@ describe('a check that breaks', () => {
 
   test('a module that cannot be loaded is our fault', async () => {
     const check = { ...named(checks, 'plain'), url: new URL('../none.ts', import.meta.url).href };
-    await expect(pool.judge(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
+    await expect(pool.runCheck(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
   });
 
   test('stumbling once costs nothing', async () => {
@@ -199,10 +199,10 @@ describe('a caller that gives up', () => {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
       const scan = small.openScan();
-      const first = small.judge(named(checks, 'waits'), seen, scan);
+      const first = small.runCheck(named(checks, 'waits'), seen, scan);
       const gone = new AbortController();
-      const second = small.judge(plain, seen, scan, gone.signal);
-      const third = small.judge(plain, seen, scan);
+      const second = small.runCheck(plain, seen, scan, gone.signal);
+      const third = small.runCheck(plain, seen, scan);
       expect(small.load()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
       gone.abort(new Error('left the queue'));
       await expect(second).rejects.toThrow('left the queue');
@@ -222,7 +222,7 @@ describe('a pool', () => {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
       const scan = small.openScan();
-      const judged = [1, 2, 3].map(() => small.judge(plain, seen, scan));
+      const judged = [1, 2, 3].map(() => small.runCheck(plain, seen, scan));
       const outcomes = await Promise.allSettled(judged);
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
       await expect(judged[2]).rejects.toBeInstanceOf(PoolSaturated);
@@ -235,13 +235,13 @@ describe('a pool', () => {
     const small = createPool({ ...LIMITS, threads: 1 });
     const seen = { origin: SELLER.origin };
     const scan = small.openScan();
-    const running = small.judge(named(checks, 'endless-loop'), seen, scan);
-    const waiting = small.judge(named(checks, 'plain'), seen, scan);
+    const running = small.runCheck(named(checks, 'endless-loop'), seen, scan);
+    const waiting = small.runCheck(named(checks, 'plain'), seen, scan);
     const ended = Promise.allSettled([running, waiting]);
     await small.close();
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(running).rejects.toThrow('was closed');
-    await expect(small.judge(named(checks, 'plain'), seen, scan)).rejects.toThrow('was closed');
+    await expect(small.runCheck(named(checks, 'plain'), seen, scan)).rejects.toThrow('was closed');
   });
 });
 
@@ -254,7 +254,7 @@ describe('the threads of a pool', () => {
     try {
       expect(resting.load().alive).toBe(0);
       for (const _ of ['first', 'after a rest']) {
-        const verdict = await resting.judge(plain(), seen, resting.openScan());
+        const verdict = await resting.runCheck(plain(), seen, resting.openScan());
         expect(verdict.outcome).toBe('seen');
         await expect.poll(() => resting.load().alive).toBe(0);
       }
@@ -266,7 +266,7 @@ describe('the threads of a pool', () => {
   test('stay while they work, however short a rest may be', async () => {
     const resting = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
     try {
-      const working = resting.judge(named(checks, 'waits'), seen, resting.openScan());
+      const working = resting.runCheck(named(checks, 'waits'), seen, resting.openScan());
       await expect(working).resolves.toMatchObject({ status: 'pass' });
     } finally {
       await resting.close();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readVerdict } from '../../src/engine/judge-on-thread.ts';
+import { readVerdict } from '../../src/engine/on-thread.ts';
 
 const OUTCOMES = ['seen'];
 const GOOD = {

@@ -1,8 +1,8 @@
 /** Scans take turns: one that never ends is not felt by one that does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { judgeAll, toResults } from '../../src/engine/judge.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
+import { runChecks, toResults } from '../../src/engine/run-checks.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { slowdown } from '../fixtures/slowdown.ts';
 import {
@@ -31,7 +31,7 @@ async function scan(title: string, signal?: AbortSignal) {
   const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
   const account = pool.openScan();
   const began = performance.now();
-  const judged = await judgeAll({ catalog, checks, observations, pool, account, signal });
+  const judged = await runChecks({ catalog, checks, observations, pool, account, signal });
   const results = toResults(judged, account);
   return { account, results, ms: performance.now() - began };
 }

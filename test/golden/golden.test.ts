@@ -12,7 +12,7 @@ import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/d
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import type { ScanReport } from '../../src/model/report.ts';
 import { underCatalog } from '../../src/probe/recording.ts';
-import { judge } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import {
   cellOf,
   explainChanges,
@@ -95,7 +95,11 @@ async function judgeRecorded({ name, recording }: RecordedOrigin, version: strin
   const catalog = catalogs.get(version);
   if (!catalog) throw new Error(`Catalog ${version} did not load.`);
   const observations = underCatalog(recording.observations, catalog.probing);
-  const outcome = await judge(observations, recording.scannedAt, { catalog, checks, pool });
+  const outcome = await gradeObservations(observations, recording.scannedAt, {
+    catalog,
+    checks,
+    pool,
+  });
   const reports = judged.get(version) ?? new Map<string, ScanReport>();
   judged.set(version, reports.set(name, outcome.report));
   return outcome;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Observations } from '../../src/model/observations.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import {
   answer,
@@ -73,7 +74,7 @@ function planned(documents: Partial<Observations>) {
   const nothing = { openapi: NOT_FOUND, manifest: NOT_FOUND, manifestJson: NOT_FOUND };
   const empty = seen({ resources: [], ownershipVerified: null });
   const base = { ...perfectSeller(), ...nothing, llmsTxt: NOT_FOUND, x402scan: empty };
-  return makePlan({ ...base, openapiAlternates: [], ...documents }).resources.map(
+  return makePlan({ ...base, openapiAlternates: [], ...documents }, createKit()).resources.map(
     ({ path, template, madeUp }) => ({ path, template, madeUp }),
   );
 }

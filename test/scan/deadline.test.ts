@@ -1,6 +1,6 @@
 /** A deadline aborts in time, and leaves nothing behind where it was not needed. */
 import { expect, test } from 'vitest';
-import { deadlineAfter } from '../../src/scan/deadline.ts';
+import { deadlineAfter } from '../../src/scan/run-scan.ts';
 
 test('it aborts as a timeout does', async () => {
   const { signal } = deadlineAfter(1);

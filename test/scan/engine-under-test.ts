@@ -8,7 +8,8 @@ import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/ori
 import type { CheckResult, ScanOutcome } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
-import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
+import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
@@ -60,7 +61,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     replay: ({ observations, scannedAt, exhausted }, checksVersion) => {
       const catalog = catalogOf(checksVersion);
       const seen = underCatalog(observations, catalog.probing);
-      return judge(seen, scannedAt, { catalog, checks, pool }, { exhausted });
+      return gradeObservations(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([pool.close(), oracle.close()]);

@@ -7,7 +7,8 @@ import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/ori
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
-import { createScanner, judge } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
+import { createScanner } from '../../src/scan/run-scan.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { NEWER } from './engine-under-test.ts';
@@ -50,7 +51,9 @@ test('fails every check on its documents, asks for no more of them, and replays 
   const saved: unknown = JSON.parse(JSON.stringify(toRecording(report, observations)));
   const recording = parseRecording(saved, 'the recording');
   const { exhausted, scannedAt } = recording;
-  const replayed = await judge(recording.observations, scannedAt, engine, { exhausted });
+  const replayed = await gradeObservations(recording.observations, scannedAt, engine, {
+    exhausted,
+  });
   expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
 });
 

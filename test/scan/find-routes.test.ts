@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Observations } from '../../src/model/observations.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import { findRoutes } from '../../src/scan/find-routes.ts';
 import {
   answer,
@@ -23,7 +24,10 @@ function routesOf(changes: Partial<Observations>) {
     manifest: NOTHING,
     x402scan: { state: 'off', why: 'offline' },
   };
-  return findRoutes({ ...perfectSeller(), ...(nothing as Partial<Observations>), ...changes });
+  return findRoutes(
+    { ...perfectSeller(), ...(nothing as Partial<Observations>), ...changes },
+    createKit(),
+  );
 }
 
 const sold = (path: string, method: 'GET' | 'POST' | null = 'GET') => resource({ path, method });

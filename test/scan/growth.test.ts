@@ -1,14 +1,12 @@
 /** Whatever reads an origin's documents takes time by their length: twice as long, twice the time. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { advise } from '../../src/buyers/advise.ts';
-import { listChallenges } from '../../src/buyers/list-challenges.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
-import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
-import { extractBranding } from '../../src/scan/branding.ts';
+import { describeChallenges } from '../../src/scan/describe-challenges.ts';
+import { describeOrigin } from '../../src/scan/describe-origin.ts';
 import { LONG_DOCUMENTS } from '../fixtures/long-documents.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
@@ -21,11 +19,9 @@ const TRIES = 12;
 
 type Task = readonly [name: string, run: (seen: Observations) => unknown];
 const tasks: Task[] = [
-  ['plan', makePlan],
-  ['branding', extractBranding],
-  ['payees', ({ resources }) => findPayees(resources)],
-  ['advice', ({ origin, resources }) => advise({ origin, resources })],
-  ['challenges', ({ resources }) => listChallenges(resources)],
+  ['plan', (seen) => makePlan(seen, createKit())],
+  ['origin', (seen) => describeOrigin(seen, createKit())],
+  ['challenges', (seen) => describeChallenges(seen, createKit())],
 ];
 
 beforeAll(async () => {

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
-import { readVerdict } from '../../src/engine/judge-on-thread.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
+import { readVerdict } from '../../src/engine/on-thread.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
-import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
-import { extractBranding } from '../../src/scan/branding.ts';
-import { judge } from '../../src/scan/run-scan.ts';
+import { describeChallenges } from '../../src/scan/describe-challenges.ts';
+import { describeOrigin } from '../../src/scan/describe-origin.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import {
   agentCard,
   answer,
@@ -134,9 +134,9 @@ function broken(changed: Partial<Observations>): readonly string[] {
   const kit = createKit();
   const names = Object.keys(changed);
   const tasks: readonly (readonly [string, () => unknown])[] = [
-    ['the plan', () => makePlan(seen)],
-    ['branding', () => extractBranding(seen)],
-    ['payees', () => findPayees(seen.resources)],
+    ['the plan', () => makePlan(seen, kit)],
+    ['the origin', () => describeOrigin(seen, kit)],
+    ['the challenges', () => describeChallenges(seen, kit)],
     ...checks
       .filter(({ definition }) => definition.needs.some((need) => names.includes(need)))
       .map(({ impl, definition: { outcomes } }) => {
@@ -184,7 +184,7 @@ test('on the workers, every scan of such a document has 25 results, and none is 
     const reports = await Promise.all(
       some.map(({ text }) => {
         const seen = { ...SELLER, ...toObservations(text) };
-        return judge(seen, '2026-08-14T12:00:00Z', { catalog, checks, pool });
+        return gradeObservations(seen, '2026-08-14T12:00:00Z', { catalog, checks, pool });
       }),
     );
     for (const { report } of reports) {
@@ -207,7 +207,11 @@ test('a recording with such a value is refused, or is judged', async () => {
       continue;
     }
     judged += 1;
-    const { report } = await judge(read.observations, read.scannedAt, { catalog, checks, pool });
+    const { report } = await gradeObservations(read.observations, read.scannedAt, {
+      catalog,
+      checks,
+      pool,
+    });
     expect(report.results).toHaveLength(25);
     expect(report.origin).toBe(new URL(report.origin).origin);
   }

@@ -11,7 +11,7 @@ import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/craf
 import { NEWER } from './engine-under-test.ts';
 
 const pool = createPool({ threads: 1 });
-const worked = vi.spyOn(pool, 'run');
+const read = vi.spyOn(pool, 'runReader');
 let checks: readonly DiscoveredCheck[];
 let catalog: Catalog;
 let seller: CraftedSeller;
@@ -35,8 +35,12 @@ const oracle: Oracle = {
   close: async () => {},
 };
 
-async function tasksOf(standing: Standing, withBranding?: boolean) {
-  worked.mockClear();
+async function tasksOf(
+  standing: Standing,
+  withBranding?: boolean,
+  clients: Oracle | null = oracle,
+) {
+  read.mockClear();
   const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog,
@@ -44,29 +48,28 @@ async function tasksOf(standing: Standing, withBranding?: boolean) {
     pool,
     policy,
     standing,
-    oracle,
+    ...(clients === null ? {} : { oracle: clients }),
     userAgent: 'test',
     ...(withBranding === undefined ? {} : { withBranding }),
   });
   const { branding } = await scanner.scan(parseOrigin(seller.url, policy));
-  return { branding, tasks: worked.mock.calls.map(([{ exportName }]) => exportName) };
+  return { branding, tasks: read.mock.calls.map(([{ exportName }]) => exportName) };
 }
 
 test('a listing needs all of it', async () => {
   const { branding, tasks } = await tasksOf(ASKED);
-  expect(tasks).toEqual(expect.arrayContaining(['findPayees', 'extractBranding']));
+  expect(tasks).toEqual(expect.arrayContaining(['describeChallenges', 'describeOrigin']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });
 
-test('a report offline needs neither', async () => {
-  const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false);
+test('a report offline, without clients, needs no challenges and shows no branding', async () => {
+  const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false, null);
   expect(tasks).toContain('makePlan');
-  expect(tasks).not.toContain('findPayees');
-  expect(tasks).not.toContain('extractBranding');
+  expect(tasks).not.toContain('describeChallenges');
   expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 
-test('challenges are listed again only where answers asked for more', async () => {
+test('challenges are read again only if answers asked for more', async () => {
   const { tasks } = await tasksOf(OFFLINE_STANDING, false);
-  expect(tasks.filter((name) => name === 'listChallenges')).toHaveLength(1);
+  expect(tasks.filter((name) => name === 'describeChallenges')).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
-import { selectPayees } from '../../src/scan/observe.ts';
+import { describeChallenges, NO_CHALLENGES } from '../../src/scan/readers.ts';
 import { warmPool } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
@@ -29,7 +29,7 @@ function coldPool(): Pool {
 }
 
 async function work(pool: Pool): Promise<unknown> {
-  return await selectPayees(EMPTY_OBSERVATIONS.resources, {
+  return await describeChallenges(EMPTY_OBSERVATIONS.resources, {
     pool,
     account: pool.openScan('replay'),
   });
@@ -38,8 +38,8 @@ async function work(pool: Pool): Promise<unknown> {
 test('the first task warms it up, once for all', async () => {
   const pool = warmPool({ catalog, checks, pool: coldPool() }, () => expect.unreachable());
   expect(pool.load().alive).toBe(0);
-  expect(await Promise.all([work(pool), work(pool)])).toEqual([[], []]);
-  expect(await work(pool)).toEqual([]);
+  expect(await Promise.all([work(pool), work(pool)])).toEqual([NO_CHALLENGES, NO_CHALLENGES]);
+  expect(await work(pool)).toEqual(NO_CHALLENGES);
   expect(calibrations).toBe(1);
 });
 

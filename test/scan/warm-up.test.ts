@@ -4,7 +4,7 @@ import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
-import { judge } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { BrokenChecks, warmUp } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
@@ -36,7 +36,7 @@ test('one with a check that throws on everything does not start, and names it', 
 test('a scan that was not warmed up is no report either', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
-  const judged = judge(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
+  const judged = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
     catalog,
     checks: broken,
     pool,

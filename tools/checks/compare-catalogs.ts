@@ -7,7 +7,7 @@ import type { Pool } from '../../src/engine/judging-pool.ts';
 import type { CheckResult, ScanReport } from '../../src/model/report.ts';
 import { readRecording } from '../../src/probe/read-recording.ts';
 import { underCatalog } from '../../src/probe/recording.ts';
-import { judge } from '../../src/scan/run-scan.ts';
+import { gradeObservations } from '../../src/scan/grade-observations.ts';
 
 export type CompareOptions = {
   readonly from: Catalog;
@@ -35,7 +35,7 @@ export async function compareCatalogs(options: CompareOptions): Promise<readonly
     const { observations, scannedAt } = await readRecording(fileURLToPath(url));
     const reports = [options.from, options.to].map(async (catalog) => {
       const allowed = underCatalog(observations, catalog.probing);
-      return (await judge(allowed, scannedAt, { ...options, catalog })).report;
+      return (await gradeObservations(allowed, scannedAt, { ...options, catalog })).report;
     });
     const [from, to] = await Promise.all(reports);
     if (!from || !to) continue;

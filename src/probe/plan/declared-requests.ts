@@ -6,21 +6,20 @@ import type { Operation } from '../../parse/openapi/openapi.ts';
 import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
-export const FIRST_WAVE = [
-  'origin',
-  'root',
-  'soft404',
-  'openapi',
-  'openapiAlternates',
-  'manifest',
-  'manifestJson',
-  'llmsTxt',
-  'agentCard',
-  'agentJson',
-  'x402scan',
-] as const;
-
-export type FirstWave = Pick<Observations, (typeof FIRST_WAVE)[number]>;
+export type FirstWave = Pick<
+  Observations,
+  | 'origin'
+  | 'root'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'llmsTxt'
+  | 'agentCard'
+  | 'agentJson'
+  | 'x402scan'
+>;
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = {

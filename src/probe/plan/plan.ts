@@ -3,7 +3,7 @@
  * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
-import { createKit } from '../../parse/kit/kit.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, findLinks, type IconPlan, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
@@ -19,8 +19,7 @@ export type Plan = {
   readonly icons: IconPlan;
 };
 
-export function makePlan(seen: FirstWave): Plan {
-  const kit = createKit();
+export function makePlan(seen: FirstWave, kit: Kit): Plan {
   const found = findResources(seen, kit);
   return {
     resources: chooseResources(found.resources),

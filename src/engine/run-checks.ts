@@ -8,19 +8,19 @@ import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import { budgetVerdict, isStandingCheck, type Pool, selectObservations } from './judging-pool.ts';
 
-export type JudgeOptions = {
+export type CheckRun = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
   readonly checks: readonly DiscoveredCheck[];
   readonly observations: Observations;
   readonly pool: Pool;
   readonly account: ScanAccount;
-  /** Aborted when the caller gives up; judging then rejects. */
+  /** Aborted when the caller gives up; the run then rejects. */
   readonly signal?: AbortSignal | undefined;
   /** Aborted when the scan's time is over; checks that are still unjudged get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
-export type Judged = {
+export type CheckVerdict = {
   readonly entry: CatalogCheck;
   readonly isStanding: boolean;
   readonly requires: readonly string[];
@@ -34,7 +34,7 @@ const CAUSE_CHARS = 160;
  * Returns one verdict for each check, in catalog order. Rejects with EngineFault when the fault is ours,
  * or with the signal's reason; all tasks have ended by then.
  */
-export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]> {
+export async function runChecks(options: CheckRun): Promise<readonly CheckVerdict[]> {
   const { catalog, checks, signal, deadline } = options;
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
   // One broken thread invalidates the report, so the other checks are aborted.
@@ -47,10 +47,10 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
   });
   const ends = [abandon.signal, signal, deadline].filter((one) => one !== undefined);
   const ended = AbortSignal.any(ends);
-  const judging = entries.map(async ({ entry, check }): Promise<Judged> => {
+  const judging = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict = await judgeOne(check, isStanding, abandon.signal, ended, options);
+    const verdict = await runCheck(check, isStanding, abandon.signal, ended, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
@@ -62,19 +62,19 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
   }
 }
 
-async function judgeOne(
+async function runCheck(
   check: DiscoveredCheck,
   isStanding: boolean,
   abandoned: AbortSignal,
   ended: AbortSignal,
-  { observations, pool, account, signal, deadline }: JudgeOptions,
+  { observations, pool, account, signal, deadline }: CheckRun,
 ): Promise<Verdict> {
   const budget = isStanding ? account.standing : account.origin;
   // The verdict is replaced in the report anyway, so judging is skipped.
   if (budget.isSpent()) return budgetVerdict(isStanding);
   try {
     const seen = selectObservations(observations, check.definition.needs);
-    return await pool.judge(check, seen, account, ended);
+    return await pool.runCheck(check, seen, account, ended);
   } catch (error) {
     const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
     if (!isLate) throw error;
@@ -87,7 +87,10 @@ async function judgeOne(
  * Results of a finished scan. When a budget is spent, every check on it fails, those judged already too:
  * results must not depend on timing, and sellers must not choose which checks are judged.
  */
-export function toResults(judged: readonly Judged[], account: ScanAccount): readonly CheckResult[] {
+export function toResults(
+  judged: readonly CheckVerdict[],
+  account: ScanAccount,
+): readonly CheckResult[] {
   const results = applyPrerequisites(judged);
   return judged.map(({ entry, isStanding }, at) => {
     const budget = isStanding ? account.standing : account.origin;
@@ -97,12 +100,12 @@ export function toResults(judged: readonly Judged[], account: ScanAccount): read
 }
 
 /** A check whose prerequisite failed is not evaluated; its evidence names the root cause. */
-function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
+function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResult[] {
   const byId = new Map(judged.map((one) => [one.entry.id, one]));
-  const roots = new Map<string, Judged | null>();
+  const roots = new Map<string, CheckVerdict | null>();
 
   /** Finds the failed check at the start of the chain, which may be `one`; null when nothing failed. */
-  function findRoot(one: Judged): Judged | null {
+  function findRoot(one: CheckVerdict): CheckVerdict | null {
     const known = roots.get(one.entry.id);
     if (known !== undefined) return known;
     const root = brokenPrerequisite(one) ?? (one.verdict.status === 'fail' ? one : null);
@@ -111,7 +114,7 @@ function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   }
 
   /** The first broken entry of `requires` is the one named. */
-  function brokenPrerequisite(one: Judged): Judged | null {
+  function brokenPrerequisite(one: CheckVerdict): CheckVerdict | null {
     for (const id of one.requires) {
       const prerequisite = byId.get(id);
       const root = prerequisite ? findRoot(prerequisite) : null;
@@ -126,7 +129,7 @@ function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   });
 }
 
-function dependent({ entry, verdict }: Judged): Verdict {
+function dependent({ entry, verdict }: CheckVerdict): Verdict {
   const evidence = cleanText(verdict.evidence, CAUSE_CHARS);
   return notEvaluated(
     entry.id,

@@ -1,27 +1,56 @@
-/**
- * Reads an origin's name, description, category and icons: unverified, cleaned, cut. Pure; runs on a
- * worker.
- */
+/** Reads the ungraded parts of a report: the origin's branding, advice to its seller, its routes. Pure; runs on a worker. */
 
+import { type Advised, type Remarks, remark } from '../buyers/advise.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import {
   type Branding,
   CATEGORIES,
   type DirectoryCategory,
   OTHER_CATEGORY,
+  type RouteFacts,
 } from '../model/report.ts';
 import type { JsonObject } from '../parse/json/json.ts';
-import { createKit, type Kit } from '../parse/kit/kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
-import type { BrandedSurfaces } from './read-branding.ts';
+import { findRoutes, type RouteSources } from './find-routes.ts';
 
 const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_ICON_URL_CHARS = 2_048;
 
-export function extractBranding(seen: BrandedSurfaces): Branding {
-  const kit = createKit();
+type BrandedSurfaces = Pick<
+  Observations,
+  | 'origin'
+  | 'root'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'agentCard'
+  | 'icons'
+>;
+
+export type OriginDescription = Remarks & {
+  readonly branding: Branding;
+  /** Null when they could not be read within limits. */
+  readonly routes: RouteFacts | null;
+};
+
+export function describeOrigin(
+  seen: BrandedSurfaces & RouteSources & Advised,
+  kit: Kit,
+): OriginDescription {
+  return {
+    branding: extractBranding(seen, kit),
+    ...remark(seen, kit),
+    routes: findRoutes(seen, kit),
+  };
+}
+
+/** Name, description, category and icons: unverified, cleaned, cut. */
+export function extractBranding(seen: BrandedSurfaces, kit: Kit): Branding {
   const page = isPage(seen.root, kit) ? kit.html(seen.root.data.body) : null;
   const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
   const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { judgeAll, toResults } from '../../src/engine/judge.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
+import { runChecks, toResults } from '../../src/engine/run-checks.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import {
@@ -29,7 +29,7 @@ afterAll(() => pool.close());
 async function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
   const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
   const account = pool.openScan();
-  const judged = await judgeAll({ catalog, checks, observations, pool, account, signal });
+  const judged = await runChecks({ catalog, checks, observations, pool, account, signal });
   return toResults(judged, account);
 }
 
@@ -98,7 +98,7 @@ describe('a scan with a check that is broken', () => {
   test('one that is not there is our fault too', async () => {
     const [plain] = pick('plain');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(plain ? [plain] : []) };
-    const judged = judgeAll({ catalog, checks: [], observations, pool, account: pool.openScan() });
+    const judged = runChecks({ catalog, checks: [], observations, pool, account: pool.openScan() });
     await expect(judged).rejects.toThrow('X1@1 of 2026-01-01.1 is not loaded');
   });
 });
@@ -129,7 +129,7 @@ describe('a scan that uses up its processor time', () => {
     const checks = at === 'first' ? [endless, ...others] : [...others, endless];
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
     const account = small.pool.openScan();
-    const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
+    const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
     const results = toResults(judged, account);
 
     expect(account.exhausted()).toEqual(['origin']);
@@ -153,7 +153,7 @@ describe('a scan that uses up its processor time', () => {
     await using small = disposable(createPool({ ...LIMITS, standingMs: 300 }));
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
     const account = small.pool.openScan();
-    const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
+    const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
     expect(account.exhausted()).toEqual(['standing']);
     expect(toResults(judged, account)).toMatchObject([
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
@@ -167,7 +167,7 @@ describe('a scan that uses up its processor time', () => {
     const checks = pick('endless-loop', 'plain', 'fails');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
     const account = pool.openScan('replay');
-    const judging = judgeAll({
+    const judging = runChecks({
       catalog,
       checks,
       observations,

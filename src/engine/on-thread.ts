@@ -6,7 +6,8 @@ import { cleanText } from '../parse/text/text.ts';
 import type { CheckDefinition } from './define-check.ts';
 import type { SerializedObservation } from './judging-pool.ts';
 
-export type JudgeInput = {
+/** What a task sees of its scan. */
+export type Sight = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];
 };
@@ -28,7 +29,7 @@ type Kept = {
 };
 
 /**
- * A worker's cache between the checks of a scan: the kit with its parsed documents, and the observations,
+ * A worker's cache between the checks and readers of a scan: the kit with its parsed documents, and the observations,
  * frozen and each deserialized once. Workers alternate between scans, so several small scans are cached; a
  * large one is cached alone, which bounds memory to one scan.
  */
@@ -57,14 +58,25 @@ class ScanMemo {
 const memo = new ScanMemo();
 
 /** Runs on a worker thread, which has loaded the module of the check. */
-export function judgeOnThread(
-  { scanKey, seen }: JudgeInput,
+export function checkOnThread(
+  { scanKey, seen }: Sight,
   module: Readonly<Record<string, unknown>>,
 ): Verdict {
   const check = module['default'];
   if (!isDefinition(check)) throw new TypeError('The module exports no check as its default.');
   const recalled = memo.recall(scanKey, seen);
   return readVerdict(check.evaluate(recalled.seen, recalled.kit), check.outcomes);
+}
+
+/** Runs on a worker thread, which has loaded the module of the reader. */
+export function readOnThread(
+  { scanKey, seen, exportName }: Sight & { readonly exportName: string },
+  module: Readonly<Record<string, unknown>>,
+): unknown {
+  const read = module[exportName];
+  if (typeof read !== 'function') throw new TypeError(`The module exports no ${exportName}.`);
+  const recalled = memo.recall(scanKey, seen);
+  return read(recalled.seen, recalled.kit);
 }
 
 /** Checks `evaluate` alone; discovery has validated the rest of the definition on the main thread. */

@@ -1,0 +1,87 @@
+/** Grades observations, fresh or recorded: what a scan says once everything was gathered. */
+
+import { toSummary } from '../buyers/summary.ts';
+import { type CheckVerdict, runChecks, toResults } from '../engine/run-checks.ts';
+import { SCORINGS } from '../engine/score.ts';
+import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
+import type { BudgetName, CheckResult, ScanOutcome, ScanReport, Signals } from '../model/report.ts';
+import type { ScanAccount } from '../workers/work-account.ts';
+import { describeOrigin, plainBranding, readIndexed } from './readers.ts';
+import type { Judges } from './warm-up.ts';
+
+export type GradeOptions = {
+  /** Default: unlimited, for replays. */
+  readonly account?: ScanAccount;
+  /** Budgets that the recording marks as spent. */
+  readonly exhausted?: readonly BudgetName[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Ends judging; checks that are not judged by then get a `limits` verdict. */
+  readonly deadline?: AbortSignal | undefined;
+};
+
+/**
+ * Runs checks and readers, and scores their results; equal observations give the same report, byte for
+ * byte. Throws BrokenChecks when a check throws on any input.
+ */
+export async function gradeObservations(
+  observations: Observations,
+  scannedAt: string,
+  engine: Judges & { readonly withBranding?: boolean | undefined },
+  options: GradeOptions = {},
+): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
+  const { catalog, checks, pool, withBranding = true } = engine;
+  const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
+  for (const name of recorded) account[name].exhaust();
+  const work = { pool, account, signal, deadline };
+  const [origin, indexed, verdicts] = await Promise.all([
+    describeOrigin(observations, work),
+    readIndexed(observations, work),
+    runChecks({ ...work, catalog, checks, observations }),
+  ]);
+  if (seemsBroken(verdicts, observations)) {
+    const { tryAll } = await import('./warm-up.ts');
+    await tryAll({ catalog, checks, pool });
+  }
+  const results = toResults(verdicts, account);
+  const { advice, otherWays, routes } = origin;
+  const summary = toSummary(observations.payability, otherWays);
+  const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
+  const exhausted = account.exhausted();
+  const report: ScanReport = {
+    origin: observations.origin.url,
+    grade,
+    score,
+    subScores,
+    checksVersion: catalog.checksVersion,
+    scannedAt,
+    ...summary,
+    otherWays,
+    advice,
+    routes,
+    indexed,
+    results,
+    ...(exhausted.length > 0 ? { exhausted } : {}),
+  };
+  const branding = withBranding ? origin.branding : plainBranding(observations.origin.host);
+  return { report, branding, signals: toSignals(results, observations.x402scan) };
+}
+
+/** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */
+function seemsBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
+  const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
+  return isFault || resources.planFailure !== undefined;
+}
+
+function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrigin>): Signals {
+  const holds = (id: string): boolean =>
+    results.some(
+      (result) => result.id === id && result.status === 'pass' && result.basis === 'measured',
+    );
+  return {
+    registeredIndex: holds('D1'),
+    // An unobserved settlement is no proof of none, so interface spec 2.3 has no false here.
+    hasRecentSettlement: holds('D3') ? true : null,
+    indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
+    onEcosystemListing: holds('D5'),
+  };
+}
