@@ -22,8 +22,8 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { OriginTurns } from '../limits/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../limits/run-preflight.ts';
-import type { FetchChallenge } from '../ownership/ownership-token.ts';
-import { type ChallengeReaderOptions, createChallengeReader } from '../ownership/token-reader.ts';
+import type { FetchToken } from '../ownership/ownership-token.ts';
+import { createTokenReader, type TokenReaderOptions } from '../ownership/token-reader.ts';
 import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
@@ -59,7 +59,7 @@ export type AppOptions = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
-  readonly fetchChallenge: FetchChallenge;
+  readonly fetchToken: FetchToken;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
   /** Stopped before the app closes. */
@@ -67,7 +67,7 @@ export type AppOptions = {
   readonly judgeInHand: JudgeInHand;
   readonly limits?: Partial<ServerLimits>;
   /** Delay between confirms of one host; tests replace the timer. */
-  readonly wait?: ChallengeReaderOptions['wait'];
+  readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;
   readonly signingKey: SigningKey;
   /** Registries of other parts, answered at `/metrics`. */
@@ -126,15 +126,17 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { fetchChallenge, askSeller, askHost, turns, wait, signingKey } = service;
+  const { fetchToken, askSeller, askHost, turns, wait, signingKey } = service;
   const asking = { askSeller, askHost, turns };
   const preflight = createPreflightRunner({ store, policy: config.originPolicy, ...asking });
-  const reader = createChallengeReader({ store, fetchChallenge, turns, wait });
+  const stopping = new AbortController();
   app.addHook('preClose', async () => {
-    reader.stop();
+    stopping.abort();
     turns.stop();
   });
-  const verification = createVerification({ store, reader });
+  const { signal } = stopping;
+  const readToken = createTokenReader({ store, fetchToken, turns, stopping: signal, wait });
+  const verification = createVerification({ store, readToken });
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);

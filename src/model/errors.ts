@@ -1,6 +1,6 @@
 /**
  * `plugins/errors.ts` answers these errors. None is ever charged for; `charged` reports the state of the
- * request's payment. A 402 is no error but a challenge of the payment gate.
+ * request's payment. A 402 is not an error: it is the challenge of the payment gate.
  */
 import { ServiceError } from './error-codes.ts';
 
@@ -175,11 +175,11 @@ export class RateLimited extends ServiceError {
   }
 }
 
-export class ChallengeLimit extends ServiceError {
+export class OwnershipTokenLimit extends ServiceError {
   constructor(host: string, limit: number, retryAfterSec: number) {
     super(
       'challenge_limit',
-      `Too many live challenges for ${host} were issued to you. Serve the last one, or wait as Retry-After says.`,
+      `You started too many verifications for ${host}. Serve the newest token, or wait as Retry-After says.`,
       { retryAfterSec, limit },
     );
   }

@@ -23,26 +23,26 @@ export function isSameHash(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
-const CHALLENGE_CAP_BYTES = 512;
-const CHALLENGE_TIMEOUT_MS = 10_000;
+export const TOKEN_PATH = '/.well-known/scanner-challenge';
+const TOKEN_CAP_BYTES = 512;
+const TOKEN_TIMEOUT_MS = 10_000;
 
 /** `text` is the origin's; `detail` quotes none of it. */
-export type ServedChallenge =
+export type ServedToken =
   | { readonly kind: 'served'; readonly text: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
-export type FetchedChallenge = ServedChallenge & {
+export type FetchedToken = ServedToken & {
   /** Processor time of TLS handshakes. */
   readonly handshakeMs?: number;
 };
 
 /** Connects only to addresses that `admit` allows. Throws ScannerFailed where the fault is ours. */
-export type FetchChallenge = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedChallenge>;
+export type FetchToken = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedToken>;
 
-export type ChallengeFetcherOptions = {
+export type TokenFetcherOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   /** The client runs on a thread of its own, or on this one. */
@@ -50,12 +50,9 @@ export type ChallengeFetcherOptions = {
 } & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
 
 /** One guarded GET, redirects not followed, at most 512 bytes, 10 s. */
-export function createChallengeFetcher({
-  createClient,
-  ...options
-}: ChallengeFetcherOptions): FetchChallenge {
+export function createTokenFetcher({ createClient, ...options }: TokenFetcherOptions): FetchToken {
   return async (origin, admit) => {
-    const signal = AbortSignal.timeout(CHALLENGE_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
     const client = createClient({ ...options, signal });
     try {
       const resolved = await client.check(origin);
@@ -63,7 +60,7 @@ export function createChallengeFetcher({
       // A refused host is reported like one without an address, so that callers cannot resolve private names.
       if (resolved.kind !== 'addresses') return unusable('unreachable', 'no answer (dns)');
       if (!(await admit(resolved.addresses))) throw new Saturated();
-      const served = await readChallenge(client, origin);
+      const served = await readFile(client, origin);
       return { ...served, handshakeMs: client.stats().handshakeMs };
     } catch (error) {
       if (error instanceof ResolverDown) throw new ScannerFailed(error);
@@ -74,23 +71,23 @@ export function createChallengeFetcher({
   };
 }
 
-async function readChallenge(client: ProbeClient, origin: Origin): Promise<ServedChallenge> {
+async function readFile(client: ProbeClient, origin: Origin): Promise<ServedToken> {
   const answer = await client.request({
     origin,
     method: 'GET',
-    path: CHALLENGE_PATH,
+    path: TOKEN_PATH,
     accept: 'text/plain',
-    capBytes: CHALLENGE_CAP_BYTES,
+    capBytes: TOKEN_CAP_BYTES,
     redirects: 'none',
   });
   if (!answer.ok) return unusable('unreachable', `no answer (${answer.reason})`);
   const { status, body } = answer.data;
   if (status >= 300 && status < 400) return unusable('redirected', `a redirect (${status})`);
   if (status !== 200) return unusable('wrong_status', `status ${status}`);
-  if (answer.truncated) return unusable('too_large', `over ${CHALLENGE_CAP_BYTES} bytes`);
+  if (answer.truncated) return unusable('too_large', `over ${TOKEN_CAP_BYTES} bytes`);
   return { kind: 'served', text: body.trimEnd() };
 }
 
-function unusable(reason: UnusableReason, detail: string): ServedChallenge {
+function unusable(reason: UnusableReason, detail: string): ServedToken {
   return { kind: 'unusable', reason, detail };
 }

@@ -3,141 +3,146 @@ import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
 import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
+import { READING_SPACING_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
-import type { FetchChallenge, UnusableReason } from './ownership-token.ts';
-import { hashSecret } from './ownership-token.ts';
+import { type FetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';
 
-/** Result of a fetch. It has the hash of the text, so that the store never holds a token. */
-export type ChallengeFinding =
+/** Result of a reading. It has the hash of the text, so that the store never holds a token. */
+export type TokenFinding =
   | { readonly kind: 'served'; readonly textHash: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
-export type ChallengeReading = {
-  readonly finding: ChallengeFinding;
-  /** Database time; identifies the fetch among those of its host. */
+export type TokenReading = {
+  readonly finding: TokenFinding;
+  /** Database time; identifies the reading among those of its host. */
   readonly beganAtMs: number;
 };
 
-export type ChallengeReader = {
-  /**
-   * Resolves with the result of a fetch that begins after this call. Throws ScannerFailed, and Saturated
-   * once the reader is stopped.
-   */
-  read(origin: Origin, client: Client): Promise<ChallengeReading>;
-  /** Rejects the callers that wait for a fetch that has not begun. */
-  stop(): void;
-};
+/**
+ * Resolves with the reading of the last 10 s that found what the caller served, whoever caused it; else with the first
+ * that begins after this call. Throws ScannerFailed; Saturated when the caller hangs up, or the service stops.
+ */
+export type ReadToken = (
+  origin: Origin,
+  caller: Client,
+  isFound: (finding: TokenFinding) => boolean,
+) => Promise<TokenReading>;
 
-export type ChallengeReaderOptions = {
+export type TokenReaderOptions = {
   readonly store: Store;
-  readonly fetchChallenge: FetchChallenge;
+  readonly fetchToken: FetchToken;
   readonly turns: OriginTurns;
+  readonly stopping: AbortSignal;
   /** Resolves after `ms`; rejects when the signal aborts. */
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-type Waiter = {
-  readonly arrivedAtMs: number;
-  readonly resolve: (reading: ChallengeReading) => void;
-  readonly reject: (error: unknown) => void;
+/** A reading of a host in this process. Callers share it until it begins. */
+type SharedReading = {
+  /** The callers' blocks take turns; one may join while the reading waits. */
+  readonly blocks: Set<string>;
+  /** Aborted for each caller who waits no more. */
+  readonly signals: AbortSignal[];
+  hasBegun: boolean;
+  /** Null if it did not begin: another instance reads the host now, or nobody waits any more. */
+  readonly result: Promise<TokenReading | null>;
 };
 
-/** The callers that wait for the next fetch of one host. */
-type Round = { readonly origin: Origin; readonly blocks: Set<string>; waiters: Waiter[] };
+type Caller = {
+  readonly block: string;
+  /** Aborted when the caller hangs up, and when the service stops. */
+  readonly signal: AbortSignal;
+  shared: SharedReading | null;
+};
 
-export function createChallengeReader(options: ChallengeReaderOptions): ChallengeReader {
-  const { store, fetchChallenge, turns, wait = waitOnClock } = options;
+export function createTokenReader(options: TokenReaderOptions): ReadToken {
+  const { store, turns, stopping, wait = waitOnClock } = options;
   const { ownership } = store;
-  const rounds = new Map<string, Round>();
-  const stopping = new AbortController();
+  const readings = new Map<string, SharedReading>();
 
-  async function run(round: Round): Promise<void> {
-    const { host } = round.origin;
-    try {
-      for (;;) {
-        const dueAtMs = await ownership.challengeFetchDueAtMs(host);
-        if (dueAtMs > store.now()) await wait(dueAtMs - store.now(), stopping.signal);
-        await answerFromOthers(store, round);
-        if (round.waiters.length === 0) return;
-        if (await fetchInTurn(round)) return;
-      }
-    } catch (error) {
-      // `stop` has rejected all waiters already.
-      for (const waiter of round.waiters) waiter.reject(error);
-    } finally {
-      if (rounds.get(host) === round) rounds.delete(host);
+  function shareReading(origin: Origin, { block, signal }: Caller): SharedReading {
+    const known = readings.get(origin.host);
+    if (known && !known.hasBegun) {
+      known.blocks.add(block);
+      known.signals.push(signal);
+      return known;
     }
+    const { promise, resolve } = Promise.withResolvers<TokenReading | null>();
+    const shared = {
+      blocks: new Set([block]),
+      signals: [signal],
+      hasBegun: false,
+      result: promise,
+    };
+    readings.set(origin.host, shared);
+    resolve(read(origin, shared));
+    return shared;
   }
 
-  /** False where another instance fetches this host now. */
-  async function fetchInTurn(round: Round): Promise<boolean> {
-    const { origin, blocks } = round;
-    const turn = await turns.enter({ origin, blocks });
-    if (turn === null) throw new Saturated();
+  async function read(origin: Origin, shared: SharedReading): Promise<TokenReading | null> {
+    const turn = await turns.enter({ origin, blocks: shared.blocks });
     let handshakeMs = 0;
     try {
-      stopping.signal.throwIfAborted();
-      if (round.waiters.length === 0) return true;
-      const slot = await ownership.beginChallengeFetch(origin.host);
-      if (!slot.taken) return false;
-      // Later callers wait for the next fetch.
-      rounds.delete(origin.host);
-      const fetched = await fetchFinding({ store, fetchChallenge }, origin, turn, slot.atMs);
+      if (turn === null) throw new Saturated();
+      if (shared.signals.every(({ aborted }) => aborted)) return null;
+      // Later callers do not share this one: it may have asked before they came.
+      shared.hasBegun = true;
+      const slot = await ownership.beginReading(origin.host);
+      if (!slot.taken) return null;
+      const fetched = await fetchFinding(options, origin, turn, slot.atMs);
       handshakeMs = fetched.handshakeMs;
-      const { reading } = fetched;
-      for (const waiter of round.waiters) waiter.resolve(reading);
-      return true;
+      return fetched.reading;
     } finally {
-      turn.end(handshakeMs);
+      if (readings.get(origin.host) === shared) readings.delete(origin.host);
+      turn?.end(handshakeMs);
     }
   }
 
-  return {
-    async read(origin, { block, disconnect }) {
-      // A signal that is aborted already fires no event.
-      if (disconnect?.aborted) throw new Saturated();
-      const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
-      const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
-      const open = rounds.get(origin.host);
-      const round: Round = open ?? { origin, blocks: new Set([block]), waiters: [] };
-      round.waiters.push(waiter);
-      round.blocks.add(block);
-      disconnect?.addEventListener('abort', () => leave(round, waiter), { once: true });
-      if (open) return promise;
-      rounds.set(origin.host, round);
-      // Settles every waiter, and never rejects.
-      void run(round);
-      return promise;
-    },
-    stop() {
-      stopping.abort();
-      for (const { waiters } of rounds.values()) {
-        for (const waiter of waiters) waiter.reject(new Saturated());
-      }
-    },
-  };
-}
-
-/** Answers waiters by the fetch of a watch or of another instance that began after they had asked. */
-async function answerFromOthers(store: Store, round: Round): Promise<void> {
-  const found = await readFindings(store, round.origin);
-  const left: Waiter[] = [];
-  for (const waiter of round.waiters) {
-    const since = found.find(({ beganAtMs }) => beganAtMs > waiter.arrivedAtMs);
-    if (since === undefined) left.push(waiter);
-    else waiter.resolve(since);
+  /** Waits for the reading that runs, or until the next may begin, or shares it. Null if there may be new findings. */
+  async function takePart(origin: Origin, caller: Caller): Promise<TokenReading | null> {
+    const running = readings.get(origin.host);
+    const dueInMs = (await ownership.readingDueAtMs(origin.host)) - store.now();
+    // A fault of the running one is answered to those who share it.
+    if (running?.hasBegun) await running.result.catch(() => null);
+    else if (dueInMs > 0) await wait(dueInMs, caller.signal);
+    else {
+      caller.shared = shareReading(origin, caller);
+      return caller.shared.result;
+    }
+    return null;
   }
-  round.waiters = left;
+
+  return async (origin, { block, disconnect }, isFound) => {
+    const arrivedAtMs = store.now();
+    const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
+    const caller: Caller = { block, signal, shared: null };
+    const left = Promise.withResolvers<never>();
+    // A reading that has begun answers its callers, also while the service stops.
+    const leave = () => caller.shared?.hasBegun || left.reject(new Saturated());
+    signal.addEventListener('abort', leave, { once: true });
+
+    const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
+      beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
+    async function answer(): Promise<TokenReading> {
+      for (;;) {
+        if (signal.aborted) throw new Saturated();
+        const known = (await readFindings(store, origin)).findLast(isAnswer);
+        const reading = known ?? (await takePart(origin, caller));
+        if (reading !== null) return reading;
+      }
+    }
+    return Promise.race([left.promise, answer()]);
+  };
 }
 
 /** Fetches the file once, and stores the finding for all others who wait for one. */
 export async function fetchFinding(
-  { store, fetchChallenge }: Pick<ChallengeReaderOptions, 'store' | 'fetchChallenge'>,
+  { store, fetchToken }: Pick<TokenReaderOptions, 'store' | 'fetchToken'>,
   origin: Origin,
   turn: OriginTurn,
   beganAtMs: number,
-): Promise<{ readonly reading: ChallengeReading; readonly handshakeMs: number }> {
-  const fetched = await fetchChallenge(origin, (addresses) => turn.toward(addresses));
+): Promise<{ readonly reading: TokenReading; readonly handshakeMs: number }> {
+  const fetched = await fetchToken(origin, (addresses) => turn.toward(addresses));
   const { handshakeMs = 0, ...served } = fetched;
   const finding =
     served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
@@ -150,16 +155,10 @@ export async function fetchFinding(
 export async function readFindings(
   { ownership }: Pick<Store, 'ownership'>,
   { host }: Origin,
-): Promise<readonly ChallengeReading[]> {
+): Promise<readonly TokenReading[]> {
   const found = await ownership.findings(host);
   // `fetchFinding` is the only writer of this text.
   return found.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
-}
-
-/** Rejects a waiter; a fetch without waiters does not begin. */
-function leave(round: Round, waiter: Waiter): void {
-  round.waiters = round.waiters.filter((one) => one !== waiter);
-  waiter.reject(new Saturated());
 }
 
 async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {

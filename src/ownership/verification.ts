@@ -2,7 +2,7 @@
 import PQueue from 'p-queue';
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
-import { ChallengeLimit, ConfirmLimit } from '../model/errors.ts';
+import { ConfirmLimit, OwnershipTokenLimit } from '../model/errors.ts';
 import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
@@ -11,20 +11,20 @@ import {
 } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import {
-  CHALLENGE_PATH,
   hashSecret,
   isSameHash,
   newSecret,
+  TOKEN_PATH,
   type UnusableReason,
 } from './ownership-token.ts';
-import type { ChallengeReader, ChallengeReading } from './token-reader.ts';
+import type { ReadToken, TokenFinding } from './token-reader.ts';
 
-export type IssuedChallenge = {
+export type StartedVerification = {
   readonly host: string;
   readonly token: string;
   /** Authorises listing changes from any address once the token is confirmed. */
   readonly listingKey: string;
-  readonly wellKnownPath: typeof CHALLENGE_PATH;
+  readonly wellKnownPath: typeof TOKEN_PATH;
   readonly instructions: string;
   readonly expiresInSec: number;
 };
@@ -41,8 +41,8 @@ export type Confirmation =
     };
 
 export type Verification = {
-  /** Throws ChallengeLimit. */
-  start(origin: Origin, client: Client): Promise<IssuedChallenge>;
+  /** Throws OwnershipTokenLimit. */
+  start(origin: Origin, client: Client): Promise<StartedVerification>;
   /**
    * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
    * against their address. Throws ConfirmLimit, ScannerFailed.
@@ -55,19 +55,24 @@ export type Verification = {
   stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
 };
 
-export type VerificationOptions = { readonly store: Store; readonly reader: ChallengeReader };
+export type VerificationOptions = { readonly store: Store; readonly readToken: ReadToken };
 
-export function createVerification({ store, reader }: VerificationOptions): Verification {
+export function createVerification({ store, readToken }: VerificationOptions): Verification {
   const { ownership } = store;
-  // Callers that shared a fetch return together; it counts as one failure for each client.
+  // Callers that shared a reading return together; it counts as one failure for each client.
   const notes = new PQueue({ concurrency: 1 });
 
-  /** Reads the challenge for a client that has failures left; `note` counts this one. */
-  async function readWithinLimits(origin: Origin, client: Client, countedAs: string) {
+  /** Reads the file for a client that has failures left; `note` counts this one. */
+  async function readWithinLimits(
+    origin: Origin,
+    client: Client,
+    isFound: (finding: TokenFinding) => boolean,
+    countedAs = client.key,
+  ) {
     const pair = { host: origin.host, client: countedAs };
     const { retryAtMs } = await ownership.failedConfirms(pair);
     if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
-    const reading = await reader.read(origin, client);
+    const reading = await readToken(origin, client, isFound);
     const note = () => notes.add(() => ownership.noteFailedConfirm(pair, reading.beganAtMs));
     return { ...reading, note };
   }
@@ -79,14 +84,14 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
       const slot = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
       if (!slot.taken) {
         const retryAfterSec = secondsUntil(slot.retryAtMs, store.now());
-        throw new ChallengeLimit(host, LIVE_TOKENS_PER_HOST_AND_CLIENT, retryAfterSec);
+        throw new OwnershipTokenLimit(host, LIVE_TOKENS_PER_HOST_AND_CLIENT, retryAfterSec);
       }
       return {
         host,
         token,
         listingKey,
-        wellKnownPath: CHALLENGE_PATH,
-        instructions: `Serve the token alone, as plain text, at ${url}${CHALLENGE_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: sent to POST /v1/listing it stands for you from any address.`,
+        wellKnownPath: TOKEN_PATH,
+        instructions: `Serve the token alone, as plain text, at ${url}${TOKEN_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: sent to POST /v1/listing it stands for you from any address.`,
         expiresInSec: TOKEN_LIFETIME_MS / 1_000,
       };
     },
@@ -97,7 +102,11 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
       if (tokens.length === 0) return notVerified(host, 'no_live_token');
       const keyed = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
       const countedAs = keyed ? `key ${keyed.keyHash}` : client.key;
-      const { finding, note } = await readWithinLimits(origin, client, countedAs);
+      // An older token of theirs may be replaced by now; a caller without one asks for any.
+      const own = keyed ?? tokens.findLast((one) => one.client === client.key);
+      const isFound = (finding: TokenFinding) =>
+        servedToken(finding, own ? [own] : tokens) !== null;
+      const { finding, note } = await readWithinLimits(origin, client, isFound, countedAs);
       const token = servedToken(finding, tokens);
       if (token) {
         await ownership.recordConfirm(host, token);
@@ -109,7 +118,8 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
     },
 
     async stillServes(origin, client, tokenHash) {
-      const { finding, note } = await readWithinLimits(origin, client, client.key);
+      // An earlier reading does not tell whether the token is served now.
+      const { finding, note } = await readWithinLimits(origin, client, () => false);
       await note();
       return finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);
     },
@@ -121,22 +131,19 @@ export function isKey(listingKey: string | undefined, keyHash: string): boolean 
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }
 
-function servedToken(
-  finding: ChallengeReading['finding'],
-  tokens: readonly LiveToken[],
-): LiveToken | null {
+function servedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveToken | null {
   if (finding.kind !== 'served') return null;
   return tokens.find(({ tokenHash }) => isSameHash(finding.textHash, tokenHash)) ?? null;
 }
 
-const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${CHALLENGE_PATH} when you are done: while it is served, anybody can hide this origin.`;
+const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${TOKEN_PATH} when you are done: while it is served, anybody can hide this origin.`;
 
 function notVerified(host: string, reason: ConfirmFailure, detail = ''): Confirmation {
   return { host, verified: false, reason, instructions: whatToDo(reason, detail) };
 }
 
 function whatToDo(reason: ConfirmFailure, detail: string): string {
-  const path = CHALLENGE_PATH;
+  const path = TOKEN_PATH;
   if (reason === 'no_live_token') {
     return 'No unexpired token was issued for this host. POST /v1/verify/start for a new one.';
   }

@@ -32,7 +32,7 @@ export function openScanning(options: ScanningOptions): Scanning {
         await scanner?.close();
       },
     },
-    fetchChallenge: async (...asked) => (await scanning()).fetchChallenge(...asked),
+    fetchToken: async (...asked) => (await scanning()).fetchToken(...asked),
     judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
     askResources: async (...asked) => (await scanning()).askResources(...asked),
     resolve: async (origin) => (await scanning()).resolve(origin),

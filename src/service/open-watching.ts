@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { OriginTurns } from '../limits/origin-turns.ts';
-import type { FetchChallenge } from '../ownership/ownership-token.ts';
+import type { FetchToken } from '../ownership/ownership-token.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
@@ -17,7 +17,7 @@ export type OpenWatchingOptions = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly askResources: AskResources;
-  readonly fetchChallenge: FetchChallenge;
+  readonly fetchToken: FetchToken;
   readonly resolve: ResolveOrigin;
   readonly postWebhook: PostWebhook;
   readonly turns: OriginTurns;

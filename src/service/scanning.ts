@@ -7,7 +7,7 @@ import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Standing } from '../model/standing.ts';
-import { createChallengeFetcher, type FetchChallenge } from '../ownership/ownership-token.ts';
+import { createTokenFetcher, type FetchToken } from '../ownership/ownership-token.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
@@ -32,7 +32,7 @@ export type ScanningOptions = {
 export type Scanning = {
   /** Closing it closes all the others. */
   readonly scanner: Scanner;
-  readonly fetchChallenge: FetchChallenge;
+  readonly fetchToken: FetchToken;
   readonly judgeInHand: JudgeInHand;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
@@ -70,7 +70,7 @@ export function createScanning(options: ScanningOptions): Scanning {
         await cold.close();
       },
     },
-    fetchChallenge: createChallengeFetcher(outbound),
+    fetchToken: createTokenFetcher(outbound),
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     askSeller: createAskSeller(asking),
     askHost: createAskHost(asking),

@@ -84,8 +84,8 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   });
   opened.defer(() => payments.stop());
   const turns = openTurns(store, scanCoordinator);
-  const { fetchChallenge } = judging;
-  const asking = { askResources, resolve, fetchChallenge, postWebhook, turns };
+  const { fetchToken } = judging;
+  const asking = { askResources, resolve, fetchToken, postWebhook, turns };
   const watching = openWatching({ config, store, scanCoordinator, ...asking, onError });
   if (config.revision.offers.watch !== undefined) published.watching = watching;
   opened.defer(() => watching.stop());

@@ -14,8 +14,8 @@ export const TOKEN_LIFETIME_MS = 3_600_000;
 export const LIVE_TOKENS_PER_HOST_AND_CLIENT = 8;
 export const LIVE_TOKENS_PER_HOST = 256;
 export const FAILED_CONFIRMS_PER_HOUR = 5;
-/** Fetches of one host's challenge file are at least this far apart. */
-export const CHALLENGE_FETCH_SPACING_MS = 10_000;
+/** Readings of one host's file with the ownership token begin at least this far apart. */
+export const READING_SPACING_MS = 10_000;
 
 /** `client` is a key that the caller derives (a hash of the address block), never an address. */
 export type HostAndClient = {
@@ -46,8 +46,8 @@ export type FailedConfirms = {
   readonly retryAtMs: number | null;
 };
 
-/** The finding of one instance at the challenge path, for the others that wait for it. */
-export type ChallengeFinding = {
+/** What a reading of the file found, for all callers and instances. */
+export type StoredFinding = {
   readonly beganAtMs: number;
   /** Free-form. */
   readonly finding: string;
@@ -107,18 +107,18 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, data });
     },
 
-    /** Returns the time from which the next fetch of the host's challenge may begin; takes no slot. */
-    async challengeFetchDueAtMs(host: string): Promise<number> {
+    /** Returns the time from which the next reading of the host's file may begin; takes no slot. */
+    async readingDueAtMs(host: string): Promise<number> {
       const live = await slots.live(fetchScope(host));
       return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
     },
 
-    /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
-    beginChallengeFetch: (host: string): Promise<SlotOutcome> =>
-      take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: CHALLENGE_FETCH_SPACING_MS }),
+    /** Begins a reading of the file: at least 10 s after the one before, over all callers. */
+    beginReading: (host: string): Promise<SlotOutcome> =>
+      take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Tells other instances what a fetch found. */
-    async noteFinding(host: string, finding: ChallengeFinding): Promise<void> {
+    async noteFinding(host: string, finding: StoredFinding): Promise<void> {
       await take(slots, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
         limit: 1,
@@ -129,10 +129,10 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Findings of fetches that began in the last minute, oldest first. */
-    async findings(host: string): Promise<readonly ChallengeFinding[]> {
+    async findings(host: string): Promise<readonly StoredFinding[]> {
       const live = await slots.live({ group: findingGroup(host) });
       // `noteFinding` is the only writer of this text.
-      return live.map((slot): ChallengeFinding => JSON.parse(slot.data ?? ''));
+      return live.map((slot): StoredFinding => JSON.parse(slot.data ?? ''));
     },
 
     /**

@@ -4,9 +4,9 @@ import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts'
 import type { Resolution } from '../guard/resolve.ts';
 import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
-import type { FetchChallenge } from '../ownership/ownership-token.ts';
+import type { FetchToken } from '../ownership/ownership-token.ts';
 import { isSameHash } from '../ownership/ownership-token.ts';
-import { type ChallengeFinding, fetchFinding, readFindings } from '../ownership/token-reader.ts';
+import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +29,7 @@ export type LookOptions = {
   readonly askResources: AskResources;
   /** Resolves a name before a scan, which counts against its network. */
   readonly resolve: ResolveOrigin;
-  readonly fetchChallenge: FetchChallenge;
+  readonly fetchToken: FetchToken;
   readonly turns: Pick<OriginTurns, 'enter'>;
   /** Resolves after `ms`; tests replace the timer. */
   readonly wait?: ((ms: number) => Promise<unknown>) | undefined;
@@ -107,7 +107,7 @@ export class Look {
   async renew(): Promise<void> {
     const { store, timing, onError } = this.#options;
     if (!isFileDue(this.#watch, store.now(), timing)) return;
-    let finding: ChallengeFinding | null;
+    let finding: TokenFinding | null;
     try {
       finding = await this.#inTurn(FILE_WITHIN_MS, (turn) => this.#readFile(turn));
     } catch (error) {
@@ -127,11 +127,11 @@ export class Look {
   }
 
   /** Uses the finding of whoever else reads the file now, because readings of a host begin 10 s apart. */
-  async #readFile(turn: OriginTurn): Promise<Done<ChallengeFinding | null>> {
+  async #readFile(turn: OriginTurn): Promise<Done<TokenFinding | null>> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin();
     for (let tries = 0; tries < FILE_TRIES; tries += 1) {
-      const slot = await store.ownership.beginChallengeFetch(origin.host);
+      const slot = await store.ownership.beginReading(origin.host);
       if (slot.taken) {
         const fetched = await fetchFinding(this.#options, origin, turn, slot.atMs);
         return { result: fetched.reading.finding, handshakeMs: fetched.handshakeMs };

@@ -68,7 +68,7 @@ const app = await buildApp(config, {
   scanCoordinator,
   catalog: readCatalog(config.checksVersion),
   checks: [],
-  fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
+  fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   judgeInHand: async () => notAsked('nothing is judged here'),
   askSeller: async () => ({ preflight: notAsked('nobody is asked here'), handshakeMs: 0 }),
   askHost: async () => ({

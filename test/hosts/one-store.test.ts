@@ -7,7 +7,7 @@ import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { type ChallengeOrigin, startChallengeOrigin } from '../ownership/token-origin.ts';
+import { startTokenOrigin, type TokenOrigin } from '../ownership/token-origin.ts';
 import { TERMS } from '../payment/payer.ts';
 import { sellerOf, startFleet } from './fleet.ts';
 import { type HostProcess, untilSelling } from './host-process.ts';
@@ -73,10 +73,10 @@ describe('two hosts on one store', needs(mongoLack), () => {
   const SELLERS = 6;
   const undo = new AsyncDisposableStack();
   let pair: Pair;
-  let owned: ChallengeOrigin;
+  let owned: TokenOrigin;
 
   beforeAll(async () => {
-    owned = undo.use(await startChallengeOrigin());
+    owned = undo.use(await startTokenOrigin());
     const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
     undo.defer(() => rm(folder, { recursive: true, force: true }));
     const certificates = join(folder, 'ca.pem');

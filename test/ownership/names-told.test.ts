@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';
-import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
+import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
 import type { Judges } from '../../src/preflight/judge-challenge.ts';
 import { preflightForStranger } from '../../src/preflight/preflight.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/probe/client/client.ts';
@@ -61,7 +61,7 @@ test.each([
 test.each(NAMES)('a confirm of %s', async (_what, answer) => {
   const createClient = clientWith(resolverOf(answer));
   const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
-  await using service = await startApp({ fetchChallenge: createChallengeFetcher(fetcher) });
+  await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });
   const { url } = ORIGIN;
   await service.post('/v1/verify/start', { url });
   const confirmed = await service.post('/v1/verify/confirm', { url });

@@ -1,22 +1,22 @@
 /** The challenge file, fetched over TLS. */
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
-import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
+import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { startChallengeOrigin } from './token-origin.ts';
+import { startTokenOrigin } from './token-origin.ts';
 
 const MAX_TRIES = 100;
 
 test('a fetch tells what its handshakes cost, whatever the host serves', async () => {
-  await using origin = await startChallengeOrigin();
+  await using origin = await startTokenOrigin();
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
-  const fetchChallenge = createChallengeFetcher({
+  const fetchToken = createTokenFetcher({
     policy,
     userAgent: 'x402-conformance-scanner/test',
     createClient: createProbeClient,
     extraCa: [origin.ca],
   });
-  const fetched = () => fetchChallenge(parseOrigin(origin.url, policy), async () => true);
+  const fetched = () => fetchToken(parseOrigin(origin.url, policy), async () => true);
   origin.serve('a token\n');
   expect(await fetched()).toEqual({
     kind: 'served',

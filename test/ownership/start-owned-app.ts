@@ -1,14 +1,14 @@
 /** The service, and an origin whose owner it can believe. */
 import type { RevisionName } from '../../src/config/revision.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createChallengeFetcher } from '../../src/ownership/ownership-token.ts';
+import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
-import { type ChallengeOrigin, startChallengeOrigin } from './token-origin.ts';
+import { startTokenOrigin, type TokenOrigin } from './token-origin.ts';
 
 export type OwnedApp = AsyncDisposable & {
   readonly service: TestApp;
-  readonly origin: ChallengeOrigin;
+  readonly origin: TokenOrigin;
   start(from?: string): Promise<Answer>;
   /** Starts, and serves the token that came. */
   startAndServe(from?: string): Promise<string>;
@@ -19,12 +19,12 @@ export type OwnedApp = AsyncDisposable & {
 
 /** The service, and a real origin whose challenge path it may read. Requests come from `from`. */
 export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<OwnedApp> {
-  const origin = await startChallengeOrigin();
+  const origin = await startTokenOrigin();
   const allowHosts = parseAllowHosts(origin.host);
   const service = await startApp({
     revision,
     environment: { SCAN_ALLOW_HOSTS: origin.host, RATE_LIMIT: 'off' },
-    fetchChallenge: createChallengeFetcher({
+    fetchToken: createTokenFetcher({
       createClient: createProbeClient,
       policy: { allowedPorts: [443], allowHosts },
       userAgent: 'x402-conformance-scanner/test',

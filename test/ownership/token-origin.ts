@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { CHALLENGE_PATH } from '../../src/ownership/ownership-token.ts';
+import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
 import { createTestCa } from '../fixtures/tls/test-ca.ts';
 
-export type ChallengeOrigin = AsyncDisposable & {
+export type TokenOrigin = AsyncDisposable & {
   /** `https://localhost:<port>` */
   readonly url: string;
   readonly host: string;
@@ -20,12 +20,12 @@ export type ChallengeOrigin = AsyncDisposable & {
 };
 
 /** A real seller on TLS that can put a file at the challenge path. */
-export async function startChallengeOrigin(): Promise<ChallengeOrigin> {
+export async function startTokenOrigin(): Promise<TokenOrigin> {
   const ca = await createTestCa();
   const visits: IncomingMessage[] = [];
   let handler: (response: ServerResponse) => void = (response) => response.writeHead(404).end();
   const server = createServer(await ca.issue({ hosts: ['localhost'] }), (request, response) => {
-    if (request.url !== CHALLENGE_PATH) {
+    if (request.url !== TOKEN_PATH) {
       response.end('elsewhere');
       return;
     }

@@ -1,14 +1,14 @@
-/** Who is answered by which fetch, and who fetches when. */
+/** Which reading of the file answers a confirm, and when a reading begins. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 // Loaded here, as the queue loads it when it is asked first.
 import 'tldts';
 import { expect, test } from 'vitest';
-import { parseOrigin } from '../../src/guard/origin.ts';
-import { toClient } from '../../src/limits/client-key.ts';
+import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
+import { type Client, toClient } from '../../src/limits/client-key.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import type { FetchedChallenge } from '../../src/ownership/ownership-token.ts';
-import { createChallengeReader } from '../../src/ownership/token-reader.ts';
+import type { FetchedToken } from '../../src/ownership/ownership-token.ts';
+import { createTokenReader } from '../../src/ownership/token-reader.ts';
 import { createVerification } from '../../src/ownership/verification.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -19,6 +19,7 @@ const ORIGIN = parseOrigin('https://shop.example.com', {
   allowHosts: new Set(),
 });
 const OWNER = toClient('198.51.100.7');
+const OTHER_OWNER = toClient('192.0.2.44');
 const STRANGER = toClient('203.0.113.9');
 const SPACING_MS = 10_000;
 
@@ -32,15 +33,16 @@ type Fetch = {
 function startReading(instances = 1) {
   const clock = new ManualClock();
   const store: Store = openSqlite(MEMORY, { clock: clock.now });
-  const shared: Store = { ...store, info: { ...store.info, shared: instances > 1 } };
+  const stopping = new AbortController();
   const fetches: Fetch[] = [];
   const readers = Array.from({ length: instances }, () =>
-    createChallengeReader({
-      store: shared,
+    createTokenReader({
+      store,
+      stopping: stopping.signal,
       turns: createOriginTurns({ now: clock.now, runningScans: () => 0, wait: clock.wait }),
       wait: clock.wait,
-      fetchChallenge: ({ host }) => {
-        const { promise, resolve, reject } = Promise.withResolvers<FetchedChallenge>();
+      fetchToken: ({ host }) => {
+        const { promise, resolve, reject } = Promise.withResolvers<FetchedToken>();
         const answer = (text: string, handshakeMs = 0) =>
           resolve({ kind: 'served', text, handshakeMs });
         fetches.push({ host, answer, fail: reject });
@@ -48,7 +50,7 @@ function startReading(instances = 1) {
       },
     }),
   );
-  const verifications = readers.map((reader) => createVerification({ store: shared, reader }));
+  const verifications = readers.map((readToken) => createVerification({ store, readToken }));
   const [verification] = verifications;
   const [reader] = readers;
   if (verification === undefined || reader === undefined) throw new Error('no reader');
@@ -56,7 +58,8 @@ function startReading(instances = 1) {
     clock,
     store,
     fetches,
-    reader,
+    stopping,
+    read: (origin: Origin, caller: Client) => reader(origin, caller, () => false),
     verification,
     verifications,
     [Symbol.asyncDispose]: () => store.close(),
@@ -110,11 +113,11 @@ test('who asks while a fetch runs is answered by the next, which begins 10 s aft
 
 test('hosts do not wait for each other, but at most 8 are fetched at once', async () => {
   await using reading = startReading();
-  const { fetches, reader } = reading;
+  const { fetches, read } = reading;
   const hosts = Array.from({ length: 10 }, (_value, n) => `shop${n}.dev`);
   for (const host of hosts) {
     const origin = parseOrigin(host, { allowedPorts: [443], allowHosts: new Set() });
-    void reader.read(origin, OWNER);
+    void read(origin, OWNER);
   }
   await settled();
   expect(fetches.map(({ host }) => host)).toEqual(hosts.slice(0, 8));
@@ -128,13 +131,13 @@ test('hosts do not wait for each other, but at most 8 are fetched at once', asyn
 
 test('a block whose hosts cost a second of handshakes waits behind the others', async () => {
   await using reading = startReading();
-  const { fetches, reader } = reading;
+  const { fetches } = reading;
   const read = (name: string, client: typeof OWNER) => {
     const origin = parseOrigin(`${name}.dev`, {
       allowedPorts: [443],
       allowHosts: new Set(),
     });
-    void reader.read(origin, client);
+    void reading.read(origin, client);
     return settled();
   };
   await read('costly', STRANGER);
@@ -149,6 +152,54 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
   for (const fetch of fetches) fetch.answer('a token');
   await settled();
   expect(fetches.at(-1)?.host).toBe('more.dev');
+});
+
+test('a reading of the last 10 s that found the token of a caller answers them at once', async () => {
+  await using reading = startReading(2);
+  const { fetches, verifications, clock } = reading;
+  const [here, there] = verifications;
+  if (here === undefined || there === undefined) throw new Error('two were asked for');
+  const { token } = await here.start(ORIGIN, OWNER);
+  await here.start(ORIGIN, OTHER_OWNER);
+  const strangers = here.confirm(ORIGIN, STRANGER);
+  await settled();
+  const meanwhile = here.confirm(ORIGIN, OWNER);
+  await settled();
+  fetches[0]?.answer(token);
+  expect((await strangers).verified).toBe(true);
+  expect((await meanwhile).verified).toBe(true);
+  clock.advance(SPACING_MS - 1);
+  expect((await there.confirm(ORIGIN, OWNER)).verified).toBe(true);
+  expect(fetches).toHaveLength(1);
+
+  // It found the token of another, and so says nothing of this one.
+  const others = there.confirm(ORIGIN, OTHER_OWNER);
+  await settled();
+  clock.advance(1);
+  await settled();
+  expect(fetches).toHaveLength(2);
+  fetches[1]?.answer('not yet');
+  expect(await others).toMatchObject({ verified: false, reason: 'mismatch' });
+});
+
+test('a reading that began before a confirm is not its failure', async () => {
+  await using reading = startReading();
+  const { store, fetches, verification, clock } = reading;
+  await verification.start(ORIGIN, OWNER);
+  const strangers = verification.confirm(ORIGIN, STRANGER);
+  await settled();
+  clock.advance(1);
+  const own = verification.confirm(ORIGIN, OWNER);
+  fetches[0]?.answer('not yet');
+  expect((await strangers).verified).toBe(false);
+  await settled();
+  const pair = { host: ORIGIN.host, client: OWNER.key };
+  expect((await store.ownership.failedConfirms(pair)).used).toBe(0);
+  clock.advance(SPACING_MS);
+  await settled();
+  fetches[1]?.answer('not yet');
+  expect((await own).verified).toBe(false);
+  expect((await store.ownership.failedConfirms(pair)).used).toBe(1);
 });
 
 test('instances on one store fetch a host 10 s apart, and share what they find', async () => {
@@ -182,13 +233,13 @@ test('instances on one store fetch a host 10 s apart, and share what they find',
 
 test('a fault of ours reaches all who waited, and the next fetch begins anew', async () => {
   await using reading = startReading();
-  const { fetches, reader, clock } = reading;
-  const reads = [reader.read(ORIGIN, OWNER), reader.read(ORIGIN, STRANGER)];
+  const { fetches, read, clock } = reading;
+  const reads = [read(ORIGIN, OWNER), read(ORIGIN, STRANGER)];
   const outcomes = Promise.allSettled(reads);
   await settled();
   fetches[0]?.fail(new ScannerFailed(new Error('the resolver is down')));
   for (const outcome of await outcomes) expect(outcome.status).toBe('rejected');
-  const again = reader.read(ORIGIN, OWNER);
+  const again = read(ORIGIN, OWNER);
   await settled();
   clock.advance(SPACING_MS);
   await settled();
@@ -198,8 +249,8 @@ test('a fault of ours reaches all who waited, and the next fetch begins anew', a
 
 test('nothing is fetched for a client that hung up before it was asked for', async () => {
   await using reading = startReading();
-  const { fetches, reader } = reading;
-  const left = reader.read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
+  const { fetches, read } = reading;
+  const left = read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
   await expect(left).rejects.toMatchObject({ code: 'saturated' });
   await settled();
   expect(fetches).toHaveLength(0);
@@ -207,11 +258,11 @@ test('nothing is fetched for a client that hung up before it was asked for', asy
 
 test('nothing is fetched for those who hung up while they waited', async () => {
   await using reading = startReading();
-  const { fetches, reader, clock } = reading;
+  const { fetches, read, clock } = reading;
   const hangsUp = new AbortController();
-  void reader.read(ORIGIN, OWNER);
+  void read(ORIGIN, OWNER);
   await settled();
-  const left = reader.read(ORIGIN, { ...STRANGER, disconnect: hangsUp.signal });
+  const left = read(ORIGIN, { ...STRANGER, disconnect: hangsUp.signal });
   await settled();
   hangsUp.abort();
   await expect(left).rejects.toMatchObject({ code: 'saturated' });
@@ -221,7 +272,7 @@ test('nothing is fetched for those who hung up while they waited', async () => {
   fetches[0]?.answer('a token');
 
   // Who comes afterwards waits for nobody.
-  const next = reader.read(ORIGIN, OWNER);
+  const next = read(ORIGIN, OWNER);
   await settled();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer('a token');
@@ -230,12 +281,12 @@ test('nothing is fetched for those who hung up while they waited', async () => {
 
 test('a service that stops sends those away whose fetch has not begun', async () => {
   await using reading = startReading();
-  const { fetches, reader } = reading;
-  const running = reader.read(ORIGIN, OWNER);
+  const { fetches, read, stopping } = reading;
+  const running = read(ORIGIN, OWNER);
   await settled();
-  const waiting = reader.read(ORIGIN, STRANGER);
+  const waiting = read(ORIGIN, STRANGER);
   await settled();
-  reader.stop();
+  stopping.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'saturated', retryAfterSec: 10 });
   fetches[0]?.answer('a token');
   expect((await running).finding.kind).toBe('served');

@@ -24,7 +24,5 @@ test('a service that stops begins no scan, and none was needed to stop', async (
   await scanning.scanner.close();
   const origin = parseOrigin('api.shop.dev');
   await expect(scanning.scanner.scan(origin)).rejects.toThrow(ScannerFailure);
-  await expect(scanning.fetchChallenge(origin, async () => true)).rejects.toThrow(
-    'The service stops.',
-  );
+  await expect(scanning.fetchToken(origin, async () => true)).rejects.toThrow('The service stops.');
 });

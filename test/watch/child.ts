@@ -56,7 +56,7 @@ const watching = createWatching({
     return { asked, handshakeMs: 0 };
   },
   resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-  fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
+  fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
   postWebhook: createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' }),
   onError: (message, error) => console.error(message, error),
   onStep() {

@@ -55,7 +55,7 @@ test('10,000 watches that were all missed are looked at within 10 s of a start, 
     }),
     turns: createOriginTurns({ now: () => nowMs, runningScans: () => 0 }),
     resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-    fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
+    fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
     postWebhook: async () => ({ status: 200, retryAfterMs: null, body: '{}' }),
     onError: (message, error) => {
       throw new Error(message, { cause: error });

@@ -40,7 +40,7 @@ function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> =
       return { asked: resources.map((one) => ({ ...one, kind: 'unknown' })), handshakeMs: 0 };
     },
     resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-    fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
+    fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
     postWebhook: postWebhook ?? (async () => ({ status: 200, retryAfterMs: null, body: '{}' })),
     onError: (message, error) => {
       throw new Error(message, { cause: error });
@@ -210,7 +210,7 @@ test.each([
   const firstDayMs = watched.app.now() - (watched.app.now() % DAY_MS);
   for (let day = 0; day < 31; day += 1) {
     watched.app.advance(beforeMidnight(firstDayMs + day * DAY_MS) - watched.app.now());
-    const slot = await store.ownership.beginChallengeFetch(HOST);
+    const slot = await store.ownership.beginReading(HOST);
     if (isFound && slot.taken) {
       const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
       const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });

@@ -83,7 +83,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
       kind: 'addresses',
       addresses: [watched.addresses.get(host) ?? { address: '203.0.113.1', family: 4 }],
     }),
-    fetchChallenge: async ({ host }) =>
+    fetchToken: async ({ host }) =>
       app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },
     postWebhook: createPostWebhook({
       createClient: createProbeClient,

@@ -4,12 +4,12 @@ import type { Origin } from '../../guard/origin.ts';
 import { type Client, toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import { changeListing, type ListingWish } from '../../ownership/listing.ts';
-import { CHALLENGE_PATH } from '../../ownership/ownership-token.ts';
+import { TOKEN_PATH } from '../../ownership/ownership-token.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { listingKeyParameter, requestedOrigin, urlParameter } from './url-parameter.ts';
 
-/** Errors of routes that fetch the challenge file. */
+/** Errors of routes that read the file with the ownership token. */
 const READING = [
   'confirm_limit',
   'rate_limited',
@@ -68,7 +68,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         listingKey: Type.String({
           description: 'A secret: stands for you at POST /v1/listing once the token is confirmed.',
         }),
-        wellKnownPath: Type.String({ const: CHALLENGE_PATH }),
+        wellKnownPath: Type.String({ const: TOKEN_PATH }),
         instructions: Type.String(),
         expiresInSec: Type.Integer(),
       }),
@@ -81,7 +81,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     path: '/v1/verify/confirm',
     offer: 'verifyConfirm',
     summary: 'Have the token read at the challenge path',
-    description: `Reads ${CHALLENGE_PATH} over https, redirects not followed, at most once in 10 s: all who wait are answered by one reading that began after they asked. Serving any unexpired token of the host verifies it.`,
+    description: `Reads ${TOKEN_PATH} over https, redirects not followed, at most once in 10 s: all who wait are answered by one reading that began after they asked. Serving any unexpired token of the host verifies it.`,
     body: confirmBody,
     response: {
       200: Type.Object({

@@ -4,7 +4,7 @@ import 'tldts';
 import { expect, test } from 'vitest';
 import type { Address } from '../../../src/guard/resolve.ts';
 import type { AskSeller } from '../../../src/limits/run-preflight.ts';
-import type { FetchChallenge } from '../../../src/ownership/ownership-token.ts';
+import type { FetchToken } from '../../../src/ownership/ownership-token.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { startSelling } from '../routes/paid/selling.ts';
@@ -24,14 +24,14 @@ function startWorld({ addressOf }: World) {
     dialled.push(origin.host);
     return { preflight: toPreflight([]), handshakeMs: 0 };
   };
-  const fetchChallenge: FetchChallenge = async ({ host }, admit) => {
+  const fetchToken: FetchToken = async ({ host }, admit) => {
     await admit(found(host));
     dialled.push(host);
     return { kind: 'served', text: 'nothing of ours' };
   };
   return {
     dialled,
-    options: { askSeller, fetchChallenge, wait: () => wake.promise },
+    options: { askSeller, fetchToken, wait: () => wake.promise },
     async advance(service: TestApp, ms: number): Promise<void> {
       for (let past = 0; past < ms; past += 50) {
         service.advance(50);

@@ -12,7 +12,7 @@ test('a confirm whose client has gone fetches nothing', async () => {
       await turn.promise;
       service.advance(ms);
     },
-    fetchChallenge: async () => {
+    fetchToken: async () => {
       fetches += 1;
       return { kind: 'served', text: 'nothing of ours' };
     },

@@ -1,10 +1,10 @@
 /** Both stores: proof of domain control: tokens, failures, confirms. */
 import { describe, expect, it } from 'vitest';
 import {
-  CHALLENGE_FETCH_SPACING_MS,
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
+  READING_SPACING_MS,
   TOKEN_LIFETIME_MS,
 } from '../../../src/store/ownership.ts';
 import { issuedToken } from './samples.ts';
@@ -97,19 +97,19 @@ export function ownershipCounts(subject: ContractSubject): void {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
-      const retryAtMs = atMs + CHALLENGE_FETCH_SPACING_MS;
-      expect(await ownership.challengeFetchDueAtMs(PAIR.host)).toBe(0);
-      const racers = Array.from({ length: 6 }, () => ownership.beginChallengeFetch(PAIR.host));
+      const retryAtMs = atMs + READING_SPACING_MS;
+      expect(await ownership.readingDueAtMs(PAIR.host)).toBe(0);
+      const racers = Array.from({ length: 6 }, () => ownership.beginReading(PAIR.host));
       const outcomes = await Promise.all(racers);
       expect(outcomes.filter((outcome) => outcome.taken)).toEqual([{ taken: true, atMs }]);
       const refused = outcomes.filter((outcome) => !outcome.taken);
       for (const outcome of refused) expect(outcome).toEqual({ taken: false, retryAtMs });
-      expect(await ownership.challengeFetchDueAtMs(PAIR.host)).toBe(retryAtMs);
-      expect((await ownership.beginChallengeFetch('other.com')).taken).toBe(true);
-      clock.advance(CHALLENGE_FETCH_SPACING_MS - 1);
-      expect((await ownership.beginChallengeFetch(PAIR.host)).taken).toBe(false);
+      expect(await ownership.readingDueAtMs(PAIR.host)).toBe(retryAtMs);
+      expect((await ownership.beginReading('other.com')).taken).toBe(true);
+      clock.advance(READING_SPACING_MS - 1);
+      expect((await ownership.beginReading(PAIR.host)).taken).toBe(false);
       clock.advance(1);
-      expect((await ownership.beginChallengeFetch(PAIR.host)).taken).toBe(true);
+      expect((await ownership.beginReading(PAIR.host)).taken).toBe(true);
     });
 
     it('tells for a minute what fetches found', async () => {

@@ -163,7 +163,7 @@ export function purgeForgets(subject: ContractSubject): void {
       }
       for (const host of ['a.com', 'b.com', 'b.com']) {
         await store.ownership.issueToken({ host, ...issuedToken(randomUUID()) });
-        await store.ownership.beginChallengeFetch(host);
+        await store.ownership.beginReading(host);
         await store.ownership.noteFailedConfirm({ host, client: 'c' }, clock.now());
       }
       // Two fetches, whose spacing is over; then two leases, three tokens and two failures.
@@ -171,7 +171,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.purge(clock.advance(1))).other).toBe(7);
       expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
       expect(await take()).toMatchObject({ held: true, lease: { turn: 1 } });
-      expect((await store.ownership.beginChallengeFetch('a.com')).taken).toBe(true);
+      expect((await store.ownership.beginReading('a.com')).taken).toBe(true);
     });
 
     it('leaves a turn that is held, however old', async () => {
