@@ -1,16 +1,15 @@
 /** A file of its own: the service runs it at rest, when nothing that asks an index is loaded. */
-import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 import type { RefreshingStanding } from './create-standing.ts';
 
 export type ListingRefresh = {
-  readonly store: Pick<Store, 'leases'>;
+  readonly store: Pick<Store, 'slots'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
   /** Told of errors that no caller sees and an operator may want to know. */
   onError(message: string, error: unknown): void;
 };
 
-const LEASE_NAME = 'refresh:listing';
+const LEASE_SCOPE = ['refresh', 'listing'];
 /** Exceeds any lookup's time, and frees the lease soon after an instance crashed. */
 const LEASE_LIFETIME_MS = 60_000;
 
@@ -24,14 +23,10 @@ export async function refreshListing({
   onError,
 }: ListingRefresh): Promise<'asked' | 'held' | 'failed'> {
   try {
-    const outcome = await store.leases.take({
-      name: LEASE_NAME,
-      attempt: randomUUID(),
-      lifetimeMs: LEASE_LIFETIME_MS,
-    });
-    if (!outcome.held) return 'held';
+    const lease = await store.slots.lease(LEASE_SCOPE, LEASE_LIFETIME_MS);
+    if (!lease.taken) return 'held';
     const lookup = await standing.refreshListing();
-    await store.leases.release(outcome.lease);
+    await store.slots.release(lease.slot);
     if (lookup.state !== 'failed') return 'asked';
     onError('The listing was not refreshed, scans go by the last one', lookup.detail);
   } catch (error) {

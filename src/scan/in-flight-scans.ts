@@ -4,8 +4,8 @@ import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { toRecording } from '../probe/recording.ts';
-import type { Lease } from '../store/leases.ts';
 import type { KeptRecording } from '../store/results.ts';
+import type { Slot } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import {
   type FinishedScan,
@@ -138,22 +138,18 @@ export class InFlightScans {
     options: RunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
-    const { leases } = this.#options.store;
+    const { slots } = this.#options.store;
     for (;;) {
       this.#abandoned.signal.throwIfAborted();
-      const turn = await leases.take({
-        name: `scan:${origin.host}`,
-        attempt: randomUUID(),
-        lifetimeMs: LEASE_LIFETIME_MS,
-      });
-      if (turn.held) return await this.#scanUnderLease(turn.lease, origin, options, scan);
-      const finished = await this.#awaitOtherInstance(turn.heldBy, origin, scan);
+      const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS);
+      if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
+      const finished = await this.#awaitOtherInstance(lease.heldBy, origin, scan);
       if (finished !== null) return finished;
     }
   }
 
   async #scanUnderLease(
-    lease: Lease,
+    lease: Slot,
     origin: Origin,
     { submittedUrl = origin.url, finishedBefore }: RunOptions,
     scan: InFlightScan,
@@ -197,7 +193,7 @@ export class InFlightScans {
       return finished;
     } finally {
       // A failed release must neither hide the scan's outcome nor delay its callers.
-      await store.leases.release(lease).catch((error: unknown) => {
+      await store.slots.release(lease).catch((error: unknown) => {
         this.#options.onError?.(error);
         this.#releaseLater(lease).catch(() => undefined);
       });
@@ -214,13 +210,13 @@ export class InFlightScans {
   }
 
   /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */
-  async #releaseLater(lease: Lease): Promise<void> {
+  async #releaseLater(lease: Slot): Promise<void> {
     const { store } = this.#options;
     const { signal } = this.#abandoned;
     for (;;) {
       await pause(RELEASE_INTERVAL_MS, undefined, { signal, ref: false });
       if (store.now() > lease.expiresAtMs) return;
-      const released = await store.leases.release(lease).then(
+      const released = await store.slots.release(lease).then(
         () => true,
         () => false,
       );
@@ -230,14 +226,14 @@ export class InFlightScans {
 
   /** Waits for another instance's result; null when its scan ended without one. */
   async #awaitOtherInstance(
-    lease: Lease,
+    lease: Slot,
     origin: Origin,
     scan: InFlightScan,
   ): Promise<FinishedScan | null> {
-    const { leases, results } = this.#options.store;
+    const { slots, results } = this.#options.store;
     for (;;) {
       // Read first, because a result is stored before its lease is released.
-      const isRunning = await leases.isHeld(lease);
+      const isRunning = await slots.isHeld(lease);
       const sinceMs = lease.takenAtMs;
       // A payer of the other instance may have published it between two polls.
       const result =

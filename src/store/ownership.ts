@@ -1,13 +1,7 @@
 import type { StoreContext } from './context.ts';
 import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
-import {
-  freeAgainAtMs,
-  type Slot,
-  type SlotRequest,
-  type SlotStore,
-  type SlotOutcome as TakenSlot,
-} from './slots.ts';
+import { freeAgainAtMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
 
 /** A token lives this long, and so does the right to change the listing after a confirm. */
 export const TOKEN_LIFETIME_MS = 3_600_000;
@@ -56,7 +50,7 @@ export type StoredFinding = {
 /** `retryAtMs` says when the next one is free. */
 export type SlotOutcome =
   | { readonly taken: true; readonly atMs: number }
-  | Extract<TakenSlot, { readonly taken: false }>;
+  | { readonly taken: false; readonly retryAtMs: number };
 
 const tokenGroup = (host: string) => `token ${host}`;
 const findingGroup = (host: string) => `challenge_finding ${host}`;
@@ -212,7 +206,8 @@ async function take(
     endsWithOwner: false,
     ...request,
   });
-  return outcome.taken ? { taken: true, atMs: outcome.slot.takenAtMs } : outcome;
+  if (!outcome.taken) return { taken: false, retryAtMs: outcome.retryAtMs };
+  return { taken: true, atMs: outcome.slot.takenAtMs };
 }
 
 function tokenOf({ data }: Slot): IssuedToken {

@@ -57,7 +57,7 @@ export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
 const owner = objectOf<keyof Owner>('host', 'boot');
 
-/** The tables of payments, leases and slots. */
+/** The tables of payments and slots. */
 export const PAYMENT_TABLES = {
   ledger: table({
     name: 'ledger',
@@ -148,20 +148,5 @@ export const PAYMENT_TABLES = {
     unique: [['scope', 'n']],
     indexes: [['group'], ['expiresAtMs']],
     passing: (row) => row.endsWithOwner,
-  }),
-  leases: table({
-    name: 'leases',
-    columns: {
-      name: text,
-      turn: integer,
-      owner,
-      attempt: text,
-      takenAtMs: integer,
-      expiresAtMs: integer,
-      releasedAtMs: orNull(integer),
-    },
-    key: ['name', 'turn'],
-    indexes: [['takenAtMs']],
-    passing: () => true,
   }),
 };

@@ -39,12 +39,9 @@ export async function purgeOn(
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
-  const { slots, leases, recordings, unpaid, snapshots } = context.tables;
-  const oldTurn = { takenAtMs: before(RETENTION_MS.endedLease) };
+  const { slots, recordings, unpaid, snapshots } = context.tables;
   const removed = [
     await slots.removeInBatches({ expiresAtMs: before(0) }),
-    await leases.removeInBatches({ ...oldTurn, releasedAtMs: { not: null } }),
-    await leases.removeInBatches({ ...oldTurn, expiresAtMs: before(0) }),
     await purgeIdentifiers(context, nowMs),
     await purgeOwners(context, nowMs),
     await purgeSigningKeys(context, nowMs),

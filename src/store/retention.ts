@@ -24,7 +24,6 @@ export const RETENTION_MS = {
   unpaidMark: 24 * HOUR_MS,
   /** A token, a failed confirm or a fetch of a challenge counts for so long. */
   slot: HOUR_MS,
-  endedLease: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentHost: HOUR_MS,
   /** A row of an owner that a later one has replaced. */

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { StoreContext } from './context.ts';
+import type { EngineContext } from './context.ts';
 import type { Owner } from './payment-tables.ts';
 import { jitter, joinId } from './table.ts';
 import type { Row } from './tables.ts';
@@ -9,7 +9,7 @@ export type SlotScope = readonly string[];
 
 export type SlotRequest = {
   readonly scope: SlotScope;
-  /** Slots of the scope are numbered from 0 to `limit` - 1, and one row holds each. */
+  /** Slots of the scope are numbered from 0 to `limit` - 1, and one row holds each. At least 1. */
   readonly limit: number;
   /** The slot is freed after this long at the latest. */
   readonly lifetimeMs: number;
@@ -39,8 +39,13 @@ export type Slot = {
 
 export type SlotOutcome =
   | { readonly taken: true; readonly slot: Slot }
-  /** Time at which a slot is free again at the latest. */
-  | { readonly taken: false; readonly retryAtMs: number };
+  | {
+      readonly taken: false;
+      /** Time at which a slot is free again at the latest. */
+      readonly retryAtMs: number;
+      /** The oldest of the slots that are taken. */
+      readonly heldBy: Slot;
+    };
 
 type SlotRow = Row<'slots'>;
 
@@ -50,9 +55,9 @@ type SlotRow = Row<'slots'>;
  */
 export type SlotStore = ReturnType<typeof slotsOn>;
 
-export function slotsOn({ tables, owner, now, isAlive }: StoreContext) {
+export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
   const { slots } = tables;
-  return {
+  const store = {
     /** Takes a free number of the scope, or says when one is free again. */
     async take(request: SlotRequest): Promise<SlotOutcome> {
       const { limit, lifetimeMs, endsWithOwner, group = null, data = null } = request;
@@ -64,7 +69,10 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext) {
         const own = live.find((row) => row.attempt === attempt);
         if (own) return { taken: true, slot: own };
         // Slots beyond a limit that was lowered since count too.
-        if (live.length >= limit) return { taken: false, retryAtMs: freeAgainAtMs(live) };
+        const [heldBy] = live;
+        if (heldBy && live.length >= limit) {
+          return { taken: false, retryAtMs: freeAgainAtMs(live), heldBy };
+        }
         const over = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
         // The random attempt protects a row that has taken the same number since.
         if (over.length > 0) await slots.remove({ attempt: { in: over } });
@@ -80,6 +88,17 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext) {
       }
     },
 
+    /** Takes the only slot of the scope: one instance at a time does the work, and its end frees it. */
+    lease(scope: SlotScope, lifetimeMs: number): Promise<SlotOutcome> {
+      return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true });
+    },
+
+    /** True while nobody has released the slot, it has not expired and, if it ends with its owner, he lives. */
+    async isHeld({ attempt }: Pick<Slot, 'attempt'>): Promise<boolean> {
+      const row = await slots.get(attempt);
+      return row !== null && (await liveAmong([row])).length > 0;
+    },
+
     /** Frees the slot at once; does nothing to a later holder of its number. */
     async release({ attempt }: Pick<Slot, 'attempt'>): Promise<void> {
       await slots.remove({ attempt });
@@ -91,6 +110,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext) {
       return liveAmong(await slots.all(where));
     },
   };
+  return store;
 
   /** Sorts oldest first. Looks up once each owner whose end would free a slot. */
   async function liveAmong(rows: readonly SlotRow[]): Promise<readonly SlotRow[]> {

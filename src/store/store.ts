@@ -5,7 +5,6 @@ import { changesOn } from './changes.ts';
 import type { EngineContext } from './context.ts';
 import { directoryOn, exportsOn, historyOn } from './directory.ts';
 import { identifiersOn } from './identifiers.ts';
-import { leasesOn } from './leases.ts';
 import { ledgerOn } from './ledger.ts';
 import { listingOn } from './listing.ts';
 import { ownershipOn } from './ownership.ts';
@@ -151,7 +150,6 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     ownership: ownershipOn(context, slots),
     slots,
     listing: listingOn(context),
-    leases: leasesOn(context),
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
     watches: watchesOn(context),

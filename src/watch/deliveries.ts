@@ -65,7 +65,7 @@ async function deliverInTurn(
 ): Promise<void> {
   let handshakeMs = 0;
   try {
-    await underLease(options.store, `webhook:${receiver}`, LEASE_MS, async () => {
+    await underLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
       const watch = await findWatch(options.store, host);
       if (watch?.endedAtMs !== null || watch.receiver !== receiver) return;
       handshakeMs = await deliver(options, watch, turn);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 
 /** A limit leaves no room for the work now; the caller tries it again soon. */
@@ -8,16 +8,16 @@ export class NoPlace extends Error {
 
 /** Runs `work` under a lease. Throws NoPlace when another instance holds it. */
 export async function underLease<Result>(
-  { leases }: Pick<Store, 'leases'>,
-  name: string,
+  { slots }: Pick<Store, 'slots'>,
+  scope: SlotScope,
   lifetimeMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const turn = await leases.take({ name, attempt: randomUUID(), lifetimeMs });
-  if (!turn.held) throw new NoPlace();
+  const lease = await slots.lease(scope, lifetimeMs);
+  if (!lease.taken) throw new NoPlace();
   try {
     return await work();
   } finally {
-    await leases.release(turn.lease);
+    await slots.release(lease.slot);
   }
 }

@@ -167,7 +167,7 @@ class Rounds implements Watching {
   }
 
   #underLease(host: string, work: () => Promise<void>): Promise<void> {
-    return underLease(this.#options.store, `watch:${host}`, LOOK_LEASE_MS, work);
+    return underLease(this.#options.store, ['look', host], LOOK_LEASE_MS, work);
   }
 
   #lookAt(host: string): Promise<void> {

@@ -297,15 +297,15 @@ test('a result that its payer had published at once still reaches the host that 
 test('an origin can be scanned again soon after its lease could not be released', async () => {
   await using store = openClosable();
   let failures = 2;
-  const { leases } = store;
-  const flaky: Store['leases'] = {
-    ...leases,
+  const { slots } = store;
+  const flaky: Store['slots'] = {
+    ...slots,
     release: (lease) => {
       failures -= 1;
-      return failures >= 0 ? Promise.reject(new Error('gone')) : leases.release(lease);
+      return failures >= 0 ? Promise.reject(new Error('gone')) : slots.release(lease);
     },
   };
-  await using parts = setUp({ store: { ...store, leases: flaky } });
+  await using parts = setUp({ store: { ...store, slots: flaky } });
   const { host, scanner, errors } = parts;
   scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
   await expect(host.run(SHOP)).rejects.toThrow('no threads');

@@ -6,7 +6,7 @@ import { countsAreExact } from './contract/counts.ts';
 import { directoryLists } from './contract/directory.ts';
 import { exportsAreConsistent } from './contract/exports.ts';
 import { identifiersChain } from './contract/identifiers.ts';
-import { leasesTakeTurns } from './contract/leases.ts';
+import { leasesHaveOneHolder } from './contract/leases.ts';
 import { ledgerAppends } from './contract/ledger.ts';
 import { limitsCount } from './contract/limits.ts';
 import { ownershipCounts } from './contract/ownership.ts';
@@ -33,7 +33,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     exportsAreConsistent(subject);
     changesAreNumbered(subject);
     ownershipCounts(subject);
-    leasesTakeTurns(subject);
+    leasesHaveOneHolder(subject);
     signingKeysFollow(subject);
     slotsBound(subject);
     limitsCount(subject);

@@ -1,5 +1,4 @@
 /** Membership of the shared store. */
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
@@ -109,17 +108,16 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
 
     let aheadMs = 0;
     const store = await open({ clock: () => Date.now() + aheadMs });
-    const take = () =>
-      store.leases.take({ name: 'scan:a.com', attempt: randomUUID(), lifetimeMs: 60_000 });
+    const take = () => store.slots.lease(['scan:a.com'], 60_000);
     const before = await take();
-    expect(before.held).toBe(false);
-    if (before.held) return;
+    expect(before.taken).toBe(false);
+    if (before.taken) return;
     expect(await store.instances.isAlive(before.heldBy.owner)).toBe(true);
 
     aheadMs = 20_000;
     expect(await store.instances.isAlive(before.heldBy.owner)).toBe(false);
-    expect(await store.leases.isHeld(before.heldBy)).toBe(false);
-    expect(await take()).toMatchObject({ held: true, lease: { turn: 2 } });
+    expect(await store.slots.isHeld(before.heldBy)).toBe(false);
+    expect((await take()).taken).toBe(true);
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
     await store.instances.join({ settings, waitMs: 0 });
   });

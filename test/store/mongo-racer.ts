@@ -1,5 +1,4 @@
 /** The other process of the race tests: does what it is told, answers with a number, dies with its parent. */
-import { randomUUID } from 'node:crypto';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScan } from './contract/samples.ts';
 import { type RacerOrder, racing, SETTINGS } from './mongo-races.ts';
@@ -20,8 +19,7 @@ process.send?.('ready');
 async function obey(order: RacerOrder): Promise<number> {
   if (order.kind === 'race') return race(order.decision, order.round);
   if (order.kind === 'publish') return publish(order.from, order.scans);
-  const request = { name: order.lease, attempt: randomUUID(), lifetimeMs: 3_600_000 };
-  return (await store.leases.take(request)).held ? 1 : 0;
+  return (await store.slots.lease([order.lease], 3_600_000)).taken ? 1 : 0;
 }
 
 async function publish(from: number, scans: number): Promise<number> {

@@ -43,10 +43,7 @@ export function racing(store: Store, url: string): Racing {
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>
       (await store.ledger.append(ledgerStep('raced', round, 'computed'))) === 'won',
-    lease: async (round) => {
-      const request = { name: `scan:${round}`, attempt: randomUUID(), lifetimeMs: 3_600_000 };
-      return (await store.leases.take(request)).held;
-    },
+    lease: async (round) => (await store.slots.lease(['scan', `${round}`], 3_600_000)).taken,
     'change number': async (round) => {
       const { scanId, host, grade, score, checksVersion } = publishedScan();
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../errors.ts';
-import type { Lease, LeaseStore } from '../leases.ts';
 import type { Owner } from '../payment-tables.ts';
+import type { Slot, SlotStore } from '../slots.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
   type InstanceStore,
@@ -25,19 +24,19 @@ type JoinRequest = Parameters<InstanceStore['join']>[0];
  */
 export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;
-  readonly #leases: LeaseStore;
+  readonly #slots: SlotStore;
   readonly #onError: (message: string, error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
-  #signer: Lease | null = null;
+  #signer: Slot | null = null;
   #lastBeatMs = 0;
 
   constructor(
     context: MongoContext,
-    leases: LeaseStore,
+    slots: SlotStore,
     onError: (message: string, error: unknown) => void,
   ) {
     this.#context = context;
-    this.#leases = leases;
+    this.#slots = slots;
     this.#onError = onError;
   }
 
@@ -66,7 +65,7 @@ export class MongoInstances implements InstanceStore {
     clearInterval(this.#timer);
     const signer = this.#signer;
     this.#signer = null;
-    if (signer) await this.#leases.release(signer);
+    if (signer) await this.#slots.release(signer);
     await this.#context.instances.remove({ boot: this.#context.owner.boot });
   }
 
@@ -90,16 +89,12 @@ export class MongoInstances implements InstanceStore {
   }
 
   async #takeSigner(signer: string, deadlineMs: number): Promise<void> {
-    const request = {
-      name: `signer:${signer.toLowerCase()}`,
-      attempt: randomUUID(),
-      lifetimeMs: SIGNER_LIFETIME_MS,
-    };
+    const scope = ['signer', signer.toLowerCase()];
     const conflicting = new ConflictingInstances();
     for (;;) {
-      const outcome = await this.#leases.take(request);
-      if (outcome.held) {
-        this.#signer = outcome.lease;
+      const outcome = await this.#slots.lease(scope, SIGNER_LIFETIME_MS);
+      if (outcome.taken) {
+        this.#signer = outcome.slot;
         return;
       }
       const { owner } = outcome.heldBy;
@@ -134,7 +129,7 @@ export class MongoInstances implements InstanceStore {
     const other = (await liveInstances(this.#context)).find(
       (host) => host.joined && differingSetting(host.settings, settings) !== undefined,
     );
-    const signerGone = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));
+    const signerGone = this.#signer !== null && !(await this.#slots.isHeld(this.#signer));
     if (!other && !signerGone) return;
     const reason = other
       ? mustAgree(other, settings)

@@ -1,8 +1,8 @@
 import { type Db, MongoClient } from 'mongodb';
 import type { EngineContext } from '../context.ts';
-import { leasesOn } from '../leases.ts';
 import { newOwner } from '../payment-tables.ts';
 import { RETENTION_MS } from '../retention.ts';
+import { slotsOn } from '../slots.ts';
 import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
 import { type AnyTableSpec, joinId, openTables } from '../table.ts';
 import { TABLES } from '../tables.ts';
@@ -82,7 +82,7 @@ async function assemble(
     now,
   };
   const own: MongoContext = { ...openTables(OWN_TABLES, open), owner, timeScale, now };
-  const instances = new MongoInstances(own, leasesOn(context), onError);
+  const instances = new MongoInstances(own, slotsOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location, shared: true },
     sharing: {

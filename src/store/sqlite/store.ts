@@ -19,7 +19,7 @@ export type SqliteOptions = OpenStoreOptions & {
 
 /**
  * Opens the embedded store: one file, one process. WAL with full sync makes every completed write survive
- * SIGKILL and power loss. Leases and slots survive only SIGKILL, because they end with their process anyway.
+ * SIGKILL and power loss. Slots of work survive only SIGKILL, because they end with their process anyway.
  * @param path a file (its folder is made), or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */

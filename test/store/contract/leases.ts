@@ -1,7 +1,6 @@
-/** Both stores: leases, one insert a turn. */
-import { randomUUID } from 'node:crypto';
+/** Both stores: leases, each the only slot of its scope. */
 import { describe, expect, it } from 'vitest';
-import type { Lease, LeaseOutcome } from '../../../src/store/leases.ts';
+import type { Slot, SlotOutcome } from '../../../src/store/slots.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ContractSubject } from './subject.ts';
 import { TestClock } from './test-clock.ts';
@@ -17,40 +16,20 @@ const SETTINGS = {
   signingKey: 'kept in the store',
 };
 
-export function leasesTakeTurns(subject: ContractSubject): void {
+export function leasesHaveOneHolder(subject: ContractSubject): void {
   describe('leases', () => {
-    it('has one holder, and the next turn after a release', async () => {
+    it('have one holder, and the next after a release', async () => {
       const store = await joined(subject);
       const first = held(await take(store));
       const second = await take(store);
-      expect(second).toEqual({ held: false, heldBy: first });
-      expect(await store.leases.isHeld(first)).toBe(true);
-      await store.leases.release(first);
-      expect(await store.leases.isHeld(first)).toBe(false);
-      expect(held(await take(store)).turn).toBe(2);
+      expect(second).toMatchObject({ taken: false, heldBy: { attempt: first.attempt } });
+      expect(await store.slots.isHeld(first)).toBe(true);
+      await store.slots.release(first);
+      expect(await store.slots.isHeld(first)).toBe(false);
+      expect((await take(store)).taken).toBe(true);
     });
 
-    it('lets exactly one of many racers hold it', async () => {
-      const store = await joined(subject);
-      const outcomes = await Promise.all(Array.from({ length: 20 }, () => take(store)));
-      expect(outcomes.filter((outcome) => outcome.held)).toHaveLength(1);
-    });
-
-    it('keeps names apart', async () => {
-      const store = await joined(subject);
-      expect((await take(store, 'scan:a.com')).held).toBe(true);
-      expect((await take(store, 'scan:b.com')).held).toBe(true);
-    });
-
-    it('tells a taker whose reply was lost that it holds the lease', async () => {
-      const store = await joined(subject);
-      const attempt = randomUUID();
-      const request = { name: 'scan:a.com', attempt, lifetimeMs: LIFETIME_MS };
-      const first = held(await store.leases.take(request));
-      expect(held(await store.leases.take(request))).toEqual(first);
-    });
-
-    it('ends when it expires; the late holder cannot end the next turn', async () => {
+    it('end when they expire; the late holder cannot end the next one', async () => {
       const clock = new TestClock();
       const store = await joined(subject, clock);
       const first = held(await take(store));
@@ -60,21 +39,21 @@ export function leasesTakeTurns(subject: ContractSubject): void {
         owner: store.info.owner,
       });
       clock.advance(LIFETIME_MS - 1);
-      expect((await take(store)).held).toBe(false);
+      expect((await take(store)).taken).toBe(false);
       clock.advance(1);
-      expect(await store.leases.isHeld(first)).toBe(false);
+      expect(await store.slots.isHeld(first)).toBe(false);
       const second = held(await take(store));
-      await store.leases.release(first);
-      expect(await store.leases.isHeld(second)).toBe(true);
+      await store.slots.release(first);
+      expect(await store.slots.isHeld(second)).toBe(true);
     });
 
-    it('passes to the next process when its owner is gone', async () => {
+    it('pass to the next process when their owner is gone', async () => {
       const store = await joined(subject);
       const first = held(await take(store));
       const again = await subject.restart(store);
       await again.instances.join({ settings: SETTINGS });
-      expect(await again.leases.isHeld(first)).toBe(false);
-      expect(held(await take(again)).turn).toBe(2);
+      expect(await again.slots.isHeld(first)).toBe(false);
+      expect((await take(again)).taken).toBe(true);
     });
   });
 
@@ -104,11 +83,11 @@ async function joined(subject: ContractSubject, clock?: TestClock): Promise<Stor
   return store;
 }
 
-function take(store: Store, name = 'scan:a.com'): Promise<LeaseOutcome> {
-  return store.leases.take({ name, attempt: randomUUID(), lifetimeMs: LIFETIME_MS });
+function take(store: Store): Promise<SlotOutcome> {
+  return store.slots.lease(['scan', 'a.com'], LIFETIME_MS);
 }
 
-function held(outcome: LeaseOutcome): Lease {
-  if (outcome.held) return outcome.lease;
-  throw new Error(`held by turn ${outcome.heldBy.turn}`);
+function held(outcome: SlotOutcome): Slot {
+  if (outcome.taken) return outcome.slot;
+  throw new Error(`held by ${outcome.heldBy.owner.boot}`);
 }

@@ -151,38 +151,33 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.results.byScan(result.scanId)).toEqual(other);
     });
 
-    it('takes turns and slots that are over, all of them, and they begin anew', async () => {
+    it('takes slots that are over, all of them, and they begin anew', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      const take = () =>
-        store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs: MINUTE_MS });
-      for (const turn of [1, 2]) {
-        const outcome = await take();
-        expect(outcome).toMatchObject({ held: true, lease: { turn } });
-        if (outcome.held) await store.leases.release(outcome.lease);
-      }
+      const take = () => store.slots.lease(['n'], HOUR_MS);
+      expect((await take()).taken).toBe(true);
       for (const host of ['a.com', 'b.com', 'b.com']) {
         await store.ownership.issueToken({ host, ...issuedToken(randomUUID()) });
         await store.ownership.beginReading(host);
         await store.ownership.noteFailedConfirm({ host, client: 'c' }, clock.now());
       }
-      // Two fetches, whose spacing is over; then two leases, three tokens and two failures.
+      // Two fetches, whose spacing is over; then a lease, three tokens and two failures.
       expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(2);
-      expect((await store.purge(clock.advance(1))).other).toBe(7);
+      expect((await store.purge(clock.advance(1))).other).toBe(6);
       expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
-      expect(await take()).toMatchObject({ held: true, lease: { turn: 1 } });
+      expect((await take()).taken).toBe(true);
       expect((await store.ownership.beginReading('a.com')).taken).toBe(true);
     });
 
-    it('leaves a turn that is held, however old', async () => {
+    it('leaves a lease that is held, however old', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const lifetimeMs = 100 * DAY_MS;
-      const held = await store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs });
+      const held = await store.slots.lease(['n'], lifetimeMs);
       await store.purge(clock.advance(2 * DAY_MS));
-      const next = await store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs });
-      expect(next.held).toBe(false);
-      expect(held.held && (await store.leases.isHeld(held.lease))).toBe(true);
+      const next = await store.slots.lease(['n'], lifetimeMs);
+      expect(next.taken).toBe(false);
+      expect(held.taken && (await store.slots.isHeld(held.slot))).toBe(true);
     });
 
     it('takes an identifier chain whole, after the keys in it', async () => {
