@@ -15,8 +15,9 @@ const UNIT = [
   'test/engine/{read-verdict,score}.test.ts',
   'test/golden/golden-table.test.ts',
   'test/limits/origin-turns.test.ts',
-  'test/buyers/{advise,answer-line}.test.ts',
+  'test/buyers/advise.test.ts',
   'test/parse/{json,openapi,text,x402}/**/*.test.ts',
+  'test/words/**/*.test.ts',
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];
 

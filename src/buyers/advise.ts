@@ -1,23 +1,27 @@
 /** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
 
-import type { Observations, ResourceSet } from '../model/observations.ts';
+import type { HttpData } from '../model/observation.ts';
+import {
+  BROWSER_ORIGIN,
+  type BrowserAnswers,
+  type Observations,
+  type OfferOnChain,
+  type ResourceSet,
+} from '../model/observations.ts';
 import type { OtherWay } from '../model/payability.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
+import { isUnderMinimum, partsOfDollar } from '../parse/x402/amount.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
 import { settlesUpfront, transferMethod } from '../parse/x402/schemes.ts';
-import { browserAdvice } from './browser-advice.ts';
-import { chainAdvice } from './chain-advice.ts';
-import { signInsElsewhere } from './sign-in-elsewhere.ts';
-import { differingOffers } from './signed-offers.ts';
+import { differingOffers, signInsElsewhere } from './extension-advice.ts';
 
 export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
 
 const MAX_SHOWN = 3;
-const MINIMUM_PARTS = 1_000n;
 const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
 type Found = readonly [id: AdviceId, text: string];
@@ -77,11 +81,9 @@ function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): 
       ]);
     }
     const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
-    const parts = partsOfDollar(offer, kit);
-    if (parts === null) continue;
-    if (parts.amount > parts.dollar) found.push(['over-default-limit', text]);
-    if (parts.amount * MINIMUM_PARTS < parts.dollar)
-      found.push(['under-facilitator-minimum', text]);
+    const parts = partsOfDollar(offer);
+    if (parts !== null && parts.amount > parts.dollar) found.push(['over-default-limit', text]);
+    if (isUnderMinimum(offer)) found.push(['under-facilitator-minimum', text]);
   }
   const isSponsored = SPONSORS.some((name) => extensions[name] !== undefined);
   const [first] = offers;
@@ -126,18 +128,97 @@ function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly
   ];
 }
 
-/** Every asset in the catalog is worth a dollar. */
-function partsOfDollar({ network, asset, amount }: Offer, kit: Kit) {
-  if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  const known = kit.asset(network, asset);
-  if (known === null || typeof amount !== 'string' || !/^[1-9][0-9]{0,77}$/.test(amount))
-    return null;
-  return { amount: BigInt(amount), dollar: 10n ** BigInt(known.decimals) };
-}
-
 /** Permit2 needs an allowance by the token's owner, which most wallets have never given. */
 function needsAllowance(offer: Offer, kit: Kit): boolean {
   const row = kit.scheme(offer);
   if (row === null || row.namespace !== 'eip155') return false;
   return row.scheme === 'upto' || transferMethod(row, offer.extra) === 'permit2';
+}
+
+function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly Found[] {
+  return offers.flatMap(({ network, asset, payTo, ...seen }): readonly Found[] => {
+    const place = `${kit.quote(asset)} on ${kit.quote(network)}`;
+    if (!seen.hasCode) return [['asset-without-code', `${place} has no code`]];
+    const found: Found[] = [];
+    if (seen.domain?.agrees === false) {
+      const { named } = seen.domain;
+      const right =
+        named === null ? '' : `; it names ${kit.quote(named.name)}, ${kit.quote(named.version)}`;
+      const text = `DOMAIN_SEPARATOR() of ${place} is not that of extra.name and extra.version`;
+      found.push(['domain-differs', text + right]);
+    }
+    if (seen.transferReverts === true) {
+      found.push(['transfer-reverts', `transfers of ${place} to ${kit.quote(payTo)} revert`]);
+    }
+    if (seen.noTokenAccount === true) {
+      found.push(['no-token-account', `${kit.quote(payTo)} has no account of ${place}`]);
+    }
+    return found;
+  });
+}
+
+const CHALLENGE_HEADER = 'payment-required';
+
+/** Judges the challenge in a browser: by the CORS protocol of Fetch, and as a page in a tab. */
+function browserAdvice({ path, fetched, opened }: BrowserAnswers, kit: Kit): readonly Found[] {
+  const request = kit.request('GET', path);
+  const found: Found[] = [];
+  if (fetched.ok && fetched.data.status === 402) {
+    const hidden = hiddenWhy(fetched.data, kit);
+    if (hidden !== null) found.push(['hidden-from-browsers', `${request}: ${hidden}`]);
+  }
+  if (!fetched.ok || !opened.ok || kit.header(fetched.data, CHALLENGE_HEADER) === null)
+    return found;
+  const paywall = paywallWithout(opened.data, kit);
+  if (paywall !== null) {
+    found.push(['paywall-without-challenge', `${request} opened in a browser: ${paywall}`]);
+  }
+  const [one, other] = [findKind(fetched.data, kit), findKind(opened.data, kit)];
+  if (one !== other && ![fetched.data, opened.data].every((data) => variesByAccept(data, kit))) {
+    found.push([
+      'varies-unsaid',
+      `${request}: ${one} to a script, ${other} to a browser, without Vary: Accept on both`,
+    ]);
+  }
+  return found;
+}
+
+/** Finds why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null when it can. */
+function hiddenWhy(data: HttpData, kit: Kit): string | null {
+  const allowed = kit.headers(data, 'access-control-allow-origin');
+  if (allowed.length === 0) return '402 without Access-Control-Allow-Origin';
+  // Repeated headers join to one value, which is neither `*` nor an origin.
+  const value = allowed.join(', ');
+  if (value !== '*' && value !== BROWSER_ORIGIN) {
+    return `Access-Control-Allow-Origin: ${kit.quote(value)} lets no other site read it`;
+  }
+  if (kit.header(data, CHALLENGE_HEADER) === null) return null;
+  const exposed = listOf(data, 'access-control-expose-headers', kit);
+  if (exposed.includes('*') || exposed.includes(CHALLENGE_HEADER)) return null;
+  return 'Access-Control-Expose-Headers does not name PAYMENT-REQUIRED';
+}
+
+/** A firewall or an error is no paywall. */
+function paywallWithout(data: HttpData, kit: Kit): string | null {
+  if (data.status === 402) {
+    return kit.header(data, CHALLENGE_HEADER) === null ? '402 without PAYMENT-REQUIRED' : null;
+  }
+  const isPage = /html/i.test(kit.header(data, 'content-type') ?? '');
+  return data.status < 400 && isPage ? `${data.status} with a page, not 402` : null;
+}
+
+function findKind(data: HttpData, kit: Kit): string {
+  const type = (kit.header(data, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const challenge = kit.header(data, CHALLENGE_HEADER) === null ? 'no challenge' : 'a challenge';
+  return `${data.status} ${type ? kit.quote(type) : 'of no type'} with ${challenge}`;
+}
+
+function variesByAccept(data: HttpData, kit: Kit): boolean {
+  const names = listOf(data, 'vary', kit);
+  return names.includes('*') || names.includes('accept');
+}
+
+function listOf(data: HttpData, name: string, kit: Kit): readonly string[] {
+  const values = kit.headers(data, name).flatMap((value) => value.split(','));
+  return values.map((value) => value.trim().toLowerCase());
 }

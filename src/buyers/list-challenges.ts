@@ -1,11 +1,19 @@
 /** Runs on a worker, because origins wrote the challenges. */
+import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
+import type { OfferPayability } from '../model/payability.ts';
+import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { headBytes } from '../parse/text/http-header.ts';
-import type { ChallengedResource } from '../parse/x402/challenge.ts';
+import { exactText } from '../parse/text/text.ts';
+import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
-import { MAX_OFFERS, type OfferTerms, offerTerms } from './offer-terms.ts';
-import type { SeenChallenge } from './try-challenge.ts';
+
+/** The parts of a 402 that a client reads. */
+export type SeenChallenge = Pick<HttpData, 'headers' | 'body'> & {
+  /** Set when the answer's head exceeds the limit of Node's fetch. */
+  readonly isLongHead?: true;
+};
 
 /** Statuses of input validation that runs before the payment check. */
 const VALIDATION: ReadonlySet<number | null> = new Set([400, 401, 422]);
@@ -79,4 +87,27 @@ function resultAsHeader(
 function isHidden(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || VALIDATION.has(status);
+}
+
+export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
+
+/** Each offer is tried up to twice; real sellers have few offers. */
+export const MAX_OFFERS = 64;
+
+const MAX_TERM_CHARS = 120;
+
+/** Formats terms for reports: cut, unseen characters escaped. */
+export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
+  return {
+    pointer,
+    scheme: shown(scheme),
+    network: shown(network),
+    asset: shown(asset),
+    amount: shown(amount),
+  };
+}
+
+function shown(value: JsonValue | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'string' ? exactText(value, MAX_TERM_CHARS) : showJson(value);
 }

@@ -20,13 +20,7 @@ import { showFault } from '../parse/x402/offer-fault.ts';
 import { offerFaults } from '../parse/x402/offer-faults.ts';
 import { findClient, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
-import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
-
-/** The parts of a 402 that a client reads. */
-export type SeenChallenge = Pick<HttpData, 'headers' | 'body'> & {
-  /** Set when the answer's head exceeds the limit of Node's fetch. */
-  readonly isLongHead?: true;
-};
+import { MAX_OFFERS, offerTerms, type SeenChallenge } from './list-challenges.ts';
 
 export type Trial = {
   readonly payableBy: PayableBy;

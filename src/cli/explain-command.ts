@@ -4,10 +4,10 @@
  */
 import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
-import { toPhrase } from '../model/check-phrases.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
+import { toPhrase } from '../words/check-phrases.ts';
 import { explainTopic, TOPICS } from './explain-topics.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';

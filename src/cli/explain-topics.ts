@@ -1,6 +1,6 @@
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
-import { INDEXED_STEPS } from '../scan/indexed-words.ts';
+import { INDEXED_STEPS } from '../words/indexed-words.ts';
 
 type Topic = {
   readonly why: string;

@@ -8,6 +8,7 @@ import {
 import type { ListedResource, Observations, ResourceObservation } from '../model/observations.ts';
 import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { isUnderMinimum } from '../parse/x402/amount.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { isSameAddress } from './listed-terms.ts';
@@ -63,7 +64,6 @@ const LAPSING_DAYS = 25;
 const DAY_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 500;
 /** A tenth of a cent in parts of a dollar. */
-const MINIMUM_PARTS = 1_000n;
 
 export function reasonsFor(
   index: IndexName,
@@ -194,7 +194,7 @@ function offerReasons(offers: readonly Offer[], request: string, kit: Kit): read
   const [first] = offers;
   if (first === undefined) return [];
   const found: Found[] = [];
-  if (offers.every((offer) => isUnderMinimum(offer, kit))) {
+  if (offers.every(isUnderMinimum)) {
     const amount = kit.show(first.amount);
     found.push(['under_minimum', `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`]);
   }
@@ -203,14 +203,6 @@ function offerReasons(offers: readonly Offer[], request: string, kit: Kit): read
     found.push(['testnet_only', `${request} ${first.pointer}/network: ${network}`]);
   }
   return found;
-}
-
-/** Every asset in the catalog is worth a dollar. */
-function isUnderMinimum({ network, asset, amount }: Offer, kit: Kit): boolean {
-  if (typeof network !== 'string' || typeof asset !== 'string') return false;
-  const known = kit.asset(network, asset);
-  const parts = kit.amount(amount);
-  return known !== null && parts !== null && parts * MINIMUM_PARTS < 10n ** BigInt(known.decimals);
 }
 
 function hostElsewhere(url: string | null, hostname: string): string | null {

@@ -1,6 +1,6 @@
 /** Runs on a worker, because a seller wrote the challenge. */
 import { hash } from 'node:crypto';
-import { MAX_OFFERS, offerTerms } from '../buyers/offer-terms.ts';
+import { MAX_OFFERS, offerTerms } from '../buyers/list-challenges.ts';
 import type { HttpData } from '../model/observation.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { toCheckLabel } from '../model/check-phrases.ts';
 import { cleanText } from '../parse/text/text.ts';
+import { toCheckLabel } from '../words/check-phrases.ts';
 
 const MAX_LINE_CHARS = 500;
 

@@ -1,10 +1,10 @@
-import { toOfferPrice } from '../buyers/offer-price.ts';
 import type { OfferPayability } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 import { caip2, isKnownNetwork } from '../parse/x402/networks.ts';
 import { SCHEMES, schemeRow } from '../parse/x402/schemes.ts';
 import { ORIGINS, type Tally } from '../store/statistics.ts';
+import { toOfferPrice } from '../words/answer-line.ts';
 import { payableState } from './finished-scan.ts';
 
 /** Stands for whatever the catalog does not know: names that an origin makes up are not for the public. */

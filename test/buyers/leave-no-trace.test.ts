@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { leaveNoTrace } from '../../src/buyers/leave-no-trace.ts';
+import { leaveNoTrace } from '../../src/buyers/try-on-thread.ts';
 
 const push = Array.prototype.push;
 afterEach(() => {

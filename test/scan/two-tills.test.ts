@@ -1,10 +1,10 @@
 /** Shops that sell over x402 and over another protocol: the x402 half is graded, the buyer learns of both. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerLine } from '../../src/buyers/answer-line.ts';
 import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
+import { answerLine } from '../../src/words/answer-line.ts';
 import { printable } from '../cli/printable.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';

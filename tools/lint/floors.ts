@@ -9,6 +9,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   guard: ['model'],
   config: ['model', 'guard'],
   parse: ['model', 'guard'],
+  words: ['model', 'parse'],
   workers: ['model', 'parse'],
   answers: ['model', 'parse', 'workers'],
   store: ['model'],
@@ -30,6 +31,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'probe',
     'indexes',
     'buyers',
+    'words',
   ],
   'pay-test': ['model', 'guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
@@ -52,15 +54,15 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'ownership',
   ],
   mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
-  cli: 'model guard config parse workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
+  cli: 'model guard config parse words workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
   plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
-  http: 'model guard config parse store attestation engine patches probe buyers scan preflight payment directory limits ownership watch mcp plugins'.split(
+  http: 'model guard config parse words store attestation engine patches probe buyers scan preflight payment directory limits ownership watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership watch mcp plugins http'.split(
+    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership watch mcp plugins http'.split(
       ' ',
     ),
 };

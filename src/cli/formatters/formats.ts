@@ -1,5 +1,5 @@
 /** Output formats by name; each writes a finished scan as the text of one file. */
-import { answerLine } from '../../buyers/answer-line.ts';
+import { answerLine } from '../../words/answer-line.ts';
 import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';
 import { type Findings, findingText, isOpen, isProblem, type Printable } from './findings.ts';

@@ -1,12 +1,11 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
-
-import { answerLine } from '../../buyers/answer-line.ts';
-import { idRanges, toCheckLabel, unevaluatedText } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { Advice, CheckResult } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
-import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
+import { answerLine } from '../../words/answer-line.ts';
+import { idRanges, toCheckLabel, unevaluatedText } from '../../words/check-phrases.ts';
+import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
 import { asCode, escapeText } from './escapes.ts';
 import { isOpen, isProblem, type Printable } from './findings.ts';
 import { exhaustedLines, offlineLine, undeterminedIn } from './text.ts';

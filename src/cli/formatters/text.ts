@@ -1,13 +1,13 @@
 /** The report for people: grade, then failures before warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
-import { answerLine } from '../../buyers/answer-line.ts';
-import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
 import { wayText } from '../../parse/x402/more-sold.ts';
-import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
+import { answerLine } from '../../words/answer-line.ts';
+import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
+import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
 import { breakCommands } from './escapes.ts';
 import { isOpen, type Printable } from './findings.ts';
 

@@ -4,10 +4,10 @@ import type { CheckStatistics } from '../../directory/statistics.ts';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { Explanation, ExplanationSection } from '../../engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../engine/score.ts';
-import { toPhrase } from '../../model/check-phrases.ts';
 import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
+import { toPhrase } from '../../words/check-phrases.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { patchBlocks, STACK_NAMES } from './patch-blocks.ts';
 

@@ -1,7 +1,6 @@
-import { answerLine } from '../../buyers/answer-line.ts';
-import { money, toOfferPrice } from '../../buyers/offer-price.ts';
 import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
+import { answerLine, money, toOfferPrice } from '../../words/answer-line.ts';
 import { cutText } from './page-text.ts';
 
 const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =

@@ -2,9 +2,9 @@ import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
-import { toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
+import { toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
 /** The rule of each check in three sentences, by id. */

@@ -1,9 +1,9 @@
 import { STATISTICS_DAYS, type Statistics } from '../../directory/statistics.ts';
 import type { CatalogCheck } from '../../engine/catalog/catalog.ts';
-import { toPhrase } from '../../model/check-phrases.ts';
 import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { networkName } from '../../parse/x402/networks.ts';
+import { toPhrase } from '../../words/check-phrases.ts';
 import { checkShares, countBars, priceRange } from './pictures.ts';
 
 const PAYERS: Readonly<Record<PayableState, string>> = {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json/json.ts';
+import { knownAsset } from './assets.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
 
@@ -21,4 +22,21 @@ export function parseAmount(value: JsonValue | undefined): bigint | null {
 /** Null for an unknown scheme. */
 export function amountKind(scheme: JsonValue | undefined): AmountKind | null {
   return KINDS.get(scheme) ?? null;
+}
+
+type Price = Readonly<Record<'network' | 'asset' | 'amount', JsonValue | undefined>>;
+
+/** An offer's amount and a dollar in its base units: every known asset is worth a dollar. Null for others. */
+export function partsOfDollar({ network, asset, amount }: Price) {
+  if (typeof network !== 'string' || typeof asset !== 'string') return null;
+  const known = knownAsset(network, asset);
+  const parts = parseAmount(amount);
+  if (known === null || parts === null) return null;
+  return { amount: parts, dollar: 10n ** BigInt(known.decimals) };
+}
+
+/** True under 0.001 USD, the least that the CDP facilitator settles (x402 issue 1171). */
+export function isUnderMinimum(price: Price): boolean {
+  const parts = partsOfDollar(price);
+  return parts !== null && parts.amount * 1_000n < parts.dollar;
 }

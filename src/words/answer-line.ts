@@ -1,13 +1,14 @@
 import {
+  type OfferPayability,
   type PayableBy,
   REFUSED_WHOLE,
   type ResourcePayability,
   SIGNED_UNSOUND,
 } from '../model/payability.ts';
-import type { ScanReport } from '../model/report.ts';
+import type { CheckResult, ScanReport } from '../model/report.ts';
+import { knownAsset } from '../parse/x402/assets.ts';
 import { countMoreSold } from '../parse/x402/more-sold.ts';
-import { money, toOfferPrice } from './offer-price.ts';
-import { unseenAnswer } from './unseen-answer.ts';
+import { networkName } from '../parse/x402/networks.ts';
 
 export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
@@ -101,4 +102,74 @@ function cheapest(resources: readonly ResourcePayability[]): string {
     .toSorted((one, other) => one.dollars - other.dollars);
   const [first] = priced;
   return first === undefined ? '' : `, from $${money(first.dollars)}, ${first.name}`;
+}
+
+type Sentence = (host: string, evidence: string) => string;
+
+const PAYMENT_UNASKED = 'No: nothing here asked for a payment.';
+
+/** Reasons that no request could be made, by P1's outcome. */
+const UNREACHABLE: Readonly<Record<string, Sentence>> = {
+  dns: (host) => `${host} does not resolve`,
+  refused: (host) => `${host} refuses connections`,
+  silent: (host) => `${host} does not answer in time`,
+  'only-5xx': (host) => `${host} answers nothing but server errors`,
+  'blocked-address': (host) => `${host} resolves to an address that is not public`,
+  'tls-expired': (host) => `the certificate of ${host} has expired`,
+  'tls-self-signed': (host) => `the certificate of ${host} is self-signed`,
+  'tls-wrong-host': (host) => `the certificate of ${host} names another host`,
+  'tls-unknown-issuer': (host) => `the certificate of ${host} has an unknown issuer`,
+  'tls-other': (host) => `${host} speaks no TLS that clients accept`,
+};
+
+/** Summaries of requests and answers, by P2's outcome. */
+const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
+  'none-found': (host, evidence) =>
+    evidence.startsWith('nothing declares a paid path')
+      ? `Not known: nothing on ${host} declares a paid path.`
+      : `Not known: ${evidence}.`,
+  'made-up': (_, evidence) => `Not known: ${evidence}.`,
+  'other-methods': (_, evidence) => `Not known: ${evidence}.`,
+  'tools-uncalled': (_, evidence) => `Not known: ${evidence}.`,
+  'validates-only': (_, evidence) => `Not known: input is checked before payment (${evidence}).`,
+  'other-protocol': (_, evidence) => `No: ${evidence}.`,
+  undecodable: (_, evidence) =>
+    `No: a 402 without a challenge that clients can read (${evidence}).`,
+  'no-402': (_, evidence) => `No: nothing here asked for a payment (${evidence}).`,
+};
+
+/** The answer line of a report without a challenge. */
+function unseenAnswer({ origin, results = [] }: Partial<ScanReport>): string {
+  const host = URL.parse(origin ?? '')?.host ?? 'the origin';
+  const find = (id: string): CheckResult | undefined => results.find((one) => one.id === id);
+  const [reached, challenged] = [find('P1'), find('P2')];
+  if (reached?.status === 'fail') {
+    const why = UNREACHABLE[reached.outcome]?.(host, reached.evidence);
+    return `Not known: ${why ?? `${host} could not be reached`}.`;
+  }
+  const answer = UNCHALLENGED[challenged?.outcome ?? '']?.(host, challenged?.evidence ?? '');
+  return answer ?? PAYMENT_UNASKED;
+}
+
+export type OfferPrice = {
+  readonly dollars: number;
+  /** "USDC on Base". */
+  readonly name: string;
+};
+
+/** Null when the asset is unknown or the amount is invalid. */
+export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
+  const known = network !== null && asset !== null ? knownAsset(network, asset) : null;
+  if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
+    return null;
+  }
+  const dollars = Number(amount) / 10 ** known.decimals;
+  return { dollars, name: `${known.symbol} on ${networkName(network)}` };
+}
+
+/** Formats at least two decimal places, and all that the price has: "0.01", "0.0025". */
+export function money(dollars: number): string {
+  const exact = dollars.toFixed(6).replace(/0+$/, '');
+  const [whole = '0', parts = ''] = exact.split('.');
+  return `${whole}.${parts.padEnd(2, '0')}`;
 }

@@ -1,6 +1,6 @@
 /** What an offer asks, as a reader is told it. */
 import { expect, test } from 'vitest';
-import { money, toOfferPrice } from '../../src/buyers/offer-price.ts';
+import { money, toOfferPrice } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 const OFFER = {

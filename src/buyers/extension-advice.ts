@@ -8,7 +8,7 @@ import {
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { caip2 } from '../parse/x402/networks.ts';
-import { MAX_OFFERS } from './offer-terms.ts';
+import { MAX_OFFERS } from './list-challenges.ts';
 
 const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
 const MAX_SIGNATURE_CHARS = 16_384;
@@ -58,4 +58,31 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
   if (typeof one !== 'string' || typeof other !== 'string') return one === other;
   if (one.startsWith('0x')) return one.toLowerCase() === other.toLowerCase();
   return caip2(one) === caip2(other);
+}
+
+/**
+ * The message's domain and URI MUST be the asking host's (specs/extensions/sign-in-with-x.md), because a
+ * wallet signs them.
+ */
+export function signInsElsewhere(
+  extensions: JsonObject,
+  hostname: string,
+  kit: Kit,
+): readonly string[] {
+  const info = jsonObject(jsonObject(extensions['sign-in-with-x'])['info']);
+  const { domain, uri } = info;
+  const at = '/extensions/sign-in-with-x/info';
+  const found: string[] = [];
+  if (typeof domain === 'string' && parseHost(`https://${domain}`) !== hostname) {
+    found.push(`${at}/domain: ${kit.show(domain)}`);
+  }
+  // A relative path is on the asking host.
+  if (typeof uri === 'string' && !uri.startsWith('/') && parseHost(uri) !== hostname) {
+    found.push(`${at}/uri: ${kit.show(uri)}`);
+  }
+  return found;
+}
+
+function parseHost(address: string): string | null {
+  return URL.parse(address)?.hostname ?? null;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answerLine } from '../../src/buyers/answer-line.ts';
 import { toSummary } from '../../src/buyers/summary.ts';
 import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
+import { answerLine } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 function resource(
