@@ -74,7 +74,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'unknown, and nothing stands in the way',
     seen: { x402scan: UNKNOWN },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['nothing that we see'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
   },
   {
     name: 'unknown: a tunnel',
@@ -93,17 +93,17 @@ const cases: readonly CheckCase[] = [
   {
     name: 'unknown: production on vercel.app is fine',
     seen: { x402scan: UNKNOWN, origin: originAt('shop.vercel.app') },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['nothing that we see'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
   },
   {
     name: 'unknown: no OpenAPI document',
     seen: { x402scan: UNKNOWN, openapi: asked('/openapi.json', NOT_FOUND) },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['no OpenAPI document'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['not an OpenAPI document'] },
   },
   {
     name: 'unknown: nothing challenges',
     seen: { x402scan: UNKNOWN, resources: resources([]) },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['0 resources challenge'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['no resource answered 402'] },
   },
   {
     name: 'unknown: version 1 only',
@@ -126,12 +126,12 @@ const cases: readonly CheckCase[] = [
   {
     name: 'unknown: no input schema anywhere',
     seen: challenging(challengeV2()),
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['no input schema'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['has an input schema'] },
   },
   {
     name: 'unknown: a bazaar extension is input schema enough',
     seen: challenging(challengeV2({ extensions: { bazaar: bazaarExtension() } })),
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['nothing that we see'] },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
   },
   {
     name: 'registered',

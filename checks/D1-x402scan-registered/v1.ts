@@ -61,9 +61,9 @@ export default defineCheck({
       const count = `${shown.length} of ${resources.length} resources`;
       return ['registered', `x402scan shows ${count}, ${age}`];
     }
-    const [obstacle, fix] = refusalOf(seen, kit) ?? ['nothing that we see stands in the way'];
+    const [obstacle, fix] = refusalOf(seen, kit) ?? ['we see nothing that would prevent it'];
     if (resources.length > 0) {
-      const count = `x402scan knows ${resources.length} resources, all deprecated or without accepts`;
+      const count = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
       return ['not-displayed', `${count}, ${age}; ${obstacle}`, fix];
     }
     return ['not-found', `x402scan has 0 resources of this origin, ${age}; ${obstacle}`, fix];
@@ -74,23 +74,20 @@ export default defineCheck({
 function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
   const { origin, resources } = seen;
   if (TUNNELS.test(origin.hostname)) {
-    return [
-      `${origin.hostname} is a tunnel`,
-      'Register from a host that stays, not from a tunnel.',
-    ];
+    return [`${origin.hostname} is a tunnel`, 'Register a permanent host, not a tunnel.'];
   }
   if (isPreview(seen, kit)) {
-    const evidence = 'GET / has "x-robots-tag: noindex": a Vercel preview';
+    const evidence = 'GET / has "x-robots-tag: noindex", as Vercel previews have';
     return [evidence, 'Register the production host.'];
   }
   if (kit.openapi(seen).state !== 'found') {
     const fix = 'Serve /openapi.json, then register at x402scan.com.';
-    return ['no OpenAPI document at /openapi.json', fix];
+    return ['/openapi.json is not an OpenAPI document', fix];
   }
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) {
-    const fix = 'Correct what P2 names, then register at x402scan.com.';
-    return ['0 resources challenge with 402', fix];
+    const fix = 'Fix P2, then register at x402scan.com.';
+    return ['no resource answered 402 with a challenge', fix];
   }
   if (challenged.every(({ reading }) => reading.challenge.version === 1)) {
     const fix = 'Send x402 version 2 challenges, then register at x402scan.com.';
@@ -106,11 +103,11 @@ function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: str
     .filter((network) => network !== undefined);
   if (!networks.some((one) => typeof one === 'string' && INDEXED_NETWORKS.has(kit.caip2(one)))) {
     const fix = 'Offer a network that x402scan shows: Base or Solana mainnet.';
-    return [`networks ${kit.show([...new Set(networks)])}`, fix];
+    return [`it offers only the networks ${kit.show([...new Set(networks)])}`, fix];
   }
   if (hasInputSchema(seen, kit)) return null;
   const fix = 'Declare parameters or requestBody of each paid operation.';
-  return ['no input schema in OpenAPI or bazaar extension', fix];
+  return ['neither OpenAPI nor the bazaar extension has an input schema', fix];
 }
 
 function isPreview({ origin, root }: Facts, kit: Kit): boolean {

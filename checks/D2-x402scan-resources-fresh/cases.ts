@@ -46,7 +46,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'no dates',
     seen: updated(null, null),
-    expect: { status: 'warn', outcome: 'undated', evidence: ['none with a date'] },
+    expect: { status: 'warn', outcome: 'undated', evidence: ['none of them with a date'] },
   },
   {
     name: 'all older than 90 days',

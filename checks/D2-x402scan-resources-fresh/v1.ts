@@ -1,4 +1,4 @@
-/** D2: the index has looked at this origin lately. Rule: README.md. */
+/** D2: the index has read this origin lately. Rule: README.md. */
 import {
   askedAt,
   defineCheck,
@@ -12,7 +12,7 @@ const FRESH_DAYS = 30;
 const STALE_DAYS = 90;
 
 const FIX =
-  'Have x402scan read the resources anew: register them again at x402scan.com/resources/register.';
+  'Make x402scan read the resources again: register them again at x402scan.com/resources/register.';
 
 const OUTCOMES = {
   'not-registered': warn(FIX),
@@ -28,7 +28,7 @@ export default defineCheck({
   says: {
     right: 'The public index has read this origin lately.',
     wrong: 'The public index has not read this origin lately.',
-    unjudged: 'It is not known when the public index read this origin last.',
+    unjudged: 'It is not known when the public index last read this origin.',
   },
   needs: ['x402scan'],
   requires: [],
@@ -46,7 +46,7 @@ export default defineCheck({
       .map(({ lastUpdated }) => kit.daysBefore(x402scan.asOf, lastUpdated))
       .filter((days) => days !== null);
     const count = `${resources.length} resources on x402scan`;
-    if (ages.length === 0) return ['undated', `${count}, none with a date, ${asOf}`];
+    if (ages.length === 0) return ['undated', `${count}, none of them with a date, ${asOf}`];
     const [youngest, oldest] = [Math.min(...ages), Math.max(...ages)];
     const undated = resources.length - ages.length;
     if (youngest > STALE_DAYS && undated === 0) {

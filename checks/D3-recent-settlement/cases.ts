@@ -44,7 +44,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'none seen, and the source does not say how far it looked',
     seen: settled({ settlements: 0, payers: 0, windowDays: 0 }),
-    expect: { status: 'warn', outcome: 'not-observed', evidence: ['a window it does not state'] },
+    expect: {
+      status: 'warn',
+      outcome: 'not-observed',
+      evidence: ['a period that it does not state'],
+    },
   },
   {
     name: 'the last one is 30 days and a second old',

@@ -1,4 +1,4 @@
-/** D3: this origin was paid lately. Never fails: not seen is no proof of none. README.md. */
+/** D3: this origin was paid lately. Never fails: an index may miss settlements. Rule: README.md. */
 import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const WINDOW_DAYS = 30;
@@ -26,14 +26,15 @@ export default defineCheck({
     if (settlements.state !== 'seen') return unanswered(settlements, 'settlement data', FIX);
     const { source, asOf, data } = settlements;
     const about = data.address === null ? 'this origin' : `the address ${kit.quote(data.address)}`;
-    const told = `${source} about ${about}, ${askedAt(settlements)}`;
+    const sourceNote = `${source} about ${about}, ${askedAt(settlements)}`;
     // The window ends when the source was asked: an outage later moves no verdict.
     const days = kit.daysBefore(asOf, data.lastAt);
     if (days !== null && days <= WINDOW_DAYS) {
-      return ['recent', `last settlement ${data.lastAt}: ${told}`];
+      return ['recent', `last settlement ${data.lastAt}: ${sourceNote}`];
     }
     const last = data.lastAt === null ? 'no settlement' : `last settlement ${data.lastAt}`;
-    const span = data.windowDays > 0 ? `${data.windowDays} days` : 'a window it does not state';
-    return ['not-observed', `${last} in ${span}: ${told}`];
+    const span =
+      data.windowDays > 0 ? `${data.windowDays} days` : 'a period that it does not state';
+    return ['not-observed', `${last} in ${span}: ${sourceNote}`];
   },
 });

@@ -69,7 +69,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'none, and the source does not say how far it looked',
     seen: counted(0, 0, { windowDays: 0 }),
-    expect: { status: 'warn', outcome: 'short-window', evidence: ['a window it does not state'] },
+    expect: {
+      status: 'warn',
+      outcome: 'short-window',
+      evidence: ['a period that it does not state'],
+    },
   },
   {
     name: 'none in a full window',

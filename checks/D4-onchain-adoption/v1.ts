@@ -13,7 +13,7 @@ const MIN_SETTLEMENTS = 10;
 const MIN_PAYERS = 3;
 
 const FIX =
-  'Win payers: be found (D1), be payable (P2 to P7); 10 settlements of 3 payers in 30 days pass.';
+  'Get more payers: fix D1 and P2 to P7 first. 10 settlements of 3 payers in 30 days pass.';
 
 const OUTCOMES = {
   adopted: pass('Keep at least 10 settlements of 3 payers in 30 days.'),
@@ -27,7 +27,7 @@ export default defineCheck({
   version: 1,
   says: {
     right: 'Several payers use this origin.',
-    wrong: 'Few payers or none use this origin.',
+    wrong: 'Too few payers use this origin.',
     unjudged: 'It is not known how many payers use this origin.',
   },
   needs: ['settlements'],
@@ -38,7 +38,8 @@ export default defineCheck({
     if (settlements.state !== 'seen') return unanswered(settlements, 'settlement data', FIX);
     const { source, data } = settlements;
     const about = data.address === null ? 'this origin' : `the address ${kit.quote(data.address)}`;
-    const span = data.windowDays > 0 ? `${data.windowDays} days` : 'a window it does not state';
+    const span =
+      data.windowDays > 0 ? `${data.windowDays} days` : 'a period that it does not state';
     const count = `${data.settlements} settlements of ${data.payers} payers in ${span}`;
     const seen = `${count}: ${source} about ${about}, ${askedAt(settlements)}`;
 

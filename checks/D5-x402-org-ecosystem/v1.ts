@@ -1,11 +1,11 @@
-/** D5: the protocol's own listing names this host. Never fails: it takes no host in any more. README.md. */
+/** D5: the protocol's own listing names this host. Never fails: it accepts no new hosts. Rule: README.md. */
 import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const FIX = 'Nothing to do: the listing closed to newcomers on 2026-05-14.';
 
 const OUTCOMES = {
   'not-listed': warn(FIX),
-  listed: pass('Keep the website of the record on this host.'),
+  listed: pass('Keep the website of the listing on this host.'),
 };
 
 export default defineCheck({
@@ -22,9 +22,9 @@ export default defineCheck({
 
   evaluate({ listing, origin }, kit) {
     if (listing.state !== 'seen') return unanswered(listing, 'the listing', FIX);
-    const told = `${listing.source}, ${askedAt(listing)}`;
+    const sourceNote = `${listing.source}, ${askedAt(listing)}`;
     const { listed, name, website } = listing.data;
-    if (!listed) return ['not-listed', `no record for ${kit.quote(origin.host)}: ${told}`];
-    return ['listed', `${kit.quote(name ?? '')} ${kit.quote(website ?? '')}: ${told}`];
+    if (!listed) return ['not-listed', `no record for ${kit.quote(origin.host)}: ${sourceNote}`];
+    return ['listed', `${kit.quote(name ?? '')} ${kit.quote(website ?? '')}: ${sourceNote}`];
   },
 });

@@ -1,4 +1,4 @@
-/** P1: the origin can be reached, over TLS that holds. Rule and sources: README.md. */
+/** P1: the origin can be reached, over TLS that clients trust. Rule and sources: README.md. */
 import { defineCheck, fail, pass, type Seen, warn } from '../../src/engine/define-check.ts';
 import type { HttpObservation } from '../../src/model/observations.ts';
 
@@ -22,17 +22,17 @@ const NEEDS = [
 
 const TLS = {
   'tls-expired': fail('Renew the certificate and let an ACME client renew it from now on.'),
-  'tls-self-signed': fail('Replace the self-signed certificate by one of a public authority.'),
+  'tls-self-signed': fail('Replace the self-signed certificate with one from a public authority.'),
   'tls-wrong-host': fail('Serve a certificate whose subjectAltName has this host name.'),
   'tls-unknown-issuer': fail(
     'Serve the whole chain (fullchain.pem) up to a publicly trusted root.',
   ),
-  'tls-other': fail('Serve TLS 1.2 or 1.3 with a certificate of a public authority.'),
+  'tls-other': fail('Serve TLS 1.2 or 1.3 with a certificate from a public authority.'),
 };
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
 
 const OUTCOMES = {
-  'blocked-address': fail('Publish only addresses of the public internet for this host name.'),
+  'blocked-address': fail('Publish only public internet addresses for this host name.'),
   ...TLS,
   dns: fail('Publish A or AAAA records for this host name.'),
   refused: fail('Let the server listen on the public address and open the port.'),
@@ -40,7 +40,7 @@ const OUTCOMES = {
   silent: fail(ANSWER_FIX),
   'root-silent': warn(ANSWER_FIX),
   'root-5xx': warn(ANSWER_FIX),
-  'left-host': warn('Answer GET / on this host, where buyers were sent.'),
+  'left-host': warn('Answer GET / on this host: buyers were sent here.'),
   slow: warn(ANSWER_FIX),
   reachable: pass('Keep the certificate renewed and the root answering within 5 seconds.'),
 };
@@ -68,16 +68,17 @@ export default defineCheck({
     const alive = others.find(({ answer }) => answer.ok && answer.data.status < 500);
     if (!root.ok) {
       const what = kit.failure('GET /', root);
-      if (alive !== undefined) return ['root-silent', `${what}, yet ${show(alive)}`];
+      if (alive !== undefined) return ['root-silent', `${what}, but ${show(alive)}`];
       if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, what];
       const broken = others.find(({ answer }) => answer.ok);
       if (broken !== undefined) return ['only-5xx', `${what}, ${show(broken)}`];
-      return ['silent', `${what}; ${others.length} more requests unanswered`];
+      return ['silent', `${what}; ${others.length} more requests got no answer`];
     }
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
-      if (alive === undefined) return ['only-5xx', `GET /: ${status}, as all else`];
-      return ['root-5xx', `GET /: ${status}, yet ${show(alive)}`];
+      if (alive === undefined)
+        return ['only-5xx', `GET /: ${status}, and no other request got an answer below 500`];
+      return ['root-5xx', `GET /: ${status}, but ${show(alive)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
     if (target !== null && target.host !== new URL(origin.url).host) {
@@ -90,7 +91,7 @@ export default defineCheck({
 
 type Surface = { readonly request: string; readonly answer: HttpObservation };
 
-/** Everything but the root that was asked for on this origin. */
+/** Every answer of this origin but that of the root. */
 function surfaces(seen: Seen<(typeof NEEDS)[number]>): readonly Surface[] {
   const probes = seen.resources.probed.flatMap(({ probes }) => probes);
   return [

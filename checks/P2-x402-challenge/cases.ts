@@ -65,11 +65,7 @@ const both: readonly CheckCase[] = [
   {
     name: 'a made-up id beside what challenges',
     seen: { resources: resources([resource(), madeUp]) },
-    expect: {
-      status: 'pass',
-      outcome: 'challenged',
-      evidence: ['1 of 1 challenge', '1 asked with a made-up id'],
-    },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 with a made-up id'] },
   },
   {
     name: 'a made-up id that is answered, and not by 404',
@@ -129,7 +125,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'pass',
       outcome: 'challenged',
-      evidence: ['1 of 1 challenge', '1 ask for a sign-in'],
+      evidence: ['1 of 1 paid', '1 ask for a sign-in'],
     },
   },
   {
@@ -138,7 +134,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'other-protocol',
-      evidence: ['MPP is spoken, no x402', 'GET /mpp: 402 (MPP)', 'methods: tempo'],
+      evidence: ['asks over MPP, not over x402', 'GET /mpp: 402 (MPP)', 'methods: tempo'],
     },
   },
   {
@@ -157,7 +153,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'pass',
       outcome: 'challenged',
-      evidence: ['1 of 1 challenge', '2 of 2 paid', '1 more is sold over MPP: tempo'],
+      evidence: ['1 of 1 paid', '1 more is sold over MPP: tempo'],
     },
   },
   {
@@ -166,7 +162,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'pass',
       outcome: 'challenged',
-      evidence: ['1 of 1 challenge', '2 more are sold over MPP: tempo, stripe'],
+      evidence: ['1 of 1 paid', '2 more are sold over MPP: tempo, stripe'],
     },
   },
   {
@@ -181,7 +177,7 @@ const both: readonly CheckCase[] = [
   {
     name: 'a resource that speaks both is judged by its x402 half',
     seen: { resources: resources([both402]) },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge; 1 of 1 paid'] },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
     name: 'MPP beside x402 excuses no free resource',
@@ -189,7 +185,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'some-missing',
-      evidence: ['1 of 2 challenge; GET /free: 200', '1 more is sold over MPP: tempo'],
+      evidence: ['asked for payment; GET /free: 200', '1 more is sold over MPP: tempo'],
     },
   },
   {
@@ -198,7 +194,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'v1-only',
-      evidence: ['1 of 1 by version 1', '1 more is sold over MPP: tempo'],
+      evidence: ['1 of 1 challenges are version 1', '1 more is sold over MPP: tempo'],
     },
   },
   {
@@ -207,7 +203,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'other-protocol',
-      evidence: ['MPP is spoken', 'methods: tempo'],
+      evidence: ['asks over MPP', 'methods: tempo'],
     },
   },
   {
@@ -246,7 +242,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'validates-first',
-      evidence: ['1 of 2 challenge', 'GET /city: 400'],
+      evidence: ['1 of 2 paid', 'GET /city: 400'],
     },
   },
   {
@@ -255,7 +251,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'some-missing',
-      evidence: ['1 of 2 challenge', 'GET /free: 200'],
+      evidence: ['1 of 2 paid', 'GET /free: 200'],
     },
   },
   {
@@ -269,13 +265,17 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'v1-only',
-      evidence: ['1 of 1 by version 1', 'GET /weather'],
+      evidence: ['1 of 1 challenges are version 1', 'GET /weather'],
     },
   },
   {
     name: 'one of two resources still speaks version 1',
     seen: { resources: resources([resource(), resource({ path: '/b', get: bodyChallenge402() })]) },
-    expect: { status: 'warn', outcome: 'v1-only', evidence: ['1 of 2 by version 1', 'GET /b'] },
+    expect: {
+      status: 'warn',
+      outcome: 'v1-only',
+      evidence: ['1 of 2 challenges are version 1', 'GET /b'],
+    },
   },
   {
     name: 'version 2 in the header, version 1 in the body for old clients',
@@ -296,7 +296,7 @@ const both: readonly CheckCase[] = [
   {
     name: 'a paid GET that knows no HEAD',
     seen: { resources: resources([resource({ head: answer(405) })]) },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge'] },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
     name: '6 of 41 resources probed, all challenge',
@@ -325,7 +325,7 @@ const withoutPost: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'post-unsent',
-      evidence: ['this catalog sends no POST', '1 paid resources'],
+      evidence: ['this catalog does not send', '1 paid resources'],
     },
   },
   {
@@ -341,7 +341,7 @@ const withoutPost: readonly CheckCase[] = [
     name: 'a GET that challenges beside a POST that was not sent',
     versions: [1],
     seen: { resources: resources([resource(), unsentPost]), probing: { post: false } },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1', '2 of 2'] },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
     name: 'a POST that was not sent excuses no free GET',
@@ -393,7 +393,7 @@ const withPost: readonly CheckCase[] = [
     name: 'a POST resource answers 402 to an empty JSON body',
     versions: [2],
     seen: { resources: resources([resource({ method: 'POST' })]) },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge'] },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
     name: 'FastAPI validates the body of every POST before it challenges',
@@ -402,7 +402,7 @@ const withPost: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'validates-only',
-      evidence: ['POST /summaries: 422', 'validation first'],
+      evidence: ['POST /summaries: 422', 'before input was validated'],
     },
   },
   {
@@ -437,7 +437,7 @@ const withPost: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'validates-first',
-      evidence: ['1 of 2 challenge', 'POST /summaries: 422'],
+      evidence: ['1 of 2 paid', 'POST /summaries: 422'],
     },
   },
   {

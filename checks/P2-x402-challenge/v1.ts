@@ -23,7 +23,7 @@ const OUTCOMES = {
   'other-methods': warn('Offer at least one paid GET or POST.'),
   'post-unsent': warn('Offer at least one paid GET, which every crawler sends.'),
   'made-up': warn('Declare an example of each path and query parameter: scanners ask with it.'),
-  'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
+  'other-protocol': fail('Offer x402 too: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'no-402': fail(CHALLENGE_FIX),
   'validates-first': warn(ORDER_FIX),
@@ -54,7 +54,7 @@ export default defineCheck({
     const madeUp = selling.filter((one) => kit.isMadeUp(one));
     const paid = selling.filter((one) => !madeUp.includes(one));
     if (paid.length === 0) {
-      return ['made-up', `paid paths asked with made-up ids alone: ${kit.answers(madeUp)}`];
+      return ['made-up', `we had only made-up ids to ask paid paths with: ${kit.answers(madeUp)}`];
     }
 
     const challenged = kit.challenged(resources);
@@ -65,7 +65,7 @@ export default defineCheck({
 
     const more = kit.moreSold(resources);
     const apart = more === null ? '' : `; ${more}`;
-    const count = `${asking.length} of ${asking.length + silent.length} challenge`;
+    const count = `${asking.length} of ${asking.length + silent.length} paid resources asked for payment`;
     if (silent.length > 0) {
       const isOrder = silent.every((one) => kit.validatesFirst(one));
       const evidence = `${count}; ${kit.answers(silent)}${apart}`;
@@ -76,15 +76,16 @@ export default defineCheck({
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
       const list = kit.answers(old.map(({ resource }) => resource));
-      return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}${apart}`];
+      return [
+        'v1-only',
+        `${old.length} of ${challenged.length} challenges are version 1: ${list}${apart}`,
+      ];
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
-    const unknown = madeUp.length > 0 ? `; ${madeUp.length} asked with a made-up id` : '';
+    const unknown = madeUp.length > 0 ? `; we asked ${madeUp.length} with a made-up id` : '';
     const asked = probed.length - signIns.length - madeUp.length;
-    return [
-      'challenged',
-      `${count}; ${asked} of ${declared} paid resources looked at${apart}${free}${unknown}`,
-    ];
+    const sample = asked === declared ? '' : `; we asked ${asked} of ${declared} declared`;
+    return ['challenged', `${count}${sample}${apart}${free}${unknown}`];
   },
 });
 
@@ -93,13 +94,13 @@ function nothingPaid(
   signIns: number,
 ): Result {
   if (otherMethods > 0) {
-    const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
+    const evidence = `${otherMethods} paid operations take only methods that we do not send`;
     return ['other-methods', evidence];
   }
   if (elsewhere.length > 0) {
     return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
-  const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
+  const free = signIns > 0 ? `${signIns} ask for a sign-in and for no price; ` : '';
   return [
     'none-found',
     `nothing declares a paid path: ${free}${looked.join('; ')}`,
@@ -114,7 +115,7 @@ function nothingChallenged(
   kit: Kit,
 ): Result {
   if (silent.length === 0) {
-    const evidence = `this catalog sends no POST, which ${missing.length} paid resources need`;
+    const evidence = `${missing.length} paid resources need a POST, which this catalog does not send`;
     return ['post-unsent', evidence];
   }
   return withoutChallenge(silent, kit) ?? missing402(silent, elsewhere, kit);
@@ -130,7 +131,7 @@ function missing402(
   return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
 }
 
-/** What every unpaid caller gets of a firewall or a bot protection. */
+/** A firewall or a bot protection answers every unpaid caller with 403. */
 function firewallFix(silent: readonly ResourceObservation[], kit: Kit): string | undefined {
   const isRefused = (one: ResourceObservation) =>
     kit.status(one, 'GET') === 403 || kit.status(one, 'POST') === 403;
@@ -141,7 +142,7 @@ function serversText(elsewhere: readonly string[]): string {
   return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
 }
 
-/** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */
+/** A 402 that speaks only MPP or L402 is not x402 badly encoded. */
 function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Result | null {
   const answers = silent
     .flatMap(({ probes }) => probes)
@@ -150,10 +151,13 @@ function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Res
   if (answers.length === 0) return null;
   const others = answers.map((answer) => kit.otherChallenges(answer));
   if (others.some(({ length }) => length === 0)) {
-    return ['undecodable', `no challenge in ${kit.answers(silent)}`];
+    return ['undecodable', `the 402 has no challenge that we can decode: ${kit.answers(silent)}`];
   }
   const spoken = [...new Set(others.flat().map(({ protocol }) => protocol))].join(' and ');
   const methods = [...new Set(others.flat().flatMap((one) => one.methods))].slice(0, MAX_METHODS);
   const by = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
-  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}${by}`];
+  return [
+    'other-protocol',
+    `the 402 asks over ${spoken}, not over x402: ${kit.answers(silent)}${by}`,
+  ];
 }

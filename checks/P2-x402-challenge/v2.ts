@@ -20,21 +20,21 @@ const FIREWALL_FIX =
 const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
 
 const MAX_METHODS = 5;
-const FOLLOWING = 'default clients for TypeScript follow, those for Python do not';
+const FOLLOWING = 'TypeScript clients follow this by default, Python clients do not';
 
 const OUTCOMES = {
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
   'tools-uncalled': warn('Annotate paid tools that only read with readOnlyHint: true.'),
   'made-up': warn('Declare an example of each path and query parameter: scanners ask with it.'),
-  'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
+  'other-protocol': fail('Offer x402 too: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'validates-only': warn(ORDER_FIX),
   'no-402': fail(CHALLENGE_FIX),
   'validates-first': warn(ORDER_FIX),
   'some-missing': warn(CHALLENGE_FIX),
   'post-only': warn('Answer 402 to the method that the documents declare, or declare POST.'),
-  redirected: warn('Answer POST at the very path that is declared, its last slash included.'),
+  redirected: warn('Answer POST at exactly the declared path, with or without its last slash.'),
   'v1-only': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
   challenged: pass('Keep the payment check before everything else.'),
 };
@@ -61,7 +61,7 @@ export default defineCheck({
     const madeUp = selling.filter((one) => kit.isMadeUp(one));
     const paid = selling.filter((one) => !madeUp.includes(one));
     if (paid.length === 0) {
-      return ['made-up', `paid paths asked with made-up ids alone: ${kit.answers(madeUp)}`];
+      return ['made-up', `we had only made-up ids to ask paid paths with: ${kit.answers(madeUp)}`];
     }
 
     const challenged = kit.challenged(resources);
@@ -73,7 +73,7 @@ export default defineCheck({
 
     const more = kit.moreSold(resources);
     const apart = more === null ? '' : `; ${more}`;
-    const count = `${asking.length} of ${asking.length + silent.length} challenge`;
+    const count = `${asking.length} of ${asking.length + silent.length} paid resources asked for payment`;
     if (silent.length > 0) {
       const isOrder = silent.every((one) => kit.validatesFirst(one));
       const evidence = `${count}; ${kit.answers(silent)}${apart}`;
@@ -85,26 +85,30 @@ export default defineCheck({
       .filter(({ resource, probe }) => resource.method === 'GET' && probe.method === 'POST')
       .map(({ resource }) => resource);
     if (postOnly.length > 0) {
-      return ['post-only', `GET is declared, yet ${kit.answers(postOnly)}${apart}`];
+      return [
+        'post-only',
+        `the documents declare GET, but only POST asks for payment: ${kit.answers(postOnly)}${apart}`,
+      ];
     }
     const moved = redirectedPosts(challenged, kit);
     if (moved.length > 0) return ['redirected', `${listed(moved)}: ${FOLLOWING}${apart}`];
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
       const list = kit.answers(old.map(({ resource }) => resource));
-      return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}${apart}`];
+      return [
+        'v1-only',
+        `${old.length} of ${challenged.length} challenges are version 1: ${list}${apart}`,
+      ];
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
-    const unknown = madeUp.length > 0 ? `; ${madeUp.length} asked with a made-up id` : '';
+    const unknown = madeUp.length > 0 ? `; we asked ${madeUp.length} with a made-up id` : '';
     const asked = probed.length - signIns.length - madeUp.length;
-    return [
-      'challenged',
-      `${count}; ${asked} of ${declared} paid resources probed${apart}${free}${unknown}`,
-    ];
+    const sample = asked === declared ? '' : `; we asked ${asked} of ${declared} declared`;
+    return ['challenged', `${count}${sample}${apart}${free}${unknown}`];
   },
 });
 
-/** "POST /sum: 307 to /sum/", by those that challenged behind one. */
+/** "POST /sum: 307 to /sum/", of each resource that challenged after a redirect. */
 function redirectedPosts(challenged: readonly ChallengedResource[], kit: Kit): readonly string[] {
   return challenged.flatMap(({ resource, probe, answer }) => {
     const [hop] = answer.redirects;
@@ -121,19 +125,19 @@ function nothingPaid(
   signIns: number,
 ): Result {
   if (otherMethods > 0) {
-    const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
+    const evidence = `${otherMethods} paid operations take only methods that we do not send`;
     return ['other-methods', evidence];
   }
   if (uncalledTools > 0) {
     return [
       'tools-uncalled',
-      `${uncalledTools} paid tools, none annotated as read-only: not called`,
+      `we called none of ${uncalledTools} paid tools: none is annotated as read-only`,
     ];
   }
   if (elsewhere.length > 0) {
     return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
-  const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
+  const free = signIns > 0 ? `${signIns} ask for a sign-in and for no price; ` : '';
   return [
     'none-found',
     `nothing declares a paid path: ${free}${looked.join('; ')}`,
@@ -151,12 +155,19 @@ function nothingChallenged(
   if (wrong402 !== null) return wrong402;
   // A recording made under an older catalog.
   if (unsent.length > 0) {
-    return notSeen('unseen', `${unsent.length} resources need a POST: none sent`, ORDER_FIX);
+    return notSeen(
+      'unseen',
+      `${unsent.length} resources need a POST, and none was sent`,
+      ORDER_FIX,
+    );
   }
   // A valid body would bring the challenge, or run the handler: none is sent.
   const posts = silent.filter((one) => kit.isPostOnly(one));
   if (posts.length > 0 && posts.every((one) => kit.validatesFirst(one))) {
-    return ['validates-only', `no challenge, validation first: ${kit.answers(silent)}`];
+    return [
+      'validates-only',
+      `no challenge came before input was validated: ${kit.answers(silent)}`,
+    ];
   }
   return missing402(silent, elsewhere, kit);
 }
@@ -175,7 +186,7 @@ function missing402(
   return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
 }
 
-/** What every unpaid caller gets of a firewall or a bot protection. */
+/** A firewall or a bot protection answers every unpaid caller with 403. */
 function firewallFix(silent: readonly ResourceObservation[], kit: Kit): string | undefined {
   const isRefused = (one: ResourceObservation) =>
     kit.status(one, 'GET') === 403 || kit.status(one, 'POST') === 403;
@@ -186,7 +197,7 @@ function serversText(elsewhere: readonly string[]): string {
   return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
 }
 
-/** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */
+/** A 402 that speaks only MPP or L402 is not x402 badly encoded. */
 function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Result | null {
   const answers = silent
     .flatMap(({ probes }) => probes)
@@ -195,10 +206,13 @@ function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Res
   if (answers.length === 0) return null;
   const others = answers.map((answer) => kit.otherChallenges(answer));
   if (others.some(({ length }) => length === 0)) {
-    return ['undecodable', `no challenge in ${kit.answers(silent)}`];
+    return ['undecodable', `the 402 has no challenge that we can decode: ${kit.answers(silent)}`];
   }
   const spoken = [...new Set(others.flat().map(({ protocol }) => protocol))].join(' and ');
   const methods = [...new Set(others.flat().flatMap((one) => one.methods))].slice(0, MAX_METHODS);
   const by = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
-  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}${by}`];
+  return [
+    'other-protocol',
+    `the 402 asks over ${spoken}, not over x402: ${kit.answers(silent)}${by}`,
+  ];
 }

@@ -14,17 +14,18 @@ import type { OfferPayability, ResourcePayability } from '../../src/model/payabi
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
-/** Facilitators refuse what ends in less; a day is longer than any answer takes. */
+/** Facilitators refuse a shorter timeout; no answer takes longer than a day. */
 const MIN_TIMEOUT_SECONDS = 6;
 const MAX_TIMEOUT_SECONDS = 86_400;
-/** A path or a query: what begins with a host name has lost its scheme, and is none. */
+/** A path or a query. A URL that begins with a host name has lost its scheme and is not relative. */
 const RELATIVE = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
-/** What is known of the second client (x402 2.25 for Python; tests run it). */
-const TYPED = 'the official client for Python refuses the whole challenge, TypeScript reads on';
+/** The second client is x402 2.25 for Python; tests run it. */
+const TYPED =
+  'the official Python client refuses the whole challenge, the TypeScript client reads on';
 const SIGNED_ALL_THE_SAME = ' (clients sign it, facilitators refuse it)';
 const MAX_WORDS = 110;
 const MAX_NAMED = 3;
-/** Shorter values stand in words by chance. */
+/** A client's message may contain a shorter value by chance. */
 const MIN_QUOTED_CHARS = 20;
 
 const OUTCOMES = {
@@ -33,15 +34,17 @@ const OUTCOMES = {
   'no-accepts': fail('Offer at least one way to pay in accepts.'),
   'bad-resource-url': fail('Set resource.url to the absolute https URL of this resource.'),
   'bad-field': fail('Write amount in base units, network as CAIP-2, asset and payTo as addresses.'),
-  'bad-recipient': fail('Set payTo to your own address: what is sent elsewhere is lost.'),
+  'bad-recipient': fail('Set payTo to your own address: money sent elsewhere is lost.'),
   'wrong-chain': fail('Set asset to the address of the token on the network of the offer.'),
   'out-of-range': fail('Write numbers that the network can carry: no client can sign larger ones.'),
   'no-domain': fail("Add the token's EIP-712 name and version to extra, or let the SDK price it."),
   'missing-member': fail('Add to extra what the scheme needs: its facilitator names the values.'),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
   'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
-  'unsound-offer': warn('Correct the offer, or take it out: clients stumble over it.'),
-  'clients-differ': warn('Write each member in its type: one client refuses the whole for it.'),
+  'unsound-offer': warn('Correct the offer or remove it: it makes clients fail.'),
+  'clients-differ': warn(
+    'Write each member in its type: one client refuses the whole challenge otherwise.',
+  ),
   'client-refuses': warn('Offer "exact" by EIP-3009 too, which the official clients sign.'),
   'unusual-asset': warn('Offer a default asset too, such as USDC on Base: clients refuse others.'),
   unknown: warn('Offer "exact" on Base or Solana too, which every client knows.'),
@@ -105,8 +108,8 @@ export default defineCheck({
             texts.map((text) => `${text} (${kind ?? (isNamed ? 'named' : 'passive')})`),
           ),
         );
-        const beside = named.length > 0 ? `; named only: ${short(named)}` : '';
-        return ['valid', `${count}: valid version 2${beside}`];
+        const beside = named.length > 0 ? `; also offered: ${short(named)}` : '';
+        return ['valid', `${count} sent a valid version 2 challenge${beside}`];
       },
       'named',
     );
@@ -130,7 +133,7 @@ function inspectTop(
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
     const stated = kit.show(value['resource']);
-    found.push(['no-resource', `/resource: ${stated}, clients sign without`]);
+    found.push(['no-resource', `/resource: ${stated}; clients sign without it`]);
     return found;
   }
   const refused = kit.refusedMember(reading.challenge);
@@ -190,7 +193,7 @@ function judgeOffers(
   });
 }
 
-/** What keeps an offer that the specification allows from being paid, or from being judged. */
+/** The reason why an offer that the specification allows cannot be paid, or not be judged. */
 function judgeSound(
   offer: Offer,
   version: Challenge['version'],
@@ -218,7 +221,7 @@ function judgeSound(
     const place = refusedPlace(offer, said.words ?? '', kit);
     return [
       'client-refuses',
-      `${place} is allowed by ${row.specification?.file}${wordsOf(said, kit)}`,
+      `${row.specification?.file} allows ${place}, and the official client refuses it${wordsOf(said, kit)}`,
     ];
   }
   const known = kit.asset(String(network), String(asset));
@@ -245,12 +248,12 @@ function refusedPlace({ pointer, entry, extra }: Offer, words: string, kit: Kit)
   return named === undefined ? pointer : `${pointer}/${named[0]}: ${kit.show(named[1])}`;
 }
 
-/** Sound by its specification alone; null where a client here has the scheme. */
+/** Sound by its specification only; null if a client here has the scheme. */
 function passiveText(offer: Offer, kit: Kit): string | null {
   const row = kit.scheme(offer);
   if (row === null || row.client !== null) return null;
   const pair = `${kit.show(offer.scheme)} on ${kit.show(offer.network)}`;
-  return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}, no client here pays it`;
+  return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}; no client that we run pays it`;
 }
 
 function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {

@@ -235,7 +235,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'no Cache-Control',
     seen: given(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
-    expect: { status: 'warn', outcome: 'cacheable', evidence: ['Cache-Control ""'] },
+    expect: { status: 'warn', outcome: 'cacheable', evidence: ['without Cache-Control'] },
   },
   {
     name: 'a 402 that caches may keep',
@@ -332,7 +332,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a tool with the challenge in its text alone',
     seen: tools(toolResource({}, null, challengeV2())),
-    expect: { status: 'warn', outcome: 'text-only', evidence: ['content[0].text alone'] },
+    expect: { status: 'warn', outcome: 'text-only', evidence: ['only in content[0].text'] },
   },
   {
     name: 'a tool with the challenge in its structured result alone',

@@ -16,11 +16,13 @@ const MAX_HEADER_CHARS = 8_192;
 /** Node's `maxHeaderSize`, which its fetch has too. */
 const NODE_HEAD_BYTES = 16_384;
 
-const UNPADDED = 'the official client for TypeScript reads it, the one for Python refuses it';
+const UNPADDED = 'the official TypeScript client reads it, the Python client refuses it';
 
 const OUTCOMES = {
   'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
-  missing: fail('Send PAYMENT-REQUIRED with each 402: base64 of the JSON that the body has now.'),
+  missing: fail(
+    'Send PAYMENT-REQUIRED with each 402: the base64 of the JSON that is in the body now.',
+  ),
   repeated: fail('Send PAYMENT-REQUIRED once: mount the payment middleware once.'),
   'raw-json': fail('Encode the JSON of PAYMENT-REQUIRED as standard base64.'),
   base64url: fail('Encode PAYMENT-REQUIRED as standard base64 ("+", "/", padding), not base64url.'),
@@ -40,7 +42,7 @@ const OUTCOMES = {
   'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
   unpadded: warn('Pad the base64 of PAYMENT-REQUIRED with "=" to whole groups of four.'),
   cacheable: warn(
-    'Send Cache-Control: no-store with each 402: middlewares of Go, Rust and Java leave it to you.',
+    'Send Cache-Control: no-store with each 402: the Go, Rust and Java middlewares do not send it.',
   ),
   sound: pass('Keep writing it from one object.'),
 };
@@ -71,8 +73,8 @@ export default defineCheck({
       (count, challenged) => [
         'sound',
         challenged.every(({ resource }) => resource.tool?.binding)
-          ? `the structured result of ${count}`
-          : `PAYMENT-REQUIRED of ${count}`,
+          ? `${count} sent the challenge in the structured result`
+          : `${count} sent PAYMENT-REQUIRED`,
       ],
     );
   },
@@ -81,8 +83,9 @@ export default defineCheck({
 function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
   if (header.state === 'absent') {
-    if (challenge.version === 1) return ['v1-only', 'a version 1 body, no PAYMENT-REQUIRED'];
-    return ['missing', 'a challenge in the body, no PAYMENT-REQUIRED'];
+    if (challenge.version === 1)
+      return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED'];
+    return ['missing', 'sends a challenge in the body and no PAYMENT-REQUIRED'];
   }
   if (header.state !== 'ok') {
     const detail = `PAYMENT-REQUIRED ${kit.quote(header.raw, 40)}: ${header.detail}`;
@@ -93,14 +96,17 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   if (challenge.where === 'body') {
     return ['not-a-challenge', `PAYMENT-REQUIRED holds ${kit.show(header.value)}`];
   }
-  if (challenge.version === 1) return ['v1-only', 'x402Version 1 in PAYMENT-REQUIRED'];
+  if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED'];
 
   const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
   const difference = other === null ? null : kit.challengeDifference(challenge, other);
   if (difference?.inTerms) return ['terms-differ', difference.text];
   const bytes = kit.headBytes(answer);
   if (bytes >= NODE_HEAD_BYTES) {
-    return ['long-head', `${bytes} bytes of headers: Node's fetch gives up, Python reads them`];
+    return [
+      'long-head',
+      `sends ${bytes} bytes of headers: Node's fetch gives up, Python reads them`,
+    ];
   }
   if (difference !== null) return ['differs', difference.text];
   if (header.raw.length > MAX_HEADER_CHARS) {
@@ -112,25 +118,30 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   }
   const directives = kit.headers(answer, 'cache-control').join(',');
   if (!/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(directives)) {
-    return ['cacheable', `402 with Cache-Control ${kit.quote(directives)}`];
+    return [
+      'cacheable',
+      directives === ''
+        ? 'sends 402 without Cache-Control'
+        : `sends 402 with Cache-Control ${kit.quote(directives)}`,
+    ];
   }
   return null;
 }
 
-/** Over MCP the structured result carries what HTTP has in the header, its text what the body has. */
+/** Over MCP the structured result stands for the header of HTTP, and its text for the body. */
 function inspectTool(
   { reading }: ChallengedResource,
   { binding, isError, extension }: ToolFacts,
   kit: Kit,
 ): Flaw | null {
   const { header, body, challenge } = reading;
-  if (challenge.version === 1) return ['v1-only', 'x402Version 1 in the result'];
+  if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in the result'];
   if (binding === 'extension') {
     if (extension !== 'nobody') return null;
-    return ['not-an-error', 'answers payment_required, which the request did not offer to read'];
+    return ['not-an-error', 'answers payment_required, which the request did not say it can read'];
   }
   if (isError !== true) return ['not-an-error', 'has a challenge in a result without isError'];
-  if (header.state !== 'ok') return ['text-only', 'has the challenge in content[0].text alone'];
+  if (header.state !== 'ok') return ['text-only', 'has the challenge only in content[0].text'];
   const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
   if (other === null) return ['structured-only', 'has no challenge in content[0].text'];
   const difference = kit.challengeDifference(challenge, other);

@@ -94,7 +94,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'head-served',
-      evidence: ['1 of 1 paid by GET', 'HEAD /weather: 200'],
+      evidence: ['1 of 1 paid GET routes', 'HEAD /weather: 200'],
     },
   },
   {

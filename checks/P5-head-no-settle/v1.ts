@@ -1,4 +1,4 @@
-/** P5: no caller gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
+/** P5: a HEAD request never runs the paid handler, and no receipt comes without a payment. Rule: README.md. */
 import {
   defineCheck,
   fail,
@@ -11,8 +11,11 @@ import {
 import type { ResourceObservation } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-/** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
-const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
+/**
+ * Accepted for HEAD: the challenge (402) or a plain refusal. RFC 9110 (9.1) requires HEAD, but a server
+ * that refuses it gives nothing away.
+ */
+const ACCEPTED_HEAD_STATUSES: ReadonlySet<number> = new Set([402, 404, 405, 501]);
 const NEEDS = [
   'root',
   'openapi',
@@ -29,9 +32,9 @@ const NEEDS = [
   'resources',
 ] as const;
 
-const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
+const GUARD_FIX = 'Protect HEAD like GET: list "HEAD /path" among the paid routes, or answer 405.';
 const HEAD_FIX =
-  'Answer HEAD as GET, with 402 (FastAPI: add a HEAD route that is paid too), or refuse it with 405.';
+  'Answer HEAD like GET, with 402 (FastAPI: add a paid HEAD route too), or refuse it with 405.';
 
 const OUTCOMES = {
   'settled-unpaid': fail('Send PAYMENT-RESPONSE only after a payment was settled.'),
@@ -46,9 +49,10 @@ export default defineCheck({
   id: 'P5',
   version: 1,
   says: {
-    right: 'Nobody gets what is sold by HEAD, and nothing settles unpaid.',
-    wrong: 'HEAD gets past the payment check, or is not answered as GET is.',
-    unjudged: 'It is not known whether HEAD gets past the payment check.',
+    right: 'A HEAD request never delivers paid content, and no receipt is sent without a payment.',
+    wrong:
+      'HEAD requests get past the payment check, or get another answer than GET, or a receipt is sent without a payment.',
+    unjudged: 'It is not known whether HEAD requests get past the payment check.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],
@@ -65,7 +69,7 @@ export default defineCheck({
     const paid = sold.filter((one) => kit.status(one, 'GET') === 402);
     const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
     if (served.length > 0) {
-      const count = `${served.length} of ${paid.length} paid by GET`;
+      const count = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
       return ['head-served', `${count}: ${list(served, kit)}`];
     }
     const open = sold.filter((one) => isPostWithHead(one, kit));
@@ -78,7 +82,7 @@ export default defineCheck({
   },
 });
 
-/** Nothing that a scan sends is paid: a receipt on any answer is for a payment that was never made. */
+/** A scan never pays, so a receipt on any answer is for a payment that was never made. */
 function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | null {
   const probes = seen.resources.probed.flatMap(({ path, probes }) =>
     probes.map(({ method, answer }) => ({ request: kit.request(method, path), answer })),
@@ -110,7 +114,7 @@ function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | nul
   return null;
 }
 
-/** Where GET is served too, the path has a free side, and HEAD belongs to that. */
+/** If GET is free (2xx), HEAD answers for GET, not for the paid POST. */
 function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
   const isPost = kit.isPostOnly(resource) || kit.status(resource, 'POST') === 402;
   const [get, head] = [kit.status(resource, 'GET'), kit.status(resource, 'HEAD')];
@@ -119,7 +123,7 @@ function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
 
 function isOdd(resource: ResourceObservation, kit: Kit): boolean {
   const head = kit.status(resource, 'HEAD');
-  if (typeof head !== 'number' || FINE.has(head)) return false;
+  if (typeof head !== 'number' || ACCEPTED_HEAD_STATUSES.has(head)) return false;
   const get = resource.probes.find(({ method }) => method === 'GET')?.answer;
   // GET follows a redirect to its 402; HEAD is not followed, and shows the redirect itself.
   const isSameRedirect = head >= 300 && head < 400 && get?.ok && get.data.redirects.length > 0;

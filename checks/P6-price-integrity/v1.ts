@@ -45,9 +45,10 @@ export default defineCheck({
   id: 'P6',
   version: 1,
   says: {
-    right: 'The price that is asked is the price that is declared.',
-    wrong: 'The price that is asked is not the one that is declared, or none is declared.',
-    unjudged: 'It is not known whether the price that is asked is the one that is declared.',
+    right: 'Each resource asks for the price that its documents declare.',
+    wrong:
+      'Some resources ask for another price than their documents declare, or no price is declared.',
+    unjudged: 'It is not known whether resources ask for the price that their documents declare.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],
@@ -59,7 +60,7 @@ export default defineCheck({
       seen.resources,
       kit,
       (one) => inspect(one, seen, kit),
-      (count) => ['agrees', `${count} ask what is declared`],
+      (count) => ['agrees', `${count} ask for the declared price`],
       'named',
     );
   },
@@ -104,8 +105,8 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
   const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
   if (compared.length === 0 && ceilings.length < first.length) {
     return one.resource.tool === undefined
-      ? [['undeclared', 'has no price in OpenAPI or manifest that could be compared']]
-      : [['undeclared', 'has no price in tools/list that could be compared', TOOL_FIX]];
+      ? [['undeclared', 'has no price in OpenAPI or manifest to compare with']]
+      : [['undeclared', 'has no price in tools/list to compare with', TOOL_FIX]];
   }
   return ceilings.map(({ pointer, amount }) => {
     return ['ceiling', `${pointer} asks for up to ${kit.show(amount)} base units`];

@@ -1,4 +1,4 @@
-/** P7: the money goes where every surface says it goes. Rule and sources: README.md. */
+/** P7: all documents and challenges name the same recipient. Rule and sources: README.md. */
 import {
   defineCheck,
   type Found,
@@ -18,13 +18,13 @@ const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as 
 
 const OUTCOMES = {
   malformed: fail('Set payTo to an address of the network that the offer names.'),
-  'zero-address': fail('Set payTo to your own address: what is sent to zero is lost.'),
+  'zero-address': fail('Set payTo to your own address: money sent to the zero address is lost.'),
   'asset-as-recipient': fail('Set payTo to your own address, not to that of the token.'),
-  'bad-checksum': fail('Copy payTo anew from the wallet: its EIP-55 checksum is wrong.'),
+  'bad-checksum': fail('Copy payTo from the wallet again: its EIP-55 checksum is wrong.'),
   'body-differs': fail('Write header and body from one object, with one recipient.'),
   'manifest-differs': fail('Take payTo of routes and manifest from one constant.'),
   'fresh-recipient': warn('Keep one recipient, or name in the documents who takes the payments.'),
-  'several-recipients': warn('Pay out to one address, or say whose each is.'),
+  'several-recipients': warn('Use one address, or say in the documents whose each address is.'),
   named: notDetermined('Offer "exact" on Base or Solana too, whose recipients can be judged.'),
   consistent: pass('Keep one recipient for each address family.'),
 };
@@ -34,9 +34,9 @@ export default defineCheck({
   id: 'P7',
   version: 1,
   says: {
-    right: 'The money goes where every surface says it goes.',
-    wrong: 'It is not certain where the money goes.',
-    unjudged: 'It is not known where the money would go.',
+    right: 'All documents and challenges name the same recipient.',
+    wrong: 'The recipient is malformed, or documents and challenges name different ones.',
+    unjudged: 'It is not known who would receive the money.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],
@@ -61,9 +61,9 @@ function judgeRecipients(count: string, challenged: readonly ChallengedResource[
   const families = new Set([...recipients].map((one) => one.split(' ')[0]));
   const list = listed([...recipients].map((one) => kit.quote(one)));
   if (recipients.size > families.size) {
-    return ['several-recipients', `${recipients.size} recipients on ${count}: ${list}`];
+    return ['several-recipients', `${count} pay ${recipients.size} recipients: ${list}`];
   }
-  return ['consistent', `${count}: ${list}`];
+  return ['consistent', `${count} pay ${list}`];
 }
 
 function inspect(
@@ -77,12 +77,13 @@ function inspect(
   const live = payees(challenge.offers, kit);
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    // An offer more on one side, the shared ones agreeing, is P4's finding.
+    // If one side has one offer more and the shared ones agree, that is P4's finding.
     const isOther = body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
     const other = isOther
       ? payees(kit.judgedOffers(body), kit).find((payee) => !live.includes(payee))
       : undefined;
-    if (other !== undefined) found.push(['body-differs', `pays ${kit.quote(other)} by its body`]);
+    if (other !== undefined)
+      found.push(['body-differs', `pays ${kit.quote(other)} according to its body`]);
   }
   const then = second
     ? payees(kit.judgedOffers(second), kit).find((payee) => !live.includes(payee))

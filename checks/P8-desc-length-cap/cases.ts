@@ -37,7 +37,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'too-long',
-      evidence: ['GET /0 /resource/description: 501'],
+      evidence: ['GET /0 /resource/description has 501'],
     },
   },
   {
@@ -46,7 +46,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'too-long',
-      evidence: ['GET /weather /accepts/1/description: 501'],
+      evidence: ['GET /weather /accepts/1/description has 501'],
     },
   },
   {
@@ -77,7 +77,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'too long by version 1',
     seen: describedV1('x'.repeat(501)),
-    expect: { status: 'fail', outcome: 'too-long', evidence: ['/accepts/0/description: 501'] },
+    expect: { status: 'fail', outcome: 'too-long', evidence: ['/accepts/0/description has 501'] },
   },
   {
     name: 'fine by version 1',

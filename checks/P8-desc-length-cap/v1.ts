@@ -1,4 +1,4 @@
-/** P8: descriptions are short enough for facilitators to take. Rule and sources: README.md. */
+/** P8: descriptions are short enough for facilitators to accept. Rule and sources: README.md. */
 import {
   defineCheck,
   type Found,
@@ -17,7 +17,7 @@ const MAX_CODE_POINTS = 500;
 const OUTCOMES = {
   'too-long': fail('Shorten the description of the route to at most 500 characters.'),
   missing: warn('Give each paid route a description: what it returns, in one sentence.'),
-  'short-enough': pass('Stay within 500 characters.'),
+  'short-enough': pass('Keep each description within 500 characters.'),
 };
 
 export default defineCheck({
@@ -25,7 +25,7 @@ export default defineCheck({
   version: 1,
   says: {
     right: 'Each challenge says what is sold, in at most 500 characters.',
-    wrong: 'Some challenges do not say what is sold, or say it at too great a length.',
+    wrong: 'Some challenges do not say what is sold, or their description is too long.',
     unjudged: 'It is not known whether the challenges say what is sold.',
   },
   needs: ['resources'],
@@ -40,7 +40,10 @@ export default defineCheck({
       ({ reading }) => inspect(reading.challenge, kit),
       (count, challenged) => {
         const lengths = challenged.map(({ reading }) => longest(reading.challenge, kit).length);
-        return ['short-enough', `${count}, the longest has ${Math.max(...lengths)}`];
+        return [
+          'short-enough',
+          `${count} describe what they sell; the longest description has ${Math.max(...lengths)} characters`,
+        ];
       },
     );
   },
@@ -49,9 +52,11 @@ export default defineCheck({
 function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OUTCOMES>[] {
   const { pointer, length } = longest(challenge, kit);
   if (length > MAX_CODE_POINTS) {
-    return [['too-long', `${pointer}: ${length} characters, ${MAX_CODE_POINTS} are taken`]];
+    return [
+      ['too-long', `${pointer} has ${length} characters; facilitators accept ${MAX_CODE_POINTS}`],
+    ];
   }
-  return length === 0 ? [['missing', `${pointer}: missing or empty`]] : [];
+  return length === 0 ? [['missing', `${pointer} is missing or empty`]] : [];
 }
 
 type Measured = { readonly pointer: string; readonly length: number };

@@ -99,7 +99,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'elsewhere',
-      evidence: ['GET /.well-known/openapi.json: 200'],
+      evidence: ['the document is at /.well-known/openapi.json'],
     },
   },
   {
@@ -108,7 +108,7 @@ const cases: readonly CheckCase[] = [
       openapi: answer(200, { swagger: '2.0', info: INFO, paths: {} }),
       openapiAlternates: [at('/swagger.json', answer(200, openApiDocument()))],
     },
-    expect: { status: 'warn', outcome: 'elsewhere', evidence: ['no usable one at /openapi.json'] },
+    expect: { status: 'warn', outcome: 'elsewhere', evidence: ['/openapi.json has no usable one'] },
   },
   {
     name: 'no title',

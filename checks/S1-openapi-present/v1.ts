@@ -23,13 +23,13 @@ const OUTCOMES = {
   'not-json': fail(SERVE_FIX),
   'not-openapi-3': fail(SERVE_FIX),
   'no-paths': fail('Describe each operation under paths, the paid ones first.'),
-  'no-title': warn('Fill info.title and version.'),
+  'no-title': warn('Fill in info.title and info.version.'),
   'odd-content-type': warn('Send /openapi.json with Content-Type: application/json.'),
   'no-contact': warn('Add info.contact with an email or URL that buyers can reach.'),
   'no-guidance': warn(
     'Add info["x-guidance"]: how an agent should use these operations, in prose.',
   ),
-  complete: pass('Keep it in step with the routes.'),
+  complete: pass('Update it whenever the routes change.'),
 };
 
 export default defineCheck({
@@ -51,7 +51,7 @@ export default defineCheck({
       return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(bodyOf(seen, kit))}`];
     }
     const { path } = reading;
-    if (reading.state === 'yaml') return ['yaml-only', `${path}: YAML, not read`];
+    if (reading.state === 'yaml') return ['yaml-only', `${path} is YAML, which we do not read`];
 
     const { facts, answer } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
@@ -59,19 +59,25 @@ export default defineCheck({
       const swagger = facts.swagger ? ', Swagger 2' : '';
       return ['not-openapi-3', `${path}#/openapi: ${stated}${swagger}`];
     }
-    if (facts.paths === 0) return ['no-paths', `${path}#/paths: none`];
-    if (!reading.canonical) return ['elsewhere', `GET ${path}: 200, no usable one at ${PATH}`];
+    if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
+    if (!reading.canonical)
+      return ['elsewhere', `the document is at ${path}, and ${PATH} has no usable one`];
     if (facts.title === null || facts.infoVersion === null) {
       const member = facts.title === null ? 'title' : 'version';
-      return ['no-title', `${path}#/info/${member}: missing`];
+      return ['no-title', `${path}#/info/${member} is missing`];
     }
     // Some servers send the header twice.
     const types = kit.headers(answer, 'content-type');
     if (!types.some((type) => JSON_TYPE.test(type))) {
-      return ['odd-content-type', `${path}: ${kit.quote(types.join(', '))}`];
+      return [
+        'odd-content-type',
+        types.length === 0
+          ? `${path} has no Content-Type`
+          : `${path} has Content-Type ${kit.quote(types.join(', '))}`,
+      ];
     }
-    if (!facts.hasContact) return ['no-contact', `${path}#/info/contact: missing`];
-    if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance: missing`];
+    if (!facts.hasContact) return ['no-contact', `${path}#/info/contact is missing`];
+    if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance is missing`];
     const version = kit.quote(facts.version, 20);
     return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.paths} paths`];
   },

@@ -88,7 +88,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'open to all',
     seen: {},
-    expect: { status: 'pass', outcome: 'open', evidence: ['7 agents may read'] },
+    expect: { status: 'pass', outcome: 'open', evidence: ['all 7 agents that we know may read'] },
   },
   {
     name: 'everybody is denied, all readers are allowed by name',

@@ -42,8 +42,8 @@ export default defineCheck({
   id: 'S10',
   version: 1,
   says: {
-    right: 'Agents that search, or fetch for a user, may read what is sold here.',
-    wrong: 'Agents are kept from reading what is sold here by /robots.txt.',
+    right: 'Agents that search or fetch for a user may read what is sold here.',
+    wrong: '/robots.txt keeps agents from reading what is sold here.',
     unjudged: 'It is not known whether agents may read what is sold here.',
   },
   needs: ['robots', 'soft404'],
@@ -59,9 +59,9 @@ export default defineCheck({
     if (status === 200 && bodyFailure !== undefined) {
       return ['unreadable', `${seen}, but the body broke off (${bodyFailure})`];
     }
-    // A page for every path is no robots.txt, and crawlers find no rule in HTML.
+    // A page that answers every path is not a robots.txt, and crawlers find no rule in HTML.
     const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
-    if (status !== 200 || isPage) return ['no-robots', `${seen}, so all is allowed`];
+    if (status !== 200 || isPage) return ['no-robots', `${seen}, so agents may read everything`];
 
     const rules = kit.robots(body);
     const shut = READERS.filter((agent) => !rules.allows(agent, '/'));
@@ -75,7 +75,7 @@ export default defineCheck({
     const training = TRAINING.filter((agent) => !rules.allows(agent, '/'));
     const names = training.join(', ');
     const policy = names === '' ? '' : ` (training crawlers denied: ${names})`;
-    return ['open', `${seen}, ${READERS.length} agents may read${policy}`];
+    return ['open', `${seen}; all ${READERS.length} agents that we know may read${policy}`];
   },
 });
 

@@ -43,7 +43,7 @@ const cases: readonly CheckCase[] = [
       status: 'pass',
       outcome: 'no-links',
       basis: 'not_applicable',
-      evidence: ['3 on other hosts not contacted'],
+      evidence: ['did not contact 3 links on other hosts'],
     },
   },
   {
@@ -53,7 +53,7 @@ const cases: readonly CheckCase[] = [
       status: 'pass',
       outcome: 'no-links',
       basis: 'not_applicable',
-      evidence: ['none asked of 2 links'],
+      evidence: ['2 links to this origin; we asked none'],
     },
   },
   {
@@ -62,7 +62,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'many-dead',
-      evidence: ['3 of 4 links dead', 'GET /docs: 404', '"/llms.txt"'],
+      evidence: ['3 of 4 links are dead', 'GET /docs: 404', '"/llms.txt"'],
     },
   },
   {
@@ -78,12 +78,16 @@ const cases: readonly CheckCase[] = [
   {
     name: 'two of ten are not over a fifth',
     seen: links([...times(2, link(NOT_FOUND)), ...times(8, link(OK))]),
-    expect: { status: 'warn', outcome: 'some-dead', evidence: ['2 of 10 links dead'] },
+    expect: { status: 'warn', outcome: 'some-dead', evidence: ['2 of 10 links are dead'] },
   },
   {
     name: 'two of two are dead, but fewer than ten were found',
     seen: links(times(2, link(NOT_FOUND)), { otherHosts: 1 }),
-    expect: { status: 'warn', outcome: 'some-dead', evidence: ['1 on other hosts not contacted'] },
+    expect: {
+      status: 'warn',
+      outcome: 'some-dead',
+      evidence: ['did not contact 1 links on other hosts'],
+    },
   },
   {
     name: 'a server entry whose host does not connect',
@@ -111,7 +115,7 @@ const cases: readonly CheckCase[] = [
       [401, 402, 403, 405, 429].map((status) => link(answer(status))),
       { found: 41 },
     ),
-    expect: { status: 'pass', outcome: 'all-alive', evidence: ['5 of 41 links checked'] },
+    expect: { status: 'pass', outcome: 'all-alive', evidence: ['checked 5 of 41 links'] },
   },
   {
     name: 'a POST operation is judged by its own method',
@@ -161,7 +165,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'all alive',
     seen: {},
-    expect: { status: 'pass', outcome: 'all-alive', evidence: ['1 of 1 links checked'] },
+    expect: { status: 'pass', outcome: 'all-alive', evidence: ['checked 1 of 1 links'] },
   },
 ];
 

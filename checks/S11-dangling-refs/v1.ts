@@ -1,4 +1,4 @@
-/** S11: what this origin's documents link to is there. Rule and sources: README.md. */
+/** S11: the links in this origin's documents work. Rule and sources: README.md. */
 import {
   defineCheck,
   fail,
@@ -31,7 +31,7 @@ const MAX_DEAD_SHARE = 0.2;
 
 const FIX =
   'Correct or remove the links in llms.txt, OpenAPI, agent card and manifest that lead nowhere.';
-const SERVER_FIX = 'Make every linked address answer in time and below 500.';
+const SERVER_FIX = 'Make every linked address answer in time, with a status below 500.';
 
 const KEEP = 'Keep the links of all documents current.';
 
@@ -48,9 +48,9 @@ export default defineCheck({
   id: 'S11',
   version: 1,
   says: {
-    right: 'What the documents link to is there.',
-    wrong: 'The documents link to what is not there.',
-    unjudged: 'It is not known whether the links of the documents lead anywhere.',
+    right: 'The links in the documents work.',
+    wrong: 'The documents link to addresses that do not answer.',
+    unjudged: 'It is not known whether the links in the documents work.',
   },
   needs: ['links', 'resources'],
   requires: ['P1'],
@@ -58,33 +58,37 @@ export default defineCheck({
 
   evaluate({ links, resources }, kit) {
     const elsewhere =
-      links.otherHosts > 0 ? `, ${links.otherHosts} on other hosts not contacted` : '';
-    if (links.documents === 0) return ['no-documents', `0 documents with links${elsewhere}`];
+      links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
+    if (links.documents === 0) return ['no-documents', `0 documents have links${elsewhere}`];
     const judged = links.checked
       .map((link) => byPaidMethod(link, resources.probed, kit))
       .filter((link) => link !== null)
       .filter(isAnswered);
     if (judged.length === 0) {
-      const what = links.found === 0 ? '0 links' : `none asked of ${links.found} links`;
-      return ['no-links', `${what} to this origin in ${links.documents} documents${elsewhere}`];
+      const what = `${links.found} links to this origin`;
+      const rest = links.found === 0 ? '' : '; we asked none of them';
+      return ['no-links', `${links.documents} documents have ${what}${rest}${elsewhere}`];
     }
     const dead = judged.filter(isDead);
     const isMany =
       dead.length > MAX_DEAD ||
       (judged.length >= SHARE_FROM && dead.length > judged.length * MAX_DEAD_SHARE);
     if (dead.length > 0) {
-      const count = `${dead.length} of ${judged.length} links dead${elsewhere}`;
-      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${list(dead, kit)}`];
+      const count = `${dead.length} of ${judged.length} links are dead`;
+      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${list(dead, kit)}${elsewhere}`];
     }
     const failing = judged.filter((link) => !link.server && isFailing(link));
     if (failing.length > 0) return ['failing', list(failing, kit)];
-    return ['all-alive', `${judged.length} of ${links.found} links checked${elsewhere}`];
+    return [
+      'all-alive',
+      `we checked ${judged.length} of ${links.found} links, and all are alive${elsewhere}`,
+    ];
   },
 });
 
 /**
- * Manifests name paid resources without a method: where GET finds nothing, the answer to POST is the
- * link's. Null where no POST was sent.
+ * Manifests name paid resources without a method: if GET finds nothing, the answer to POST is the
+ * link's. Null if no POST was sent.
  */
 function byPaidMethod(
   link: LinkObservation,
@@ -103,7 +107,7 @@ function isAnswered({ answer }: LinkObservation): boolean {
   return answer.ok || !NOT_ASKED.has(answer.reason);
 }
 
-/** A server entry is a base address: nothing need stand at the address itself. */
+/** A server entry is a base address: the address itself need not answer. */
 function isDead({ answer, server }: LinkObservation): boolean {
   if (!answer.ok) return NO_CONNECTION.has(answer.reason);
   return !server && GONE.has(answer.data.status);

@@ -5,7 +5,7 @@ import type { HttpObservation, PathAnswer } from '../../src/model/observations.t
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const FIX =
-  'Serve /favicon.ico (or .png, .svg) with 200 and an image type, or name one by <link rel="icon">.';
+  'Serve /favicon.ico (or .png, .svg) with 200 and an image type, or name one with <link rel="icon">.';
 
 const OUTCOMES = {
   icon: pass('Keep the icon where it is.'),
@@ -37,11 +37,11 @@ export default defineCheck({
     const [host] = icons.otherHosts;
     if (host !== undefined) {
       const where = `the icon is on ${kit.quote(host)}, which we do not contact`;
-      return ['other-host', `${where}; no /favicon.ico here`];
+      return ['other-host', `${where}; this host has no /favicon.ico`];
     }
-    const seen =
-      icons.checked.map((one) => describe(one, kit)).join('; ') || 'GET /: no icon named';
-    if (icons.inline) return ['inline-only', `a data: icon cannot be linked; ${seen}`];
+    const seen = icons.checked.map((one) => describe(one, kit)).join('; ') || 'GET / names no icon';
+    if (icons.inline)
+      return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${seen}`];
     return ['no-icon', seen];
   },
 });
@@ -57,7 +57,7 @@ function isImage(answer: HttpObservation, kit: Kit): boolean {
   return kit.headers(answer.data, 'content-type').some((type) => /^\s*image\//i.test(type));
 }
 
-/** A file of another type; the page that a site gives to any path is no file. */
+/** A file of another type; the page that a site gives to any path is not a file. */
 function isFile(answer: HttpObservation, soft404: HttpObservation, kit: Kit): boolean {
   if (!answer.ok || answer.data.status !== 200 || kit.sameBody(answer, soft404)) return false;
   const isCatchAll = soft404.ok && soft404.data.status === 200;

@@ -26,13 +26,17 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'not-declared',
-      evidence: ['/openapi.json#/components/securitySchemes: 0'],
+      evidence: ['/openapi.json has no security schemes'],
     },
   },
   {
     name: 'only a bearer token',
     seen: schemes({ login: { type: 'http', scheme: 'bearer' } }, { paths: silentPaths }),
-    expect: { status: 'fail', outcome: 'not-declared', evidence: ['1, none for x402'] },
+    expect: {
+      status: 'fail',
+      outcome: 'not-declared',
+      evidence: ['none of the 1 security schemes'],
+    },
   },
   {
     name: 'an apiKey in a header of its own is no payment',

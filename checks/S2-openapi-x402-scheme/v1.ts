@@ -1,4 +1,4 @@
-/** S2: the OpenAPI document has a security scheme that says x402. Rule and sources: README.md. */
+/** S2: the OpenAPI document has a security scheme for x402. Rule and sources: README.md. */
 import { defineCheck, fail, needsOpenApi, pass, warn } from '../../src/engine/define-check.ts';
 
 const FIX = 'Add components.securitySchemes.x402: { "type": "http", "scheme": "x402" }.';
@@ -14,8 +14,8 @@ export default defineCheck({
   id: 'S2',
   version: 1,
   says: {
-    right: 'The OpenAPI document has a security scheme that says x402.',
-    wrong: 'The OpenAPI document has no security scheme by which clients see x402.',
+    right: 'The OpenAPI document has a security scheme for x402.',
+    wrong: 'The OpenAPI document has no security scheme that tells clients of x402.',
     unjudged: 'It is not known whether clients can see x402 in the OpenAPI document.',
   },
   needs: ['openapi', 'openapiAlternates', 'soft404'],
@@ -31,19 +31,24 @@ export default defineCheck({
     const [name] = x402;
     if (name !== undefined) {
       const type = facts.securitySchemes.find((one) => one.name === name)?.type ?? '';
-      return ['declared', `${where}: ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
+      return ['declared', `${where} has ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
     }
     const [key] = apiKeys;
     if (key !== undefined) {
-      // AgentCash takes apiKey operations for ones that want a key, and never pays them.
-      const evidence = `${where}: ${kit.quote(key, 40)} is an apiKey, which AgentCash misreads`;
+      // AgentCash assumes that apiKey operations need a key, and never pays them.
+      const evidence = `${where} has ${kit.quote(key, 40)} of type apiKey, which AgentCash misreads`;
       return ['api-key', evidence];
     }
     const mention = facts.operations.find(({ protocolNames }) => protocolNames.includes('x402'));
     if (mention !== undefined) {
-      const evidence = `x402 only in protocols of ${kit.quote(mention.pointer)}, not in ${where}`;
+      const evidence = `${path} names x402 only in protocols of ${kit.quote(mention.pointer)}, not in securitySchemes`;
       return ['protocols-only', evidence];
     }
-    return ['not-declared', `${where}: ${facts.securitySchemes.length}, none for x402`];
+    const count = facts.securitySchemes.length;
+    const evidence =
+      count === 0
+        ? `${path} has no security schemes, so none for x402`
+        : `none of the ${count} security schemes in ${where} is for x402`;
+    return ['not-declared', evidence];
   },
 });

@@ -1,4 +1,4 @@
-/** S3: operations that cost nothing say so, by an empty security. Rule and sources: README.md. */
+/** S3: free operations say so, by an empty security. Rule and sources: README.md. */
 import {
   defineCheck,
   fail,
@@ -26,9 +26,9 @@ export default defineCheck({
   id: 'S3',
   version: 1,
   says: {
-    right: 'Operations that cost nothing say so.',
-    wrong: 'Operations that cost nothing do not say so.',
-    unjudged: 'It is not known whether operations that cost nothing say so.',
+    right: 'Free operations say in OpenAPI that they are free.',
+    wrong: 'Free operations do not say in OpenAPI that they are free.',
+    unjudged: 'It is not known whether free operations say that they are free.',
   },
   needs: ['openapi', 'openapiAlternates', 'soft404', 'resources'],
   requires: ['P1', 'S1'],
@@ -53,17 +53,17 @@ export default defineCheck({
     const payment = new Set([...x402, ...apiKeys]);
     const open = free.filter((one) => !isDeclared(one, facts, payment));
     if (open.length === 0)
-      return ['declared', `all ${free.length} free operations in ${path} say so`];
+      return ['declared', `all ${free.length} free operations in ${path} say that they are free`];
     const list = listed(open.map((one) => kit.request(one.method, one.template)));
     const name = open.length === free.length ? 'none-declared' : 'some-undeclared';
     return [
       name,
-      `${open.length} of ${free.length} free operations in ${path} do not say so: ${list}`,
+      `${open.length} of ${free.length} free operations in ${path} do not say that they are free: ${list}`,
     ];
   },
 });
 
-/** Nothing required, an anonymous alternative, or a login that is none of payment (siwx, bearer). */
+/** Nothing is required, or one may stay anonymous, or it takes a login without payment (siwx, bearer). */
 function isDeclared(
   { security }: Operation,
   { securitySchemes }: OpenApiFacts,

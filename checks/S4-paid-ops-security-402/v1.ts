@@ -53,7 +53,7 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    // Tools of an MCP endpoint are no operations: OpenAPI has no place for them.
+    // Tools of an MCP endpoint are not operations: OpenAPI has no place for them.
     const all = kit.challenged(seen.resources).map(({ resource }) => resource);
     const challenged = [...new Set(all)].filter(({ tool }) => tool === undefined);
     // A sign-in sells nothing, whether it says so or not, unless its answer does.
@@ -66,20 +66,20 @@ export default defineCheck({
       listed(operations.map((one) => kit.request(one.method, one.template)));
 
     if (paid.length === 0) {
-      const evidence = `${path}: 0 of ${facts.operations.length} operations declared paid`;
+      const evidence = `${path} declares 0 of ${facts.operations.length} operations paid`;
       if (challenged.length < all.length && challenged.length === 0) {
-        return [
-          'only-tools',
-          `${evidence}, and what challenges are MCP tools: ${kit.answers(all)}`,
-        ];
+        return ['only-tools', `${evidence}; only MCP tools ask for payment: ${kit.answers(all)}`];
       }
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
-      return ['nothing-declared', `${evidence}, yet ${kit.answers(challenged)}`];
+      return ['nothing-declared', `${evidence}, but ${kit.answers(challenged)}`];
     }
     const selling = seen.resources.probed.filter((one) => !signIns.includes(one));
     const hidden = facts.operations.filter((one) => !one.paid && kit.answers402(one, selling));
     if (hidden.length > 0) {
-      return ['undeclared-402', `${path} declares nothing of what answers 402: ${list(hidden)}`];
+      return [
+        'undeclared-402',
+        `${path} does not declare as paid what answers 402: ${list(hidden)}`,
+      ];
     }
     const { x402 } = kit.paymentSchemes(facts);
     const found = paid.map((one): readonly Found<Kind>[] => {
@@ -90,13 +90,13 @@ export default defineCheck({
     return (
       worst(OUTCOMES, found) ?? [
         'declared',
-        `all ${paid.length} paid operations in ${path} say so: ${list(paid)}`,
+        `all ${paid.length} paid operations in ${path} say that they are paid: ${list(paid)}`,
       ]
     );
   },
 });
 
-/** The first thing that an operation lacks; null where it has all. */
+/** The first thing that an operation lacks; null if it has all. */
 function lackOf(
   { declares402, security, price, protocols, protocolNames }: Operation,
   x402: readonly string[],

@@ -101,7 +101,7 @@ const withPost: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'absent',
-      evidence: ['POST /summaries /extensions/bazaar: missing'],
+      evidence: ['POST /summaries /extensions/bazaar is missing'],
     },
   },
   {
@@ -203,7 +203,11 @@ const withPost: readonly CheckCase[] = [
     name: 'an empty example where the schema wants a member',
     versions: [2],
     seen: input({ body: {} }),
-    expect: { status: 'fail', outcome: 'example-invalid', evidence: ['/info by its schema'] },
+    expect: {
+      status: 'fail',
+      outcome: 'example-invalid',
+      evidence: ['/info does not fit its schema'],
+    },
   },
   {
     name: 'the extension is in the body alone',

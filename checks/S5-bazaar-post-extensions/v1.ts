@@ -23,7 +23,7 @@ export default defineCheck({
     const posts = selling.filter((one) => kit.isPostOnly(one));
     const [first] = posts;
     if (first === undefined) {
-      return ['no-post-resource', `${selling.length} paid resources, none by POST`];
+      return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
     const need = `${posts.length} resources need: ${kit.request('POST', first.path)}`;
     return notSeen('unseen', `this catalog sends no POST, which ${need}`, FIX);

@@ -61,11 +61,11 @@ export default defineCheck({
       return sellsByPost || isByPost(one, kit);
     });
     if (posts.length === 0) {
-      return ['no-post-resource', `${selling.length} paid resources, none by POST`];
+      return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
     const asked = posts.filter((one) => !kit.isMadeUp(one));
     if (asked.length === 0) {
-      const evidence = `POST asked with made-up ids alone: ${kit.answers(posts)}`;
+      const evidence = `we had only made-up ids to send POST with: ${kit.answers(posts)}`;
       return notSeen('unseen', evidence, DECLARE_FIX);
     }
     const found = asked.map((one) => inspect(one, kit)).filter((one) => one !== null);
@@ -82,8 +82,12 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
     return status === undefined || REDIRECTS.has(status) || kit.validatesFirst(one);
   });
   // Only a valid body, another place, or a POST at all, would show it.
-  if (isUnseen) return notSeen('unseen', `no challenge to POST: ${answers}`, DECLARE_FIX);
-  return notEvaluated('P2', `no challenge to POST: ${answers}`, 'Challenge POST as P2 asks for.');
+  if (isUnseen) return notSeen('unseen', `POST got no challenge: ${answers}`, DECLARE_FIX);
+  return notEvaluated(
+    'P2',
+    `POST got no challenge: ${answers}`,
+    'Answer POST with a challenge, as P2 says.',
+  );
 }
 
 /** Declared, told by the answers, or by the challenge itself where GET gets the same one. */
@@ -97,7 +101,7 @@ function isByPost(resource: ResourceObservation, kit: Kit): boolean {
   return resource.method === null && input === 'POST';
 }
 
-/** Null where POST brought no challenge. */
+/** Null if POST brought no challenge. */
 function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[] | null {
   const probe = resource.probes.find(({ method }) => method === 'POST');
   if (!probe?.answer.ok || probe.answer.data.status !== 402) return null;
@@ -108,7 +112,7 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   const pointer = '/extensions/bazaar';
   const inHeader = header.state === 'ok' ? kit.at(header.value, pointer) : undefined;
   const bazaar = inHeader ?? (body.ok ? kit.at(body.value, pointer) : undefined);
-  if (bazaar === undefined) return [['absent', `${request} ${pointer}: missing`]];
+  if (bazaar === undefined) return [['absent', `${request} ${pointer} is missing`]];
 
   const wrong = wrongInput(bazaar, kit);
   if (wrong !== undefined) {
@@ -123,14 +127,14 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
   if (error !== undefined) {
     if (error.startsWith('schema')) return [['bad-schema', `${request} ${pointer}: ${error}`]];
-    return [['example-invalid', `${request} ${pointer}/info by its schema: ${error}`]];
+    return [['example-invalid', `${request} ${pointer}/info does not fit its schema: ${error}`]];
   }
-  if (inHeader === undefined) return [['body-only', `${request} ${pointer}: not in the header`]];
+  if (inHeader === undefined) return [['body-only', `${request} ${pointer} is not in the header`]];
   // What an MCP tool returns is text, where it does not say (bazaar.md, "Output Types").
   const isTool = kit.at(bazaar, '/info/input/type') === 'mcp';
   const output = kit.at(bazaar, '/info/output');
   if (kit.at(output, '/example') === undefined && !(isTool && output === undefined)) {
-    return [['no-output-example', `${request} ${pointer}/info/output/example: missing`]];
+    return [['no-output-example', `${request} ${pointer}/info/output/example is missing`]];
   }
   return [];
 }

@@ -100,7 +100,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'only-json',
-      evidence: ['GET /.well-known/x402.json: 2 entries'],
+      evidence: ['/.well-known/x402.json has 2 entries'],
     },
   },
   {
@@ -109,7 +109,7 @@ const cases: readonly CheckCase[] = [
       manifest: answer(200, { version: 1 }),
       manifestJson: answer(200, manifestDocument()),
     },
-    expect: { status: 'warn', outcome: 'only-json', evidence: ['no such list at'] },
+    expect: { status: 'warn', outcome: 'only-json', evidence: ['has no such list'] },
   },
   {
     name: 'http with the own host, behind a proxy',

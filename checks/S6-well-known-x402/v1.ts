@@ -28,13 +28,13 @@ const OUTCOMES = {
   'unknown-shape': fail(SERVE_FIX),
   'no-entries': fail(LIST_FIX),
   'http-entries': warn(
-    'Write https URLs: behind a proxy, trust it or take the URL from a setting.',
+    'Write https URLs: behind a proxy, trust the proxy or take the URL from a setting.',
   ),
   'no-own-entry': warn(LIST_FIX),
   'off-origin': warn(LIST_FIX),
   'recipient-differs': warn(TERMS_FIX),
   'price-differs': warn(TERMS_FIX),
-  complete: pass('Keep it in step with the routes.'),
+  complete: pass('Update it whenever the routes change.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
 
@@ -54,16 +54,16 @@ export default defineCheck({
     const reading = kit.manifest(seen);
     if (reading.state === 'none') {
       const missing = absence(PATH, seen.manifest, seen.soft404, kit);
-      return missing ?? ['unknown-shape', `GET ${PATH}: 200, JSON of no known shape`];
+      return missing ?? ['unknown-shape', `${PATH} is JSON in a shape that we do not know`];
     }
     const { facts, path } = reading;
     if (facts.shape === 'unknown') {
-      return ['unknown-shape', `GET ${path}: JSON, but no list of resources, endpoints or items`];
+      return ['unknown-shape', `${path} is JSON, but has no list of resources, endpoints or items`];
     }
     const { entries } = facts;
-    if (entries.length === 0) return ['no-entries', `GET ${path}: 0 entries`];
+    if (entries.length === 0) return ['no-entries', `${path} has 0 entries`];
     if (!reading.canonical) {
-      return ['only-json', `GET ${path}: ${entries.length} entries, no such list at ${PATH}`];
+      return ['only-json', `${path} has ${entries.length} entries, and ${PATH} has no such list`];
     }
     const foreign = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
@@ -76,7 +76,7 @@ export default defineCheck({
       const isHttp = foreign.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
       return [isHttp ? 'http-entries' : 'no-own-entry', evidence];
     }
-    const complete: Flaw = ['complete', `GET ${path}: ${entries.length} entries on this origin`];
+    const complete: Flaw = ['complete', `${path} has ${entries.length} entries on this origin`];
     return worst(OUTCOMES, differences(seen, kit)) ?? complete;
   },
 });
@@ -86,14 +86,14 @@ function isOwnHttp(target: string, hostname: string): boolean {
   return url?.protocol === 'http:' && url.hostname === hostname;
 }
 
-/** What the manifest states otherwise than the live challenges, a list for each resource. */
+/** The statements of the manifest that the live challenges contradict, a list for each resource. */
 function differences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): readonly (readonly Flaw[])[] {
   const reading = kit.manifest(seen);
   if (reading.state !== 'found') return [];
   return kit.challenged(seen.resources).map((one) => {
     const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, one);
     const request = kit.request(one.probe.method, one.resource.path);
-    // A price that changes between two requests is no price to compare with: P6 says so.
+    // A price that changes between two requests cannot be compared: P6 says so.
     const isSteady =
       one.second === null || amountsOf(one.second) === amountsOf(one.reading.challenge);
     const wrong = [
@@ -102,7 +102,7 @@ function differences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): readonly (re
     ].filter(({ agrees }) => !agrees);
     return wrong.map(({ name, pointer, stated, live }): Flaw => {
       const place = `${reading.path}#${pointer} is ${kit.quote(stated)}`;
-      return [name, `${place}, ${request} asks ${kit.quote(live)}`];
+      return [name, `${place}, but ${request} asks ${kit.quote(live)}`];
     });
   });
 }

@@ -56,12 +56,12 @@ const cases: readonly CheckCase[] = [
   {
     name: 'text without a heading',
     seen: text('Seller of weather\n'),
-    expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts "Seller of weather"'] },
+    expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with "Seller of weather"'] },
   },
   {
     name: 'empty',
     seen: text(''),
-    expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts ""'] },
+    expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with ""'] },
   },
   {
     name: 'the H1 is not the first block',
@@ -91,7 +91,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'complete',
     seen: {},
-    expect: { status: 'pass', outcome: 'complete', evidence: ['"Seller", 1 list of links'] },
+    expect: { status: 'pass', outcome: 'complete', evidence: ['"Seller" and 1 list of links'] },
   },
   {
     name: 'an autolink is a link, and Markdown is text under any text type',

@@ -9,7 +9,7 @@ const OUTCOMES = {
   'no-h1': fail(FIX),
   'no-summary': warn(FIX),
   'no-links': warn(FIX),
-  complete: pass('Keep the H1 first in /llms.txt.'),
+  complete: pass('Keep "# Name" as the first line of /llms.txt.'),
 };
 
 export default defineCheck({
@@ -29,11 +29,17 @@ export default defineCheck({
     if (reading.state !== 'present') return [reading.state, reading.evidence];
 
     const { leadH1, summary, linkLists } = kit.markdown(reading.body);
-    if (leadH1 === null) return ['no-h1', `/llms.txt starts ${kit.quote(reading.body)}`];
+    if (leadH1 === null)
+      return [
+        'no-h1',
+        `/llms.txt has no "# Name" as its first line: it starts with ${kit.quote(reading.body)}`,
+      ];
     const title = kit.quote(leadH1);
-    if (summary === null) return ['no-summary', `/llms.txt: no ">" line below ${title}`];
-    if (linkLists === 0) return ['no-links', `/llms.txt: no H2 with links below ${title}`];
+    if (summary === null)
+      return ['no-summary', `/llms.txt has no summary: no line below ${title} starts with ">"`];
+    if (linkLists === 0)
+      return ['no-links', `/llms.txt has no "## Section" with links below ${title}`];
     const lists = `${linkLists} ${linkLists === 1 ? 'list' : 'lists'} of links`;
-    return ['complete', `/llms.txt: ${title}, ${lists}`];
+    return ['complete', `/llms.txt has the title ${title} and ${lists}`];
   },
 });

@@ -48,7 +48,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'JSON, but a list',
     seen: { agentCard: asked(PATH, answer(200, [])) },
-    expect: { status: 'fail', outcome: 'not-json', evidence: ['no object'] },
+    expect: { status: 'fail', outcome: 'not-json', evidence: ['not an object'] },
   },
   {
     name: 'only under the name of old',

@@ -38,8 +38,8 @@ export default defineCheck({
   id: 'S8',
   version: 1,
   says: {
-    right: 'Agents find a whole A2A card of this service.',
-    wrong: 'There is no whole A2A card of this service.',
+    right: 'Agents find a complete A2A card of this service.',
+    wrong: 'Agents do not find a complete A2A card of this service.',
     unjudged: 'It is not known whether agents find an A2A card of this service.',
   },
   needs: ['origin', 'agentCard', 'agentJson', 'soft404'],
@@ -52,25 +52,25 @@ export default defineCheck({
       const old = kit.document(OLD_PATH, agentJson, soft404);
       const oldJson = old.state === 'present' ? kit.json(old.body) : null;
       if (oldJson?.ok && isObject(oldJson.value))
-        return ['old-path', `${reading.evidence}; only ${OLD_PATH} is there`];
+        return ['old-path', `${reading.evidence}; a card is only at ${OLD_PATH}`];
       return ['absent', reading.evidence];
     }
     const json = kit.json(reading.body);
     if (!json.ok) return ['not-json', `${PATH}: ${json.detail}`];
-    if (!isObject(json.value)) return ['not-json', `${PATH}: JSON, but no object`];
+    if (!isObject(json.value)) return ['not-json', `${PATH} is JSON, but not an object`];
 
     const card = json.value;
     const isNew = isHeldAgainstNew(card, kit);
     const missing = missingIn(card, isNew, kit);
     if (missing.length > 0) {
-      return ['partial', `${PATH}: missing or of another type: ${listed(missing)}`];
+      return ['partial', `${PATH} lacks these, or has them in another type: ${listed(missing)}`];
     }
     const foreign = urlsOf(card, isNew, kit).find((url) => hostOf(url) !== origin.hostname);
     if (foreign !== undefined) {
-      return ['other-host', `${PATH}: url ${kit.quote(foreign)} is on another host`];
+      return ['other-host', `${PATH} names ${kit.quote(foreign)}, which is on another host`];
     }
     const name = kit.quote(typeof card['name'] === 'string' ? card['name'] : '');
-    return ['complete', `${PATH}: ${name}, all required fields`];
+    return ['complete', `${PATH} describes ${name} with all required fields`];
   },
 });
 
@@ -80,7 +80,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 
 /**
  * A card of 1.0 says so by its interfaces; anything else is held against 0.3, and so is a card for
- * clients of both versions whose members of 0.3 alone are whole.
+ * clients of both versions whose members of 0.3 are complete, unlike those of 1.0.
  */
 function isHeldAgainstNew(card: JsonObject, kit: Kit): boolean {
   if (card['supportedInterfaces'] === undefined) return false;

@@ -71,7 +71,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a page that names no document',
     seen: { root: html(200, PAGE) },
-    expect: { status: 'warn', outcome: 'no-pointer', evidence: ['GET /: 200'] },
+    expect: { status: 'warn', outcome: 'no-pointer', evidence: ['GET / answers 200'] },
   },
   {
     name: 'a page that names the document of another host',
@@ -125,7 +125,7 @@ const cases: readonly CheckCase[] = [
     seen: {
       root: html(203, PAGE, { link: '</a,b.css>; rel=preload, <llms.txt?v=2>; rel=describedby' }),
     },
-    expect: { status: 'pass', outcome: 'pointer', evidence: ['GET /: 203', '/llms.txt'] },
+    expect: { status: 'pass', outcome: 'pointer', evidence: ['GET / answers 203', '/llms.txt'] },
   },
   {
     name: 'a relative reference, and a document under .well-known',

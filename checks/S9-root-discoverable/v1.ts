@@ -1,10 +1,10 @@
-/** S9: who knows nothing but the host finds a discovery document from the root. Rule: README.md. */
+/** S9: a caller who knows only the host finds a discovery document from the root. Rule: README.md. */
 import { defineCheck, fail, pass, warn } from '../../src/engine/define-check.ts';
 import type { HttpData } from '../../src/model/observation.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-/** Documents by which a machine reads on. */
+/** Documents that tell a machine where to read on. */
 const DOCUMENT =
   /^\/(?:(?:[\w.-]+\/)*(?:openapi|swagger)(?:\.[\w-]+)*\.(?:json|ya?ml)|llms(?:-full)?\.txt|\.well-known\/(?:x402(?:\.json)?|agent(?:-card)?\.json|openapi\.json|api-catalog)|(?:x402-)?discovery(?:\.json)?)$/i;
 /** A text in JSON that is an address rather than a word: absolute, or a path that ends like a file. */
@@ -45,18 +45,21 @@ export default defineCheck({
     const first = data.redirects[0]?.location ?? data.refusedRedirect?.to;
     const isElsewhere = first !== undefined && documentAt(data.url, origin.url, kit) === null;
     if (isElsewhere) {
-      return ['redirect', `GET /: redirect to ${kit.quote(first)}, no document here`];
+      return [
+        'redirect',
+        `GET / redirects to ${kit.quote(first)}, which is not a discovery document here`,
+      ];
     }
     if (AUTHENTICATION.has(data.status)) return ['login', `GET /: ${data.status}`];
     if (data.status < 200 || data.status > 299) return ['error', `GET /: ${data.status}`];
     if (first !== undefined) {
       const path = new URL(data.url).pathname;
-      return ['redirect-to-document', `GET /: redirect to ${kit.quote(path)}`];
+      return ['redirect-to-document', `GET / redirects to ${kit.quote(path)}`];
     }
     const pointer = findPointer(data, origin.url, kit);
     if (pointer === null)
-      return ['no-pointer', `GET /: ${data.status}, names no discovery document`];
-    return ['pointer', `GET /: ${data.status}, names ${kit.quote(pointer)}`];
+      return ['no-pointer', `GET / answers ${data.status} and names no discovery document`];
+    return ['pointer', `GET / answers ${data.status} and names ${kit.quote(pointer)}`];
   },
 });
 
@@ -95,7 +98,7 @@ function stringsIn(value: JsonValue): readonly string[] {
   return found;
 }
 
-/** The path of a discovery document of this origin; null for all else. */
+/** The path of a discovery document of this origin; null for other references. */
 function documentAt(reference: string, originUrl: string, kit: Kit): string | null {
   const path = kit.sameOrigin(originUrl, reference)?.pathname ?? '';
   return DOCUMENT.test(path) ? path : null;

@@ -109,7 +109,9 @@ test('a broken seller fails, with Code Quality and JUnit for the merge request',
   const fingerprints = violations.map((one) => ('fingerprint' in one ? one.fingerprint : null));
   expect(new Set(fingerprints).size).toBe(violations.length);
   expect(violations.length).toBeGreaterThan(0);
-  expect(await readFile(join(cwd, 'x402-junit.xml'), 'utf8')).toContain('1 of 2 challenge');
+  expect(await readFile(join(cwd, 'x402-junit.xml'), 'utf8')).toContain(
+    '1 of 2 paid resources asked for payment',
+  );
 });
 
 test.each([

@@ -111,5 +111,7 @@ it('where nothing speaks x402 the report names the other way all the same', asyn
   expect(resultOf(outcome, 'S5')).toMatchObject({ basis: 'not_evaluated' });
   expect(report).toMatchObject({ grade: 'F', payableBy: null });
   expect(report.otherWays).toEqual([WEATHER_WAY, SUMMARY_WAY]);
-  expect(answerLine(report)).toMatch(/^No: MPP is spoken, no x402: .*methods: tempo, stripe\.$/);
+  expect(answerLine(report)).toMatch(
+    /^No: the 402 asks over MPP, not over x402: .*methods: tempo, stripe\.$/,
+  );
 });

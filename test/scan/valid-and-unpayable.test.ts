@@ -187,7 +187,7 @@ const ALLOWED: readonly Case[] = [
     grade: 'F',
     p3: 'fail prerequisite-failed',
     payableBy: 'nobody',
-    says: { P2: 'MPP is spoken, no x402' },
+    says: { P2: 'the 402 asks over MPP, not over x402' },
   },
 ];
 

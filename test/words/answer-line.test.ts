@@ -118,8 +118,8 @@ describe('the answer', () => {
     [
       'P2',
       'other-protocol',
-      'MPP is spoken, no x402: GET /a: 402 (MPP)',
-      'No: MPP is spoken, no x402: GET /a: 402 (MPP).',
+      'the 402 asks over MPP, not over x402: GET /a: 402 (MPP)',
+      'No: the 402 asks over MPP, not over x402: GET /a: 402 (MPP).',
     ],
   ])('says what was seen where %s is %s (%s)', (id, outcome, evidence, line) => {
     const results = [{ ...FAILED, id, outcome, evidence }];

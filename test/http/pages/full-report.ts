@@ -61,7 +61,7 @@ export const REPORT: CannedScan = reportWith(
     S7: {
       status: 'warn',
       outcome: 'no-summary',
-      evidence: '/llms.txt: no ">" line below "Weather"',
+      evidence: '/llms.txt has no summary: no line below "Weather" starts with ">"',
       fix: 'Add "> summary" below the H1 of /llms.txt.',
     },
     D1: {

@@ -147,7 +147,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     name: 'a paid GET that is served for free',
     answers: { '/weather': json({ sky: 'clear' }) },
     moved: ['P2 warn some-missing'],
-    says: { P2: '1 of 2 challenge' },
+    says: { P2: '1 of 2 paid resources asked for payment' },
   },
   {
     name: 'a declared GET that challenges POST alone',
@@ -178,7 +178,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
       'HEAD /summaries': { status: 404 },
     },
     moved: ['P6 warn undeclared', 'S4 fail nothing-declared'],
-    says: { P2: '1 of 1 challenge' },
+    says: { P2: '1 of 1 paid resources asked for payment' },
   },
   {
     name: 'paid resources that llms.txt alone links to',
@@ -214,7 +214,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
       'S5 pass no-post-resource',
       'S6 fail absent',
     ],
-    says: { P2: '1 of 1 challenge' },
+    says: { P2: '1 of 1 paid resources asked for payment' },
   },
   {
     name: 'a paid document that llms.txt alone links to',
@@ -237,7 +237,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
       'S5 pass no-post-resource',
       'S6 fail absent',
     ],
-    says: { P2: '1 of 1 challenge' },
+    says: { P2: '1 of 1 paid resources asked for payment' },
   },
   {
     name: 'bazaar without an input example',

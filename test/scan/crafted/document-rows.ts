@@ -40,7 +40,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
       '/write': { status: 405 },
     },
     moved: [],
-    says: { S11: '1 on other hosts not contacted' },
+    says: { S11: 'did not contact 1 links on other hosts' },
   },
   {
     name: 'robots.txt that shuts out crawlers for training alone',

@@ -87,7 +87,7 @@ export const OPENAPI_ROWS: readonly Row[] = [
       '/cities/lisbon': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
     },
     moved: [],
-    says: { P2: '3 of 3 challenge' },
+    says: { P2: '3 of 3 paid resources asked for payment' },
   },
   {
     name: '41 declared resources',
@@ -130,7 +130,7 @@ export const OPENAPI_ROWS: readonly Row[] = [
       '*': ({ path }) => (/^\/(?:weather|summaries)/.test(path) ? ABSENT : null),
     },
     moved: [],
-    says: { P2: '2 of 2 challenge' },
+    says: { P2: '2 of 2 paid resources asked for payment' },
   },
   {
     name: 'an OpenAPI document of more than 2 MiB',

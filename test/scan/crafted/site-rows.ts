@@ -96,7 +96,7 @@ export const SITE_ROWS: readonly Row[] = [
     name: 'a root that is for sale itself',
     answers: { '/': ({ origin }) => challengeAnswer(challengeOf({ ...WEATHER }, origin)) },
     moved: ['P6 warn undeclared', 'S9 fail error'],
-    says: { P2: '3 of 3 challenge' },
+    says: { P2: '3 of 3 paid resources asked for payment' },
   },
   {
     name: 'a root that names a document in a Link header',

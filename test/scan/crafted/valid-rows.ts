@@ -169,7 +169,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     grade: 'F',
     answers: { '/weather': MPP, '/summaries': MPP },
     moved: ['P2 fail other-protocol', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
-    says: { P2: 'MPP is spoken, no x402' },
+    says: { P2: 'the 402 asks over MPP, not over x402' },
   },
 ];
 
