@@ -6,8 +6,7 @@ import {
 import type { BudgetName } from '../model/report.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
-import { type Limit, TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
-import type { Work } from '../workers/job.ts';
+import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/worker-pool.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';

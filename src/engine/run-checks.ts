@@ -2,7 +2,7 @@ import type { Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { notEvaluated, type Verdict } from '../model/verdict.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { EngineFault } from '../workers/errors.ts';
+import { EngineFault } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';

@@ -4,7 +4,7 @@ import type { Pool } from '../engine/judging-pool.ts';
 import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
 import type { Kit } from '../parse/kit/kit.ts';
-import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
+import { TaskFault, TaskLimitExceeded } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 
 /** A scan's pool, budget and deadlines. */

@@ -2,7 +2,7 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { runChecks } from '../engine/run-checks.ts';
-import { EngineFault } from '../workers/errors.ts';
+import { EngineFault } from '../workers/job.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
 import { describeChallenges, describeOrigin, planFrom } from './readers.ts';
 

@@ -9,8 +9,7 @@ import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { PaymentTerms } from '../payment/terms.ts';
 import type { Store } from '../store/store.ts';
-import { type Alarm, raiseAlarm } from './money-alarms.ts';
-import { MoneyMetrics } from './money-metrics.ts';
+import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
 export type OpenPayments = Payments & {
   readonly sold: readonly SoldRoute[];

@@ -5,10 +5,14 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
+import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Standing } from '../model/standing.ts';
 import { createTokenFetcher, type FetchToken } from '../ownership/ownership-token.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
+import type { Judges } from '../preflight/judge-challenge.ts';
+import { preflightForStranger, type StrangersOptions } from '../preflight/preflight.ts';
+import type { CreateProbeClient } from '../probe/client/client.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
@@ -17,8 +21,7 @@ import { type AskResources, createAskResources } from '../watch/ask-resources.ts
 import type { PostWebhook } from '../watch/delivery.ts';
 import type { ResolveOrigin } from '../watch/look.ts';
 import { createPostWebhook } from '../watch/post-webhook.ts';
-import { threadEnvironment } from '../workers/thread-environment.ts';
-import { createAskHost, createAskSeller } from './ask-seller.ts';
+import { threadEnvironment } from '../workers/threads.ts';
 
 export type ScanningOptions = {
   readonly policy: OriginPolicy;
@@ -85,4 +88,50 @@ export function createScanning(options: ScanningOptions): Scanning {
     },
     postWebhook: createPostWebhook(outbound),
   };
+}
+
+export type AskSellerOptions = {
+  readonly judges: Judges;
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly createClient: CreateProbeClient;
+  /** Starts the prober's thread before the seller's time runs; default: already running. */
+  readonly ready?: () => Promise<void>;
+  /** Limit for the name lookup, and again for the answer, ms; default 1,000. */
+  readonly answerWithinMs?: number;
+};
+
+/** Asks the one URL that the caller names. */
+export function createAskSeller(options: AskSellerOptions): AskSeller {
+  return (asked, admit) =>
+    withClient(options, admit, async (strangers) => ({
+      preflight: await preflightForStranger(asked, strangers),
+    }));
+}
+
+/** Asks the documents of a host, and the first address in them that sells by GET. */
+export function createAskHost(options: AskSellerOptions): AskHost {
+  return (origin, admit) =>
+    withClient(options, admit, async (strangers) => {
+      // Loaded with the first host: most callers name a URL.
+      const { preflightHost } = await import('../preflight/preflight-host.ts');
+      return preflightHost(origin, strangers);
+    });
+}
+
+async function withClient<Answer extends object>(
+  options: AskSellerOptions,
+  admit: AdmitAddresses,
+  ask: (strangers: StrangersOptions) => Promise<Answer>,
+): Promise<Answer & { readonly handshakeMs: number }> {
+  const { judges, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
+  judges.pool.start();
+  await options.ready?.();
+  const client = createClient({ policy, userAgent });
+  try {
+    const answer = await ask({ ...judges, client, answerWithinMs, admit });
+    return { ...answer, handshakeMs: client.stats().handshakeMs };
+  } finally {
+    client.close();
+  }
 }

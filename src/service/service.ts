@@ -15,11 +15,12 @@ import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordi
 import type { Scanner } from '../scan/scanner.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import type { Watching } from '../watch/watching.ts';
 import { createLogger } from './logger.ts';
-import { watchReadiness } from './money-alarms.ts';
+import { watchReadiness } from './money-metrics.ts';
 import { openScanning } from './open-scanning.ts';
 import { openStanding } from './open-standing.ts';
-import { type OpenWatching, openWatching } from './open-watching.ts';
+import { openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 
@@ -73,7 +74,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     log,
   });
   opened.defer(() => scanner.close());
-  const published: { watching: OpenWatching | null } = { watching: null };
+  const published: { watching: Watching | null } = { watching: null };
   const onPublished = (host: string) => published.watching?.published(host);
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, { log, onPublished });
   opened.defer(() => scanCoordinator.close());
@@ -86,7 +87,8 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const turns = openTurns(store, scanCoordinator);
   const { fetchToken } = judging;
   const asking = { askResources, resolve, fetchToken, postWebhook, turns };
-  const watching = openWatching({ config, store, scanCoordinator, ...asking, onError });
+  const watchParts = { config, store, scanCoordinator, ...asking, onError };
+  const { watching, metrics } = openWatching(watchParts);
   if (config.revision.offers.watch !== undefined) published.watching = watching;
   opened.defer(() => watching.stop());
   const app = await buildApp(config, {
@@ -99,7 +101,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     turns,
     payments,
     signingKey,
-    registries: [watching.metrics.registry],
+    registries: [metrics.registry],
   });
   opened.defer(() => app.close());
   await payments.start();
@@ -118,7 +120,7 @@ type RunningService = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
-  readonly watching: OpenWatching;
+  readonly watching: Watching;
   stopTimers(): void;
   /** Disposes the opened parts in reverse order. */
   readonly opened: AsyncDisposableStack;

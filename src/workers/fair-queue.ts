@@ -1,4 +1,4 @@
-import { PoolSaturated } from './errors.ts';
+import { PoolSaturated } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
 
 /**

@@ -1,5 +1,11 @@
-import { EngineFault, TaskFault, TaskLimitExceeded } from './errors.ts';
-import type { Answer, Failure, Work } from './job.ts';
+import {
+  type Answer,
+  EngineFault,
+  type Failure,
+  TaskFault,
+  TaskLimitExceeded,
+  type Work,
+} from './job.ts';
 import type { Threads } from './threads.ts';
 import type { WorkAccount } from './work-account.ts';
 

@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -13,7 +15,6 @@ import {
   type Said,
   type Work,
 } from './job.ts';
-import { threadEnvironment } from './thread-environment.ts';
 import type { WorkAccount } from './work-account.ts';
 
 export type ThreadsOptions = {
@@ -223,4 +224,14 @@ function failureOf(error: unknown): Failure {
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
   const detail = error instanceof Error ? error.message : typeof error;
   return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw', detail };
+}
+
+/**
+ * The environment of worker threads. Settings of the host hold keys, and no task needs them. Threads inherit no compile
+ * cache: by its variable they have it from their first module on, and load no compiler of types.
+ */
+export function threadEnvironment(): Readonly<Record<string, string>> {
+  const folder = getCompileCacheDir();
+  // It names the folder of this version of Node, inside of the one that was given.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { serialize } from '../parse/json/transfer.ts';
-import { TaskFault } from './errors.ts';
+import { TaskFault } from './job.ts';
 import { createMachineScale } from './machine-scale.ts';
 import { createTaskRunner, type Task } from './task-runner.ts';
 import { openThreads } from './threads.ts';

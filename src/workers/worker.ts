@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, threadId } from 'node:worker_threads';
 import { deserializeFrozen } from '../parse/json/transfer.ts';
-import type { Limit } from './errors.ts';
-import type { Done, Failure, Job, LoadJob, Said, Work } from './job.ts';
+import type { Done, Failure, Job, Limit, LoadJob, Said, Work } from './job.ts';
 
 type Module = Readonly<Record<string, unknown>>;
 

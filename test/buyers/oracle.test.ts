@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import type { ListedChallenges } from '../../src/buyers/list-challenges.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
-import { EngineFault, PoolSaturated } from '../../src/workers/errors.ts';
+import { EngineFault, PoolSaturated } from '../../src/workers/job.ts';
 import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
 import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
 

@@ -7,12 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import {
-  EngineFault,
-  PoolSaturated,
-  TaskFault,
-  TaskLimitExceeded,
-} from '../../src/workers/errors.ts';
+import { EngineFault, PoolSaturated, TaskFault, TaskLimitExceeded } from '../../src/workers/job.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-checks.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { runChecks, toResults } from '../../src/engine/run-checks.ts';
-import { EngineFault } from '../../src/workers/errors.ts';
+import { EngineFault } from '../../src/workers/job.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import {
   copies,

@@ -8,7 +8,7 @@ import { SHORT_CLOCKS } from './short-clocks.ts';
 
 // As `npm start`: without it each thread brings a compiler of its own, which is no hostile origin's.
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
-const { threadEnvironment } = await import('../../src/workers/thread-environment.ts');
+const { threadEnvironment } = await import('../../src/workers/threads.ts');
 const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');
 const { cells, startEngine } = await import('../scan/engine-under-test.ts');
 

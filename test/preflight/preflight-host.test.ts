@@ -6,7 +6,7 @@ import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { createAskHost } from '../../src/service/ask-seller.ts';
+import { createAskHost } from '../../src/service/scanning.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 
 const NOT_FOUND = { status: 404, body: 'none' };

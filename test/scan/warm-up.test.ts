@@ -6,7 +6,7 @@ import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { BrokenChecks, warmUp } from '../../src/scan/warm-up.ts';
-import { EngineFault } from '../../src/workers/errors.ts';
+import { EngineFault } from '../../src/workers/job.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';
 

@@ -1,7 +1,11 @@
 /** What an operator reads of money at /metrics, and which lines call for a hand. */
 import { expect, test } from 'vitest';
-import { raiseAlarm, watchReadiness } from '../../src/service/money-alarms.ts';
-import { MoneyMetrics, type MoneySource } from '../../src/service/money-metrics.ts';
+import {
+  MoneyMetrics,
+  type MoneySource,
+  raiseAlarm,
+  watchReadiness,
+} from '../../src/service/money-metrics.ts';
 
 function source(changes: Partial<MoneySource> = {}): MoneySource {
   const census = { byState: { unknown: 2, settled: 1 }, oldestInDoubtMs: 40_000 };

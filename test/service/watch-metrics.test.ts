@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { WatchMetrics } from '../../src/service/watch-metrics.ts';
+import { WatchMetrics } from '../../src/service/open-watching.ts';
 
 const METRIC = /\bwatch_[a-z_]+\b/g;
 const SUFFIX = /_(?:bucket|count|sum)$/;

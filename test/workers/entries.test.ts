@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const REQUIRE = 'const entry = require(process.argv[1]); console.log(typeof entry, entry.name);';
 
 // A process of its own, because one of them takes the network away from where it is loaded.
-test.each(['workers', 'payable'])(
+test.each(['workers', 'buyers'])(
   '%s/worker.ts is a function to the `require` of Piscina',
   (room) => {
     const entry = fileURLToPath(new URL(`../../src/${room}/worker.ts`, import.meta.url));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PoolSaturated } from '../../src/workers/errors.ts';
 import { createFairQueue } from '../../src/workers/fair-queue.ts';
+import { PoolSaturated } from '../../src/workers/job.ts';
 import { openScanAccount, type ScanAccount } from '../../src/workers/work-account.ts';
 
 const BUDGETS = { origin: 5_000, standing: 2_500, lightMs: 500 };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { EngineFault, TaskFault, TaskLimitExceeded } from '../../src/workers/errors.ts';
-import type { Answer } from '../../src/workers/job.ts';
+import { type Answer, EngineFault, TaskFault, TaskLimitExceeded } from '../../src/workers/job.ts';
 import { createTaskRunner, type Task } from '../../src/workers/task-runner.ts';
 import type { Threads } from '../../src/workers/threads.ts';
 import { openScanAccount } from '../../src/workers/work-account.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
-import { EngineFault } from '../../workers/errors.ts';
+import { EngineFault } from '../../workers/job.ts';
 import type { Sentences } from '../define-check.ts';
 import { type Catalog, type CatalogCheck, CatalogError, entryBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';

@@ -9,7 +9,7 @@ import type { PayableBy, ResourcePayability } from '../../../src/model/payabilit
 import type { Asked } from '../../../src/preflight/asked.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { createProbeClient } from '../../../src/probe/client/client.ts';
-import { createAskSeller } from '../../../src/service/ask-seller.ts';
+import { createAskSeller } from '../../../src/service/scanning.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
