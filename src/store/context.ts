@@ -50,3 +50,43 @@ export type StoreContext = EngineContext & {
   /** Runs the writers of changes one at a time. */
   readonly announcing: PQueue;
 };
+
+/** A paid answer is served again for this long after the last settlement that names it. */
+export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
+
+const HOUR_MS = 3_600_000;
+
+/** Retention of each kind of row; `purge` reads these alone. */
+export const RETENTION_MS = {
+  /** The steps of a ledger key, after its last step and the end of its authorization. */
+  ledgerKey: 48 * HOUR_MS,
+  /** A ledger key whose payment was never sent, so nothing was charged and nothing is owed. */
+  unsentKey: HOUR_MS,
+  /** A stored answer, after the last settlement whose ledger key names it. */
+  settledAnswer: ANSWER_LIFETIME_MS,
+  /** An answer that no unfinished or settled key names. */
+  unpaidAnswer: HOUR_MS,
+  /** The marker of a claim whose writer died before it wrote the claim. */
+  abandonedMarker: HOUR_MS,
+  identifierChain: 48 * HOUR_MS,
+  result: 24 * HOUR_MS,
+  /** A report to which no answer refers; longer than its result, for a sale that has just read it. */
+  report: 25 * HOUR_MS,
+  /** A recording, for a payer whose call ended before its answer was paid for. */
+  recording: HOUR_MS,
+  unpaidMark: 24 * HOUR_MS,
+  /** A token, a failed confirm or a fetch of a challenge counts for so long. */
+  slot: HOUR_MS,
+  snapshot: 90 * 24 * HOUR_MS,
+  silentHost: HOUR_MS,
+  /** A row of an owner that a later one has replaced. */
+  replacedOwner: HOUR_MS,
+  /** A version of a watch that a later one has replaced. */
+  replacedWatch: HOUR_MS,
+  /** The scan in a row of history, once the record of its host has it. */
+  historyScan: HOUR_MS,
+  /** A day accepts rows for this long after its end: longer than any write takes that began before. */
+  closedDay: 5 * 60_000,
+  /** A block of days; statistics reach 30 days back. */
+  daySum: 31 * 24 * HOUR_MS,
+} as const;

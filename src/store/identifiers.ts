@@ -1,6 +1,5 @@
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { readHistories } from './ledger.ts';
-import { RETENTION_MS } from './retention.ts';
 import { decideNext, type InsertOutcome, joinId } from './table.ts';
 
 /** A payment identifier is unique for one payer on one network. */

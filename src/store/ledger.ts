@@ -1,7 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { LEDGER_STATES, type LedgerState, type Owner, STATE_RULES } from './payment-tables.ts';
-import { RETENTION_MS } from './retention.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import { decideNext, type InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreContext } from './context.ts';
-import { RETENTION_MS } from './retention.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { jitter, type Where } from './table.ts';
 import type { Row } from './tables.ts';
 

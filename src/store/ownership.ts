@@ -1,6 +1,5 @@
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
-import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
 
 /** A token lives this long, and so does the right to change the listing after a confirm. */
@@ -48,7 +47,7 @@ export type StoredFinding = {
 };
 
 /** `retryAtMs` says when the next one is free. */
-export type SlotOutcome =
+type LimitOutcome =
   | { readonly taken: true; readonly atMs: number }
   | { readonly taken: false; readonly retryAtMs: number };
 
@@ -67,7 +66,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
      * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
      * address block that holds most, so a block's first token is never refused.
      */
-    async issueToken(request: IssuedToken & { readonly host: string }): Promise<SlotOutcome> {
+    async issueToken(request: IssuedToken & { readonly host: string }): Promise<LimitOutcome> {
       const { host, ...token } = request;
       const outcome = await take(slots, {
         scope: ['token', host, token.client],
@@ -93,7 +92,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
-    async noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome> {
+    async noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
       const scope = failedScope(pair);
       const data = String(beganAtMs);
       const noted = (await slots.live(scope)).find((slot) => slot.data === data);
@@ -108,7 +107,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Begins a reading of the file: at least 10 s after the one before, over all callers. */
-    beginReading: (host: string): Promise<SlotOutcome> =>
+    beginReading: (host: string): Promise<LimitOutcome> =>
       take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Tells other instances what a fetch found. */
@@ -200,7 +199,7 @@ async function firstConfirmAtMs(
 async function take(
   slots: SlotStore,
   request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<SlotRequest>,
-): Promise<SlotOutcome> {
+): Promise<LimitOutcome> {
   const outcome = await slots.take({
     lifetimeMs: RETENTION_MS.slot,
     endsWithOwner: false,

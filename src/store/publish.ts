@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { announce, HostHistory, requireNewest } from './changes.ts';
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
 import { type PublishedScan, publishedScanToJson } from './published-scan.ts';
-import { RETENTION_MS } from './retention.ts';
 import { insertHostDay, type Tally } from './statistics.ts';
 import { jitter } from './table.ts';
 

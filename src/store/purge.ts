@@ -1,4 +1,4 @@
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
   isTerminal,
@@ -8,7 +8,6 @@ import {
   TERMINAL_STATES,
 } from './ledger.ts';
 import { purgeOwners } from './owners.ts';
-import { RETENTION_MS } from './retention.ts';
 import { purgeSigningKeys } from './signing-keys.ts';
 import { foldDays } from './statistics.ts';
 import type { Where } from './table.ts';

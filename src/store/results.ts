@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import type { StoreContext } from './context.ts';
-import { RETENTION_MS } from './retention.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import {
   fromStoredJson,
   objectFromStoredJson,

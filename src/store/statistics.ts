@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
 import { findOwners } from './owners.ts';
 import type { PublishedScan } from './published-scan.ts';
-import { RETENTION_MS } from './retention.ts';
 import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
 const DAY_MS = 24 * 3_600_000;

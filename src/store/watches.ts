@@ -1,6 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { StoreContext } from './context.ts';
-import { RETENTION_MS } from './retention.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';

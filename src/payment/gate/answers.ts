@@ -4,8 +4,8 @@ import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-cod
 import { AnswerExpired } from '../../model/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
+import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
-import { ANSWER_LIFETIME_MS } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
 import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/reconcile.ts';

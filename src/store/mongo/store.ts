@@ -1,7 +1,6 @@
 import { type Db, MongoClient } from 'mongodb';
-import type { EngineContext } from '../context.ts';
+import { type EngineContext, RETENTION_MS } from '../context.ts';
 import { newOwner } from '../payment-tables.ts';
-import { RETENTION_MS } from '../retention.ts';
 import { slotsOn } from '../slots.ts';
 import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
 import { type AnyTableSpec, joinId, openTables } from '../table.ts';
