@@ -28,7 +28,7 @@ import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
-import { toWatchTiming } from '../watch/timing.ts';
+import { toWatchTiming } from '../watch/state.ts';
 import { createWatchDesk } from '../watch/watch-desk.ts';
 import { openApiInfo, TAGS } from './documents/openapi.ts';
 import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';

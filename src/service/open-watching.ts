@@ -5,9 +5,9 @@ import type { FetchToken } from '../ownership/ownership-token.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
-import type { PostWebhook } from '../watch/delivery.ts';
+import type { PostWebhook } from '../watch/deliveries.ts';
 import type { ResolveOrigin } from '../watch/look.ts';
-import { toWatchTiming } from '../watch/timing.ts';
+import { toWatchTiming } from '../watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../watch/watching.ts';
 
 const SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];

@@ -18,7 +18,7 @@ import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-up.ts';
 import { type AskResources, createAskResources } from '../watch/ask-resources.ts';
-import type { PostWebhook } from '../watch/delivery.ts';
+import type { PostWebhook } from '../watch/deliveries.ts';
 import type { ResolveOrigin } from '../watch/look.ts';
 import { createPostWebhook } from '../watch/post-webhook.ts';
 import { threadEnvironment } from '../workers/threads.ts';

@@ -1,11 +1,27 @@
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
+import type { PayableBy } from '../model/payability.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
-import type { Preflight } from '../preflight/result.ts';
+import type { Preflight, PreflightOffer } from '../preflight/result.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import type { AskedResource, WatchedResource } from './asked-resource.ts';
+
+export type WatchedResource = { readonly method: string; readonly path: string };
+
+/** The present answer to a request that was challenged before; `unknown` for one that proves nothing. */
+export type AskedResource = WatchedResource &
+  (
+    | { readonly kind: 'unknown' | 'unreachable' }
+    | {
+        readonly kind: 'answered';
+        readonly payableBy: PayableBy;
+        /** Empty when the answer is no challenge. */
+        readonly offers: readonly PreflightOffer[];
+        /** The outcome of P3 when it fails. */
+        readonly schemaOutcome: string | null;
+      }
+  );
 
 /**
  * Asks each resource once, in turn, until one answers 429 or `admit` allows no further request. Rejects where the

@@ -1,10 +1,34 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
+import { reportUrl } from '../directory/project.ts';
+import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchText } from '../store/watches.ts';
 import { findDutyMs } from './plan.ts';
-import { fromVersion, listTexts, toVersion, trimDeliveries, type WatchState } from './state.ts';
-import type { WatchTiming } from './timing.ts';
+import {
+  type Delivery,
+  type EventType,
+  fromVersion,
+  listTexts,
+  toVersion,
+  trimDeliveries,
+  type WatchState,
+  type WatchTiming,
+} from './state.ts';
+
+/** The points of a look and of a delivery at which a process may die. */
+export type WatchStep = 'look-seen' | 'look-stored' | 'event-sent' | 'delivery-stored';
+
+export const STEPS_CHANNEL = 'x402-scan:watch';
+
+const steps = channel(STEPS_CHANNEL);
+
+/** Only tests subscribe: they end the process, synchronously, where it stands. */
+export function publishStep(name: WatchStep): void {
+  if (steps.hasSubscribers) steps.publish({ name });
+}
 
 export type Changed = { readonly state: WatchState; readonly texts?: readonly WatchText[] };
 
@@ -67,4 +91,81 @@ export function endWatch(state: WatchState, nowMs: number): WatchState {
     one.status === 'waiting' ? { ...one, status: 'failed' as const } : one,
   );
   return { ...state, endedAtMs: nowMs, nextLookAtMs: null, deliveries };
+}
+
+/** A limit leaves no room for the work now; the caller tries it again soon. */
+export class NoPlace extends Error {
+  override readonly name = 'NoPlace';
+}
+
+/** Runs `work` under a lease. Throws NoPlace when another instance holds it. */
+export async function underLease<Result>(
+  { slots }: Pick<Store, 'slots'>,
+  scope: SlotScope,
+  lifetimeMs: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const lease = await slots.lease(scope, lifetimeMs);
+  if (!lease.taken) throw new NoPlace();
+  try {
+    return await work();
+  } finally {
+    await slots.release(lease.slot);
+  }
+}
+
+export type WatchEvent = {
+  readonly type: EventType;
+  readonly before: JsonObject | null;
+  readonly after: JsonObject | null;
+  /** Further members of `data`. */
+  readonly more?: JsonObject;
+};
+
+const MAX_BODY_BYTES = 20 * 1_024;
+const ID_BYTES = 16;
+
+/** Appends events to what a watch delivers; the texts are their bodies. */
+export function addEvents(
+  state: WatchState,
+  events: readonly WatchEvent[],
+  { nowMs, siteUrl }: { readonly nowMs: number; readonly siteUrl: string },
+): { readonly state: WatchState; readonly texts: readonly WatchText[] } {
+  const told = events.map((event): { delivery: Delivery; text: WatchText } => {
+    const id = `msg_${randomBytes(ID_BYTES).toString('base64url')}`;
+    const delivery = {
+      id,
+      type: event.type,
+      atMs: nowMs,
+      tries: 0,
+      status: 'waiting',
+      nextTryAtMs: nowMs,
+      lastTryAtMs: null,
+    } as const;
+    return { delivery, text: { id, text: bodyOf(event, state.host, nowMs, siteUrl) } };
+  });
+  const deliveries = [...state.deliveries, ...told.map(({ delivery }) => delivery)];
+  return { state: { ...state, deliveries }, texts: told.map(({ text }) => text) };
+}
+
+function bodyOf(event: WatchEvent, host: string, nowMs: number, siteUrl: string): string {
+  const { type, before, after, more = {} } = event;
+  const data = { host, reportUrl: reportUrl(siteUrl, host), ...more };
+  const timestamp = new Date(nowMs).toISOString();
+  for (let kept = Math.max(offersOf(before).length, offersOf(after).length); ; kept -= 1) {
+    const cut = { before: withOffers(before, kept), after: withOffers(after, kept) };
+    const body = JSON.stringify({ type, timestamp, data: { ...data, ...cut } });
+    if (Buffer.byteLength(body) <= MAX_BODY_BYTES || kept <= 0) return body;
+  }
+}
+
+function withOffers(value: JsonObject | null, count: number): JsonObject | null {
+  return value === null || value['offers'] === undefined
+    ? value
+    : { ...value, offers: offersOf(value).slice(0, count) };
+}
+
+function offersOf(value: JsonObject | null): readonly JsonValue[] {
+  const offers = value?.['offers'];
+  return Array.isArray(offers) ? offers : [];
 }

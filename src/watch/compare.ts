@@ -1,8 +1,7 @@
-import type { WatchedResource } from './asked-resource.ts';
-import type { EventType } from './event-type.ts';
-import type { WatchEvent } from './events.ts';
+import type { WatchedResource } from './ask-resources.ts';
+import type { WatchEvent } from './change-watch.ts';
 import type { Fact, Facts, Seen } from './facts.ts';
-import type { Suspicion } from './state.ts';
+import type { EventType, Suspicion } from './state.ts';
 
 /** Listings that were told of; a scan asks six resources. */
 const MAX_LISTINGS = 50;

@@ -4,7 +4,7 @@ import { ALL_GRADES, type CheckResult, type ScanReport } from '../model/report.t
 import { cleanText } from '../parse/text/text.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { AskedResource, WatchedResource } from './asked-resource.ts';
+import type { AskedResource, WatchedResource } from './ask-resources.ts';
 
 /** One thing that a look saw, in the form that an event tells it. */
 export type Fact = {

@@ -4,21 +4,24 @@ import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts'
 import type { Resolution } from '../guard/resolve.ts';
 import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
-import type { FetchToken } from '../ownership/ownership-token.ts';
-import { isSameHash } from '../ownership/ownership-token.ts';
+import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { AskResources } from './ask-resources.ts';
-import { type Changed, changeWatch, ifSame } from './change-watch.ts';
+import {
+  addEvents,
+  type Changed,
+  changeWatch,
+  ifSame,
+  NoPlace,
+  publishStep,
+} from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { addEvents } from './events.ts';
 import { readAnswers, readScan, type Seen } from './facts.ts';
 import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
-import type { WatchState } from './state.ts';
-import type { WatchTiming } from './timing.ts';
-import { NoPlace } from './under-lease.ts';
+import type { WatchState, WatchTiming } from './state.ts';
 
 export type LookOptions = {
   readonly store: Store;
@@ -33,8 +36,6 @@ export type LookOptions = {
   readonly turns: Pick<OriginTurns, 'enter'>;
   /** Resolves after `ms`; tests replace the timer. */
   readonly wait?: ((ms: number) => Promise<unknown>) | undefined;
-  /** A step of a look, by name; tests end the process there. */
-  readonly onStep?: ((step: 'look-seen' | 'look-stored') => void) | undefined;
   readonly onError: (message: string, error: unknown) => void;
 };
 
@@ -223,8 +224,8 @@ export class Look {
 
   /** @param keptMs time of a planned look that must not be postponed; null when there is none */
   async #store({ seen, scan }: Sight, keptMs: number | null): Promise<void> {
-    const { store, timing, siteUrl, onStep } = this.#options;
-    onStep?.('look-seen');
+    const { store, timing, siteUrl } = this.#options;
+    publishStep('look-seen');
     const before = await this.#storedBaseline();
     const { baseline: known } = this.#watch;
     await this.#change((held) => {
@@ -245,7 +246,7 @@ export class Look {
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
       return { state: told.state, texts: [...told.texts, ...texts] };
     });
-    onStep?.('look-stored');
+    publishStep('look-stored');
   }
 
   async #change(next: (held: WatchState) => Changed | null): Promise<void> {

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Suspicion, WatchState } from './state.ts';
-import type { WatchTiming } from './timing.ts';
+import type { Suspicion, WatchState, WatchTiming } from './state.ts';
 
 const SECONDS_A_DAY = 86_400;
 

@@ -3,8 +3,8 @@ import { ResolverDown } from '../guard/failures.ts';
 import { toOrigin, validateUrl } from '../guard/origin.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import type { PostOutcome, PostWebhook } from './delivery.ts';
-import { NoPlace } from './under-lease.ts';
+import { NoPlace } from './change-watch.ts';
+import type { PostOutcome, PostWebhook } from './deliveries.ts';
 
 export type PostWebhookOptions = {
   readonly createClient: CreateProbeClient;

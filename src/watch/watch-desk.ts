@@ -8,19 +8,18 @@ import { registrableDomain } from '../limits/origin-turns.ts';
 import { requireOwner } from '../ownership/listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';
-import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
-import { addEvents } from './events.ts';
-import { refuseCrowd } from './places.ts';
+import { addEvents, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
+import { NotAgreed, NotYourWatch, refuseCrowd, WatchJustChanged } from './places.ts';
 import { toDay } from './plan.ts';
 import {
   type Delivery,
   SHOWN_DELIVERIES,
   toPhase,
+  toWatchTiming,
   type WatchChange,
   type WatchState,
+  type WatchTiming,
 } from './state.ts';
-import { toWatchTiming, type WatchTiming } from './timing.ts';
-import { NotAgreed, NotYourWatch, WatchJustChanged } from './watch-errors.ts';
 
 export type WatchWish = { readonly webhook: string; readonly listingKey?: string | undefined };
 
@@ -86,17 +85,17 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
       await refuseCrowd(store, { ...place, holdsPlace: keepsPlace(replaced, receiver.host) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-      const challenge = newSecret();
+      const agreement = newSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
       const started = {
         ...NEW,
         ...place,
-        ...{ originUrl, webhook, secret, challenge, tokenHash, block: client.block },
+        ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
         ...{ createdAtMs: nowMs, endsAtMs },
       };
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', before: null, after: null } as const;
-      const more = { challenge, endsAt };
+      const more = { challenge: agreement, endsAt };
       await changeWatch(context, host, (before) => {
         const changes = findChanges(options, before);
         const holdsPlace = keepsPlace(before, receiver.host);

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DueOptions } from '../store/watches.ts';
-import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
-import { deliverDue } from './deliveries.ts';
-import type { PostWebhook, Result } from './delivery.ts';
-import { addEvents } from './events.ts';
+import {
+  addEvents,
+  changeWatch,
+  endWatch,
+  findWatch,
+  ifSame,
+  NoPlace,
+  underLease,
+} from './change-watch.ts';
+import { deliverDue, type PostWebhook, type Result } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
-import { toPhase, type WatchState } from './state.ts';
-import { toWatchTiming, type WatchTiming } from './timing.ts';
-import { NoPlace, underLease } from './under-lease.ts';
-
-export type WatchStep = 'look-seen' | 'look-stored' | 'event-sent' | 'delivery-stored';
+import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
 
 export type WatchingEvent =
   | { readonly kind: 'look'; readonly look: LookKind; readonly lateMs: number }
   | { readonly kind: 'delivery'; readonly result: Result; readonly ms: number };
 
-export type WatchingOptions = Omit<LookOptions, 'timing' | 'onStep'> & {
+export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly postWebhook: PostWebhook;
   readonly timing?: WatchTiming;
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
-  /** Tests end the process at a step. */
-  readonly onStep?: ((step: WatchStep) => void) | undefined;
 };
 
 type Kind = keyof typeof AT_ONCE;
@@ -107,9 +107,9 @@ class Rounds implements Watching {
 
   #work(kind: Kind, name: string): Promise<void> {
     if (kind === 'look') return this.#lookAt(name);
-    const { store, timing, turns, postWebhook, onStep, onEvent } = this.#options;
+    const { store, timing, turns, postWebhook, onEvent } = this.#options;
     const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
-    return deliverDue({ store, timing, turns, postWebhook, onStep, onDelivery }, name);
+    return deliverDue({ store, timing, turns, postWebhook, onDelivery }, name);
   }
 
   published(host: string): void {

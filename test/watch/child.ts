@@ -1,10 +1,12 @@
 /** A host that looks and delivers, and that may be killed at any step. Settings come by the environment. */
+import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { STEPS_CHANNEL } from '../../src/watch/change-watch.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { createWatching } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
@@ -25,6 +27,11 @@ let stepsLeft = Number(KILL_AT);
 async function findPrice(): Promise<string> {
   return (await fetch(WORLD)).text();
 }
+
+subscribe(STEPS_CHANNEL, () => {
+  stepsLeft -= 1;
+  if (stepsLeft === 0) process.kill(process.pid, 'SIGKILL');
+});
 
 const watching = createWatching({
   store,
@@ -59,10 +66,6 @@ const watching = createWatching({
   fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
   postWebhook: createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' }),
   onError: (message, error) => console.error(message, error),
-  onStep() {
-    stepsLeft -= 1;
-    if (stepsLeft === 0) process.kill(process.pid, 'SIGKILL');
-  },
 });
 process.send?.('ready');
 process.on('disconnect', () => process.exit());

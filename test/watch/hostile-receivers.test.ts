@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { PostWebhook } from '../../src/watch/delivery.ts';
+import type { PostWebhook } from '../../src/watch/deliveries.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { status as answers, startReceiver } from './receiver.ts';
 import { startWatchedApp } from './watched-app.ts';

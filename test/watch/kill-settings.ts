@@ -1,4 +1,4 @@
-import { toWatchTiming } from '../../src/watch/timing.ts';
+import { toWatchTiming } from '../../src/watch/state.ts';
 
 export const HOST = 'api.example.com';
 /** Of the store: hosts are silent after 200 ms. */

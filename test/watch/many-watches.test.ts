@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
-import { toWatchTiming } from '../../src/watch/timing.ts';
+import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { OFFER } from './seller-report.ts';

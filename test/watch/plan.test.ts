@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findSlotMs, toSecondOfDay } from '../../src/watch/plan.ts';
-import { toWatchTiming } from '../../src/watch/timing.ts';
+import { toWatchTiming } from '../../src/watch/state.ts';
 
 const TIMING = toWatchTiming();
 const MINUTE_MS = 60_000;

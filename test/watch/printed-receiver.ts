@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { signHeaders } from '../../src/watch/delivery.ts';
+import { signHeaders } from '../../src/watch/deliveries.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { signHeaders } from '../../src/watch/delivery.ts';
+import { signHeaders } from '../../src/watch/deliveries.ts';
 import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { deliverToPrinted } from './printed-receiver.ts';
 

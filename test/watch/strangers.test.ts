@@ -5,7 +5,7 @@ import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
-import type { PostWebhook } from '../../src/watch/delivery.ts';
+import type { PostWebhook } from '../../src/watch/deliveries.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { sells } from './seller-report.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../src/store/store.ts';
 import { findDutyMs, findSlotMs, toDay } from '../../src/watch/plan.ts';
-import { type Delivery, toVersion, type WatchState } from '../../src/watch/state.ts';
-import { toWatchTiming } from '../../src/watch/timing.ts';
+import { type Delivery, toVersion, toWatchTiming, type WatchState } from '../../src/watch/state.ts';
 
 const TIMING = toWatchTiming();
 

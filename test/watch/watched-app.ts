@@ -2,10 +2,9 @@
 
 import type { Address } from '../../src/guard/resolve.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { AskResources } from '../../src/watch/ask-resources.ts';
-import type { AskedResource } from '../../src/watch/asked-resource.ts';
+import type { AskedResource, AskResources } from '../../src/watch/ask-resources.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
-import { toWatchTiming } from '../../src/watch/timing.ts';
+import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
