@@ -1,4 +1,6 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
+import { setTimeout as pause } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
@@ -11,7 +13,7 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_SETTLED = 1_000;
 /** A share outlives every call, and every scan that continues after its caller has disconnected. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
-/** Poll interval for shares that other instances have released. */
+/** Poll interval for shares that other calls, of this instance or another, have released. */
 const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_A_PAYER = 100;
@@ -23,21 +25,15 @@ export type Turn =
   | { readonly kind: 'refused'; readonly error: Error }
   | { readonly kind: Ended };
 
-type Waiter = {
-  readonly purchase: Purchase;
-  readonly taken: PromiseWithResolvers<() => void>;
-  isOver: boolean;
-};
-
 /** Number of running computations of one route in this process. */
 type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
 
 export class FairShares {
   readonly #deps: GateDeps;
   readonly #places = new Map<string, Places>();
-  readonly #waiting = new Set<Waiter>();
-  #isServing = false;
-  #isCalledAgain = false;
+  /** One line a payer, so that his later calls never overtake earlier ones; payers do not wait for each other. */
+  readonly #lines = new Map<string, PQueue>();
+  #waiting = 0;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
@@ -46,73 +42,52 @@ export class FairShares {
   /** Waits in order of arrival until this purchase may begin. */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<Turn> {
     if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
-    if (this.#waiting.size >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
-    if (this.#waitingOf(purchase.payer) >= MAX_WAITING_A_PAYER) {
+    if (this.#waiting >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
+    const { payer, call } = purchase;
+    const line = this.#lines.get(payer) ?? new PQueue({ concurrency: 1 });
+    if (line.size + line.pending >= MAX_WAITING_A_PAYER) {
       return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
     }
-    const waiter: Waiter = { purchase, taken: Promise.withResolvers(), isOver: false };
-    this.#waiting.add(waiter);
+    this.#lines.set(payer, line);
+    this.#waiting += 1;
     const beganMs = performance.now();
     const { turnWithinMs = TURN_WITHIN_MS } = this.#deps;
-    const deadlineMs = Math.min(purchase.call.deadlineMs, beganMs + turnWithinMs);
-    this.#serve();
+    const deadlineMs = Math.min(call.deadlineMs, beganMs + turnWithinMs);
+    const over = new AbortController();
+    const { signal } = over;
+    const taking = line.add(() => this.#poll(purchase, signal), { signal });
     try {
-      const call = { ...purchase.call, deadlineMs };
-      const waited = await withDeadline(waiter.taken.promise, call, stopping);
+      const waited = await withDeadline(taking, { ...call, deadlineMs }, stopping);
       if (waited.kind === 'done') {
         const hasWaited = performance.now() - beganMs > POLL_INTERVAL_MS;
         return { kind: 'taken', hasWaited, release: waited.value };
       }
       // A share that is granted at this moment is released at once.
-      waiter.isOver = true;
-      waiter.taken.promise.then((release) => release()).catch(() => undefined);
+      taking.then((release) => release()).catch(() => undefined);
       if (waited.kind !== 'late') return waited;
       return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
     } finally {
-      this.#waiting.delete(waiter);
+      over.abort();
+      this.#waiting -= 1;
+      line.onIdle().then(() => this.#forget(payer, line));
     }
   }
 
-  #waitingOf(payer: string): number {
-    return [...this.#waiting].filter(({ purchase }) => purchase.payer === payer).length;
-  }
-
-  /** Runs one pass at a time over the queue, so that a payer's later calls never overtake earlier ones. */
-  #serve(): void {
-    this.#isCalledAgain = true;
-    if (this.#isServing) return;
-    this.#isServing = true;
-    const passes = async () => {
-      while (this.#isCalledAgain) {
-        this.#isCalledAgain = false;
-        await this.#pass();
-      }
-    };
-    passes().finally(() => {
-      this.#isServing = false;
-      if (this.#waiting.size === 0) return;
-      setTimeout(() => this.#serve(), POLL_INTERVAL_MS).unref();
-    });
-  }
-
-  /** Serves payers in parallel, and the calls of each payer in order. */
-  async #pass(): Promise<void> {
-    const byPayer = Map.groupBy(this.#waiting, ({ purchase }) => purchase.payer);
-    await Promise.all([...byPayer.values()].map((waiters) => this.#serveInOrder(waiters)));
-  }
-
-  async #serveInOrder(waiters: readonly Waiter[]): Promise<void> {
-    for (const waiter of waiters) {
-      if (waiter.isOver) continue;
-      try {
-        const release = await this.#tryTake(waiter.purchase);
-        if (release === null) return;
-        waiter.taken.resolve(release);
-      } catch (error) {
-        waiter.taken.reject(error);
-      }
-      this.#waiting.delete(waiter);
+  /** Looks for room until there is some, or until nobody waits for it any more. */
+  async #poll(purchase: Purchase, over: AbortSignal): Promise<() => void> {
+    while (!over.aborted) {
+      const release = await this.#tryTake(purchase);
+      if (release !== null && !over.aborted) return release;
+      // The line has moved on: it does not wait for a look that is under way.
+      release?.();
+      await pause(POLL_INTERVAL_MS, undefined, { signal: over, ref: false }).catch(() => undefined);
     }
+    return () => undefined;
+  }
+
+  #forget(payer: string, line: PQueue): void {
+    const isIdle = line.size + line.pending === 0;
+    if (isIdle && this.#lines.get(payer) === line) this.#lines.delete(payer);
   }
 
   /** Returns the function that releases the share; null where there is no room. */
@@ -146,9 +121,9 @@ export class FairShares {
     return () => {
       vacate();
       const released = store.slots.release(share);
-      released
-        .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error))
-        .finally(() => this.#serve());
+      released.catch((error: unknown) =>
+        onError(`a share of ${payer} ends when it expires`, error),
+      );
     };
   }
 
