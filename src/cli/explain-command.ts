@@ -2,18 +2,22 @@
  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
  * stack, with the values of `--report` and the address of `--public-url`; `--offer` the row of a pair.
  */
+
 import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
+import { INDEXED_REASONS } from '../model/indexed.ts';
+import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
 import { toPhrase } from '../words/check-phrases.ts';
-import { explainTopic, TOPICS } from './explain-topics.ts';
+import { INDEXED_STEPS } from '../words/indexed-words.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
 import {
   type PatchedSeller,
   parsePublicUrl,
+  readPatchReport,
   showPatches,
   showStacks,
   showTrialPatch,
@@ -34,9 +38,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
     await write(out, topic);
     return 0;
   }
-  // Loaded on demand: most explanations read no report.
-  const report =
-    file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
+  const report = file === null ? null : await readPatchReport(file);
   const seller = { report, publicOrigin };
   const wanted = id.toUpperCase();
   if (isTrialId(wanted)) {
@@ -129,4 +131,106 @@ function renderTrial(id: TrialId, seller: PatchedSeller): string {
     '',
     showTrialPatch(id, STACKS[0], seller),
   ].join('\n');
+}
+
+type Topic = {
+  readonly why: string;
+  readonly source: string;
+  readonly fix: string;
+};
+
+const HEADERS = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
+const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
+
+const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
+  'testnet-only': {
+    why: 'All offers are on test networks, where money is worth nothing.',
+    source: 'The networks of the offers.',
+  },
+  'over-default-limit': {
+    why: 'Default clients refuse to pay over 1 USD a call until their buyer raises the limit.',
+    source: 'The spend controls of @x402/core; x402 issues 3124, 3154.',
+  },
+  'under-facilitator-minimum': {
+    why: 'The CDP facilitator settles nothing under 0.001 USD.',
+    source: 'x402 issue 1171.',
+  },
+  'needs-allowance': {
+    why: 'Permit2 moves only what the wallet has approved, and most wallets have approved nothing.',
+    source: 'specs/schemes/exact/scheme_exact_evm.md of x402.',
+  },
+  'signed-offer-differs': {
+    why: 'The signed offer and accepts state different prices or recipients, so a buyer who compares them will not pay.',
+    source: 'specs/extensions/offer-receipt.md of x402.',
+  },
+  'sign-in-elsewhere': {
+    why: 'Wallets refuse to sign in to another host than the one that they requested.',
+    source: 'specs/extensions/sign-in-with-x.md of x402; EIP-4361.',
+  },
+  'identifier-required': {
+    why: 'Many clients send no payment identifier, and cannot pay where it is required.',
+    source: 'specs/extensions/payment-identifier.md of x402.',
+  },
+  'methods-unseen': {
+    why: 'Indexes and scanners send only GET and POST, because other methods may change data.',
+    source: 'The paid operations of your OpenAPI document and manifest.',
+  },
+  'pays-before-delivery': {
+    why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization where both are offered.',
+    source: 'specs/schemes/exact/scheme_exact.md of x402; x402 issues 3053, 3145, 3240.',
+  },
+  'hidden-from-browsers': {
+    why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
+    source: HEADERS,
+  },
+  'paywall-without-challenge': {
+    why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
+    source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
+  },
+  'asset-without-code': {
+    why: 'The asset address has no code, so a transfer succeeds and moves nothing.',
+    source: 'eth_getCode of the asset; x402 issue 773.',
+  },
+  'domain-differs': {
+    why: 'Wallets sign with extra.name and extra.version, and the token refuses signatures with other values.',
+    source: 'DOMAIN_SEPARATOR() and eip712Domain() of the asset; x402 issues 3102, 3105, 3152.',
+  },
+  'transfer-reverts': {
+    why: 'The node says that transfers of the asset to payTo revert, so no payment settles.',
+    source: 'isBlacklisted(payTo), and a transfer of nothing that is simulated by eth_call.',
+  },
+  'no-token-account': {
+    why: 'On Solana a token needs an account of its own, and payTo has none for this asset.',
+    source: 'getTokenAccountsByOwner of payTo; x402 issues 1020, 2802.',
+  },
+  'varies-unsaid': {
+    why: 'The answer depends on Accept, but does not say so. A cache may then give the page to a program.',
+    source: 'RFC 9110, 12.5.5.',
+  },
+};
+
+/** Null for an unknown name. */
+export function explainTopic(name: string): string | null {
+  if (name === 'indexed') return explainIndexed();
+  const id = ADVICE_IDS.find((one) => one === name);
+  if (id === undefined) return null;
+  return section(`${id} (advice, not graded)`, { ...ADVICE[id], fix: ADVICE_FIXES[id] });
+}
+
+export const TOPICS: readonly string[] = ['indexed', ...ADVICE_IDS];
+
+function explainIndexed(): string {
+  const why =
+    'Agents find APIs in indexes. They do not buy a resource that is missing there, or listed at an old price.\n' +
+    'The scan compares the entries of the Bazaar and x402scan with the live challenge: price, recipient,\n' +
+    'network, asset, scheme, description, input, method and version. The Bazaar lists what its facilitator settles,\n' +
+    'and drops what nobody pays for 30 days. One settlement through that facilitator brings a listing back;\n' +
+    'to prove it before: pay-test T15.';
+  const source = `${BAZAAR}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
+  const fix = INDEXED_REASONS.map((code) => `${code}: ${INDEXED_STEPS[code]}`).join('\n');
+  return section('indexed (not graded)', { why, source, fix });
+}
+
+function section(title: string, { why, source, fix }: Topic): string {
+  return [title, '', 'WHY', '', why, '', 'FIX', '', fix, '', 'SOURCE', '', source, ''].join('\n');
 }

@@ -6,7 +6,7 @@ import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
 import type { DirectorySearch, McpHost } from '../mcp/tools.ts';
 import type { ScanReport } from '../model/report.ts';
-import { preflightInHand } from '../preflight/challenge-in-hand.ts';
+import { preflightInHand } from '../preflight/preflight.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { policyFor } from './allow-private.ts';

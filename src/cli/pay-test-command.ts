@@ -1,10 +1,122 @@
-import type { TrialResult } from '../pay-test/result.ts';
+import { isTrialId, TRIAL_IDS, type TrialId, type TrialResult } from '../pay-test/result.ts';
 import type { SellerRoute } from '../pay-test/route-tester.ts';
 import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import { type PayTestCall, parsePayTest } from './pay-test-options.ts';
+import {
+  FORMAT_NAMES,
+  type FormatName,
+  parseChoice,
+  readFlags,
+  showCall,
+  UsageError,
+} from './usage.ts';
+
+export type PayTestCall = {
+  readonly target: string;
+  readonly start: string | null;
+  readonly routes: readonly SellerRoute[];
+  readonly failingRoute: SellerRoute | null;
+  readonly body: string | null;
+  readonly only: readonly TrialId[] | null;
+  readonly facilitatorHost: string;
+  readonly facilitatorPort: number;
+  readonly variables: readonly string[];
+  readonly networks: readonly string[];
+  readonly format: FormatName;
+  readonly output: string | null;
+  readonly failOn: 'fail' | 'warn' | null;
+};
+
+const VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
+const FAIL_ON = ['fail', 'warn'] as const;
+const ROUTE = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
+const NETWORK = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
+
+/** Throws UsageError with one line that says what is accepted. */
+export function parsePayTest(args: readonly string[]): PayTestCall {
+  const { values, positionals } = parse(args);
+  const [target, ...more] = positionals;
+  if (target === undefined || more.length > 0) {
+    throw new UsageError(
+      `give the address of your seller: ${showCall('pay-test')} http://127.0.0.1:3000 --start "npm start"`,
+    );
+  }
+  const body = values.body ?? null;
+  const failing = values['failing-route'];
+  return {
+    target,
+    start: values.start ?? null,
+    routes: (values.route ?? []).map((text) => parseRoute('--route', text, body)),
+    failingRoute: failing === undefined ? null : parseRoute('--failing-route', failing, body),
+    body,
+    only: values.only === undefined ? null : parseOnly(values.only),
+    facilitatorHost: values['facilitator-host'] ?? '127.0.0.1',
+    facilitatorPort: parsePort(values['facilitator-port'] ?? '0'),
+    variables: [...VARIABLES, ...(values['facilitator-env'] ?? []).map(parseVariable)],
+    networks: (values.network ?? []).map(parseNetwork),
+    format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
+    output: values.output ?? null,
+    failOn:
+      values['fail-on'] === undefined ? null : parseChoice('--fail-on', values['fail-on'], FAIL_ON),
+  };
+}
+
+function parse(args: readonly string[]) {
+  return readFlags('pay-test', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      start: { type: 'string' },
+      route: { type: 'string', multiple: true },
+      'failing-route': { type: 'string' },
+      body: { type: 'string' },
+      only: { type: 'string' },
+      'facilitator-host': { type: 'string' },
+      'facilitator-port': { type: 'string' },
+      'facilitator-env': { type: 'string', multiple: true },
+      network: { type: 'string', multiple: true },
+      format: { type: 'string' },
+      output: { type: 'string' },
+      'fail-on': { type: 'string' },
+    },
+  });
+}
+
+function parseRoute(flag: string, text: string, body: string | null): SellerRoute {
+  const [, method = 'GET', path] = ROUTE.exec(text.trim()) ?? [];
+  if (path !== undefined && !path.startsWith('//')) {
+    return { method: method.toUpperCase(), path, body };
+  }
+  throw new UsageError(
+    `${flag} ${JSON.stringify(text)}: give method and path, such as "GET /weather"`,
+  );
+}
+
+function parseOnly(list: string): readonly TrialId[] {
+  return list.split(',').map((one) => {
+    const id = one.trim().toUpperCase();
+    if (isTrialId(id)) return id;
+    throw new UsageError(`--only ${JSON.stringify(list)}: there are ${TRIAL_IDS.join(', ')}`);
+  });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--facilitator-port ${JSON.stringify(text)}: give a port, 0 for any`);
+}
+
+function parseVariable(name: string): string {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name;
+  throw new UsageError(`--facilitator-env ${JSON.stringify(name)}: give the name of a variable`);
+}
+
+function parseNetwork(name: string): string {
+  if (NETWORK.test(name)) return name;
+  throw new UsageError(`--network ${JSON.stringify(name)}: give one such as eip155:8453 or base`);
+}
 
 /** Short, because this scan only looks for paid routes. */
 const GATHER_MS = 20_000;

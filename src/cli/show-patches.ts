@@ -11,6 +11,7 @@ import {
 import { patchesFor, trialPatch } from '../patches/patches-for.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import type { TrialId } from '../pay-test/result.ts';
+import { readReport } from './io.ts';
 import { UsageError } from './usage.ts';
 
 export type PatchedSeller = {
@@ -90,4 +91,42 @@ export function findPublicOrigin(origin: string): string | null {
   const address = hostname.replace(/^\[|\]$/g, '');
   const isLocal = isIP(address) === 0 ? LOCAL_NAME.test(hostname) : isBlockedAddress(address);
   return isLocal ? null : origin;
+}
+
+/** The members of a report that patches need. */
+function reportSchema({ Type }: typeof import('typebox')) {
+  const textOrNull = Type.Union([Type.String(), Type.Null()]);
+  const offer = Type.Object({
+    scheme: textOrNull,
+    network: textOrNull,
+    asset: textOrNull,
+    amount: textOrNull,
+    payTo: textOrNull,
+  });
+  const paidRoute = Type.Object({
+    method: textOrNull,
+    template: textOrNull,
+    path: Type.String(),
+    description: textOrNull,
+    mimeType: textOrNull,
+    offers: Type.Array(offer),
+  });
+  const operation = Type.Object({ method: Type.String(), template: Type.String() });
+  const routes = Type.Object({
+    paid: Type.Array(paidRoute),
+    signIn: Type.Array(operation),
+    free: Type.Array(operation),
+    isComplete: Type.Boolean(),
+  });
+  return Type.Object({
+    origin: Type.String(),
+    results: Type.Array(Type.Object({ id: Type.String(), outcome: Type.String() })),
+    routes: Type.Optional(Type.Union([routes, Type.Null()])),
+  });
+}
+
+/** Throws UsageError if the file is not a report. */
+export async function readPatchReport(file: string): Promise<PatchReport> {
+  // Loaded on demand: most explanations read no report.
+  return readReport<PatchReport>(file, reportSchema(await import('typebox')));
 }

@@ -64,7 +64,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
     const fresh = await findFreshReport(store, host);
     if (fresh?.origin !== url) return notAsked(why);
     // Loaded with the first preflight: it imports the parsers of offers.
-    const { storedPreflight } = await import('../preflight/stored-preflight.ts');
+    const { storedPreflight } = await import('../preflight/verdict.ts');
     return storedPreflight(asked, fresh.report) ?? notAsked(why);
   }
 

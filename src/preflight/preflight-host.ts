@@ -4,8 +4,8 @@ import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
 import { notAsked } from './asked.ts';
-import type { DeclaringDocuments } from './find-paid-get.ts';
 import { askOnce, resolveForStranger, type StrangersOptions } from './preflight.ts';
+import type { DeclaringDocuments } from './read-terms.ts';
 import { type Preflight, toPreflight } from './result.ts';
 
 export type HostPreflight = {
@@ -15,8 +15,8 @@ export type HostPreflight = {
   readonly preflight: Preflight | null;
 };
 
-const PAID_GET_MODULE: WorkModule<typeof import('./find-paid-get.ts')> = new URL(
-  './find-paid-get.ts',
+const PAID_GET_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
+  './read-terms.ts',
   import.meta.url,
 );
 const MANIFEST = { path: '/.well-known/x402', capBytes: 256 * 1_024 };

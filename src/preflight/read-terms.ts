@@ -1,15 +1,18 @@
-/** Runs on a worker, because a seller wrote the challenge. */
+/** Runs on a worker, because a seller wrote the challenge and the documents. */
 import { hash } from 'node:crypto';
 import { MAX_OFFERS, offerTerms } from '../buyers/list-challenges.ts';
 import type { HttpData } from '../model/observation.ts';
+import type { Observations } from '../model/observations.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { parseAmount } from '../parse/x402/amount.ts';
-import { knownAsset } from '../parse/x402/assets.ts';
+import { toPrice } from '../parse/x402/amount.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
-import { caip2, isTestnet } from '../parse/x402/networks.ts';
+import { caip2 } from '../parse/x402/networks.ts';
 import { type OtherChallenge, otherChallenges } from '../parse/x402/other-protocol.ts';
 import { settlesUpfront } from '../parse/x402/schemes.ts';
+import { findResources } from '../probe/plan/find-resources.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import type { PreflightOffer } from './result.ts';
 
 export type PricedOffer = Omit<PreflightOffer, 'client'> & {
@@ -66,31 +69,6 @@ function priced(offer: Offer): PricedOffer {
   };
 }
 
-type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
-
-/** Formats an amount for people when the asset is known. */
-export function toPrice(network: Term, asset: Term, stated: Term): Price {
-  const known =
-    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
-  const amount = parseAmount(stated);
-  const hasPrice = known !== null && amount !== null;
-  return {
-    price: hasPrice ? `${toDecimal(amount, known.decimals)} ${known.symbol}` : null,
-    isTestnet: typeof network === 'string' && isTestnet(network),
-    decimals: hasPrice ? known.decimals : null,
-  };
-}
-
-type Term = JsonValue | undefined;
-
-/** 50000n with 6 decimals is "0.05". */
-function toDecimal(amount: bigint, decimals: number): string {
-  const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}
-
 function digestOf(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
     const on = typeof network === 'string' ? caip2(network) : (network ?? null);
@@ -103,4 +81,16 @@ function digestOf(version: number, offers: readonly Offer[]): string {
 function shown(value: JsonValue | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
+}
+
+export type DeclaringDocuments = Pick<Observations, 'origin' | 'manifest' | 'openapi'>;
+
+/**
+ * The path of the first resource that is declared paid and bought by GET. Where there are several, one
+ * whose parameters are declared goes before one with made-up values. Null when there is none.
+ */
+export function findPaidGet(documents: DeclaringDocuments): string | null {
+  const { resources } = findResources({ ...EMPTY_OBSERVATIONS, ...documents }, createKit());
+  const bought = resources.filter(({ method, declaredPaid }) => declaredPaid && method !== 'POST');
+  return (bought.find(({ madeUp }) => !madeUp) ?? bought[0])?.path ?? null;
 }

@@ -9,9 +9,12 @@ import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Standing } from '../model/standing.ts';
 import { createTokenFetcher, type FetchToken } from '../ownership/ownership-token.ts';
-import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
-import { preflightForStranger, type StrangersOptions } from '../preflight/preflight.ts';
+import {
+  preflightForStranger,
+  preflightInHand,
+  type StrangersOptions,
+} from '../preflight/preflight.ts';
 import type { CreateProbeClient } from '../probe/client/client.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';

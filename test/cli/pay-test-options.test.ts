@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePayTest } from '../../src/cli/pay-test-options.ts';
+import { parsePayTest } from '../../src/cli/pay-test-command.ts';
 
 const SELLER = 'http://127.0.0.1:3000';
 

@@ -8,7 +8,6 @@ export type {
   PreflightVerdict,
   ReasonCode,
 } from '../../preflight/result.ts';
-export { type JudgeOptions, judge } from './judge.ts';
 export {
   type PaymentCreation,
   type PreflightHook,
@@ -16,4 +15,4 @@ export {
   type PreflightOptions,
   preflight,
 } from './preflight.ts';
-export { type ScanOptions, scan } from './scan.ts';
+export { type JudgeOptions, judge, type ScanOptions, scan } from './scan.ts';

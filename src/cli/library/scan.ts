@@ -3,9 +3,10 @@ import { parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { OFFLINE_STANDING } from '../../model/standing.ts';
 import { scannerUserAgent } from '../../probe/client/user-agent.ts';
+import { parseRecording } from '../../probe/read-recording.ts';
 import { createScanner } from '../../scan/run-scan.ts';
 import { policyFor } from '../allow-private.ts';
-import { startEngine } from '../engine.ts';
+import { judgeRecording, startEngine } from '../engine.ts';
 
 export type ScanOptions = {
   /** http, private and loopback addresses, any port, for this one origin; default false. */
@@ -44,6 +45,28 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     return report;
   } finally {
     await scanner.close();
+    await engine.pool.close();
+  }
+}
+
+export type JudgeOptions = {
+  /** "2026-08-14.2"; default the newest. */
+  readonly checksVersion?: string;
+  /** Aborts with the signal's reason. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Judges the observations of an earlier scan; the same recording gives the same report, byte for byte.
+ * `recording` is the parsed JSON of a file that `x402-scan scan --save FILE` wrote.
+ * Throws RecordingError if it is none, Error if there is no such catalog.
+ */
+export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
+  const recorded = parseRecording(recording, 'the recording');
+  const engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
+  try {
+    return (await judgeRecording(recorded, engine, options.signal)).report;
+  } finally {
     await engine.pool.close();
   }
 }

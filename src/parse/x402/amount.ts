@@ -1,5 +1,6 @@
 import type { JsonValue } from '../json/json.ts';
 import { knownAsset } from './assets.ts';
+import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
 
@@ -39,4 +40,28 @@ export function partsOfDollar({ network, asset, amount }: Price) {
 export function isUnderMinimum(price: Price): boolean {
   const parts = partsOfDollar(price);
   return parts !== null && parts.amount * 1_000n < parts.dollar;
+}
+
+type Term = JsonValue | undefined;
+
+/** The price for people, "0.05 USDC"; null for an unknown asset. */
+export function toPrice(network: Term, asset: Term, stated: Term) {
+  const known =
+    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
+  const amount = parseAmount(stated);
+  const hasPrice = known !== null && amount !== null;
+  return {
+    price: hasPrice ? `${toDecimal(amount, known.decimals)} ${known.symbol}` : null,
+    isTestnet: typeof network === 'string' && isTestnet(network),
+    /** Those of the asset. */
+    decimals: hasPrice ? known.decimals : null,
+  };
+}
+
+/** 50000n with 6 decimals is "0.05". */
+function toDecimal(amount: bigint, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
