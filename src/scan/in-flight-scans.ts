@@ -11,10 +11,10 @@ import {
   type FinishedScan,
   fromStoredReport,
   metOnly429,
+  type RecordedScan,
   toStoredReport,
   wasReached,
 } from './finished-scan.ts';
-import type { RecordedScan } from './record-observations.ts';
 import type { Scanner } from './scanner.ts';
 
 export type JoinOptions = {

@@ -10,8 +10,14 @@ import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';
 import type { Ask, RequestCache } from '../probe/client/request-cache.ts';
-import { createMcpMessages, type McpMessages, type SentMessage } from '../probe/mcp-messages.ts';
-import { type EndpointClues, MCP_DOCUMENTS, type McpEra } from '../probe/plan/read-mcp.ts';
+import {
+  createMcpMessages,
+  type EndpointClues,
+  MCP_DOCUMENTS,
+  type McpEra,
+  type McpMessages,
+  type SentMessage,
+} from '../probe/plan/read-mcp.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 /** The options of `--mcp`. */

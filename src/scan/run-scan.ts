@@ -13,11 +13,11 @@ import type { ScanOutcome, ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
+import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
-import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 
 /** A scan ends within 70 s; the rest is for judging. */
@@ -27,8 +27,8 @@ const PLAN_MS = 5_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
 const RECORD_MS = 10_000;
-const RECORD_MODULE: WorkModule<typeof import('./record-observations.ts')> = new URL(
-  './record-observations.ts',
+const RECORD_MODULE: WorkModule<typeof import('./finished-scan.ts')> = new URL(
+  './finished-scan.ts',
   import.meta.url,
 );
 

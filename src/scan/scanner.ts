@@ -1,6 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/report.ts';
-import type { RecordedScan, RecordInput } from './record-observations.ts';
+import type { RecordedScan, RecordInput } from './finished-scan.ts';
 
 export type ScanOptions = {
   /** Aborted when the caller gives up. */

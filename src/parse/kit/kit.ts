@@ -41,10 +41,9 @@ import { moreSold } from '../x402/more-sold.ts';
 import { caip2, networkForm } from '../x402/networks.ts';
 import { describeFault } from '../x402/offer-fault.ts';
 import { isAmount, judgedOffers, namedOnly, namedPair, offerFaults } from '../x402/offer-faults.ts';
-import { openapiTerms } from '../x402/openapi-terms.ts';
+import { openapiTerms, paymentSchemes } from '../x402/openapi-terms.ts';
 import { otherChallenges } from '../x402/other-protocol.ts';
 import { findOtherWays, sellingResources } from '../x402/other-ways.ts';
-import { paymentSchemes } from '../x402/payment-schemes.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
   findStatus,

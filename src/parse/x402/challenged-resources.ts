@@ -4,10 +4,14 @@
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
-import type { Challenge, ChallengedResource, ChallengeReading } from './challenge.ts';
+import {
+  type Challenge,
+  type ChallengedResource,
+  type ChallengeReading,
+  isSignInOnly,
+} from './challenge.ts';
 import { caip2 } from './networks.ts';
 import { otherChallenges } from './other-protocol.ts';
-import { isSignInOnly } from './sign-in.ts';
 
 export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;

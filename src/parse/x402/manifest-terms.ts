@@ -7,7 +7,16 @@ import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { caip2, findNamespace } from './networks.ts';
 import { judgedOffers } from './offer-faults.ts';
-import type { TermComparison } from './term-comparison.ts';
+
+/** A document's statement beside the live challenge's. */
+export type TermComparison = {
+  readonly pointer: string;
+  /** Term of the document: a decimal, base units, an address. */
+  readonly stated: string;
+  /** Term of the challenge: base units, addresses. */
+  readonly live: string;
+  readonly agrees: boolean;
+};
 
 export type ManifestTerms = {
   readonly prices: readonly TermComparison[];

@@ -1,9 +1,9 @@
-import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
+import type { OpenApiFacts, PriceDeclaration, SecurityScheme } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { amountKind, parseAmount } from './amount.ts';
 import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
-import type { TermComparison } from './term-comparison.ts';
+import type { TermComparison } from './manifest-terms.ts';
 
 export type OpenApiTerms = {
   /** True for a dynamic price: live prices must lie within it, and may differ between probes. */
@@ -96,4 +96,31 @@ function inBaseUnits({ min, max }: Declared, decimals: number): Bounds {
 function findDecimals({ network, asset }: Offer): number | null {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
   return knownAsset(network, asset)?.decimals ?? null;
+}
+
+export type PaymentSchemes = {
+  /** Names of schemes that declare x402 itself. */
+  readonly x402: readonly string[];
+  /** Names of apiKey schemes that use a payment header. */
+  readonly apiKeys: readonly string[];
+};
+
+const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-payment']);
+
+/** Finds the security schemes of an OpenAPI document that mean payment over x402. */
+export function paymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
+  return {
+    x402: securitySchemes.filter(isX402).map(({ name }) => name),
+    apiKeys: securitySchemes.filter(isPaymentKey).map(({ name }) => name),
+  };
+}
+
+function isX402({ name, type, scheme }: SecurityScheme): boolean {
+  if (type === 'http' && scheme.toLowerCase() === 'x402') return true;
+  return name.toLowerCase() === 'x402' && type !== 'apiKey' && type !== '';
+}
+
+function isPaymentKey({ name, type, parameter }: SecurityScheme): boolean {
+  if (type !== 'apiKey') return false;
+  return name.toLowerCase() === 'x402' || PAYMENT_HEADERS.has(parameter.toLowerCase());
 }

@@ -8,8 +8,8 @@ import { type Resolution, type Resolver, systemResolver } from '../../guard/reso
 import { type ProcessorTime, threadTime } from '../../guard/timers.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
 import { sharedBytes } from '../../parse/json/transfer.ts';
-import { observeAnswer, refuseRedirect } from '../observe-answer.ts';
-import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
+import { observeAnswer, refuseRedirect } from './observe-answer.ts';
+import type { Answer, ExchangeRequest, Outcome } from './response-collector.ts';
 import type { TextBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
 

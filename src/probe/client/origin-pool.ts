@@ -5,10 +5,9 @@ import { Pool } from 'undici';
 import { type Failure, ProbeFailure } from '../../guard/failures.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { startPatientTimer } from '../../guard/timers.ts';
-import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { GuardedClient } from './guarded-client.ts';
 import { GuardedSocket, type OpenSocket, type SocketEvents } from './guarded-socket.ts';
-import { ResponseCollector } from './response-collector.ts';
+import { type ExchangeRequest, type Outcome, ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 export type OriginPoolOptions = {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { classifyFailure, type Failure, ProbeFailure } from '../../guard/failures.ts';
 import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
-import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
+import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { GuardedSocket } from './guarded-socket.ts';
 import type { ScanBudget } from './scan-budget.ts';
@@ -171,3 +171,30 @@ function readHeaders(fields: readonly (string | Buffer)[]): Answer['headers'] {
   }
   return pairs;
 }
+
+/** One request to one origin; its caller follows redirects and decodes the body. */
+export type ExchangeRequest = {
+  readonly method: HttpMethod;
+  /** Path and query in the form of the request line. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly capBytes: number;
+  readonly timeoutMs: number;
+  /** True when more requests follow its answer; the other connections are then opened beside it. */
+  readonly isFirstOfMany?: boolean;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** At most the first `capBytes` bytes, still encoded. */
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  readonly bodyFailure?: FailureReason;
+  readonly firstByteMs: number;
+};
+
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly failure: Failure };

@@ -9,8 +9,8 @@ import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve
 import type { ProcessorTime } from '../../guard/timers.ts';
 import { originSecureContext } from '../../guard/tls-handshake.ts';
 import { retryAfterMs } from '../../parse/text/http-header.ts';
-import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { OriginPool } from './origin-pool.ts';
+import type { ExchangeRequest, Outcome } from './response-collector.ts';
 import { ScanBudget } from './scan-budget.ts';
 
 export type ScanConnectionsOptions = {
