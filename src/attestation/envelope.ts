@@ -68,7 +68,7 @@ export function readEnvelope(value: unknown): Envelope | null {
   return { payload: value.payload, payloadType: value.payloadType, signatures };
 }
 
-/** True where the key with these 32 bytes (base64url) made the signature. */
+/** True if the key with these 32 bytes (base64url) made the signature. */
 export function isSignedBy(
   envelope: Envelope,
   { sig }: EnvelopeSignature,

@@ -11,7 +11,7 @@ export type Proof = {
 };
 
 export type SignatureProof = Proof & {
-  /** The key that the envelope names; null where the key set has none of that name. */
+  /** The key that the envelope names; null if the key set has none of that name. */
   readonly key: NamedKey | null;
 };
 

@@ -38,7 +38,7 @@ export function thumbprint(publicKey: string): string {
 }
 
 /**
- * The key that this service signs with: `given`, or the one that the store keeps, made where it keeps none.
+ * The key that this service signs with: `given`, or the one that the store keeps, made if it keeps none.
  * The store decides between hosts that start at once: each reads again until it uses the last key.
  */
 export async function openSigningKey(
@@ -113,7 +113,7 @@ function seconds(ms: number): number {
 export type NamedKey = {
   readonly kid: string;
   readonly x: string;
-  /** False where `kid` is not the thumbprint of `x`: one of the two was changed. */
+  /** False if `kid` is not the thumbprint of `x`: one of the two was changed. */
   readonly isItself: boolean;
   readonly nbfMs: number | null;
   readonly expMs: number | null;

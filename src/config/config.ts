@@ -33,7 +33,7 @@ export type Config = {
   readonly metricsAllow: readonly string[];
   /** Scales the times after which instances take over from one another; 1 outside tests. */
   readonly timeScale: number;
-  /** Signs reports; null where the store keeps the key. */
+  /** Signs reports; null if the store keeps the key. */
   readonly signingKey: KeyObject | null;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly isProduction: boolean;
@@ -149,7 +149,7 @@ function readCertificates(path: string): void {
   throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
 }
 
-/** Base URLs of the sources of the standing checks; null where a source is switched off. */
+/** Base URLs of the sources of the standing checks; null if a source is switched off. */
 export type EcosystemConfig = {
   readonly x402scanUrl: string | null;
   readonly bazaarUrl: string | null;

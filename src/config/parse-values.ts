@@ -23,7 +23,7 @@ export function isChecksummed(value: string): value is EvmAddress {
   return isEvmAddress(value) && (value === value.toLowerCase() || value === checksummed(value));
 }
 
-/** EIP-55: a letter is upper case where its digit in the hash of the lower-case address is 8 or more. */
+/** EIP-55: a letter is upper case if its digit in the hash of the lower-case address is 8 or more. */
 export function checksummed(address: string): EvmAddress {
   const digits = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
@@ -61,7 +61,7 @@ type WebAddressSetting =
   | 'BAZAAR_URL'
   | 'ECOSYSTEM_URL';
 
-/** Strips the trailing slash; null where the setting is empty. */
+/** Strips the trailing slash; null if the setting is empty. */
 export function webAddress(
   settings: Settings,
   name: WebAddressSetting,

@@ -112,7 +112,7 @@ function assetConfig(settings: Settings): AssetConfig {
   };
 }
 
-/** True where the stated asset is the network's USDC, whose domain is known. */
+/** True if the stated asset is the network's USDC, whose domain is known. */
 function isKnown({ NETWORK, ASSET }: Settings): boolean {
   return ASSET !== undefined && KNOWN_ASSETS[NETWORK]?.[0].toLowerCase() === ASSET.toLowerCase();
 }

@@ -46,11 +46,11 @@ export type Revision = {
   readonly name: RevisionName;
   /** An operation that is missing here does not exist in this revision. */
   readonly offers: Readonly<Partial<Record<OperationId, Offer>>>;
-  /** True where a scan may be answered with a published result younger than 24 hours. */
+  /** True if a scan may be answered with a published result younger than 24 hours. */
   readonly scanServesPublished: boolean;
-  /** True where a paid 200 report has `charged: true`. */
+  /** True if a paid 200 report has `charged: true`. */
   readonly reportSaysCharged: boolean;
-  /** True where the catalog lists every check and explains the score. */
+  /** True if the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
   readonly defaultChecksVersion: string;
 };

@@ -12,7 +12,7 @@ import { PAYMENT_META, type ToolAnswer } from './tools.ts';
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** The caller's address, for fair queueing; null where it is a proxy's. */
+  /** The caller's address, for fair queueing; null if it is a proxy's. */
   readonly client: string | null;
   /** Deadline by `performance.now()`; the call then fails, unless it is being settled. */
   readonly deadlineMs: number;

@@ -12,7 +12,7 @@ export const PAYMENT_META = 'x402/payment';
 
 /** The parts of a call beside its arguments. */
 export type ToolCall = {
-  /** `_meta["x402/payment"]`; undefined where the call carries no payment. */
+  /** `_meta["x402/payment"]`; undefined if the call carries no payment. */
   readonly payment: unknown;
   /** Aborted when the caller disconnects. */
   readonly disconnect: AbortSignal;
@@ -35,7 +35,7 @@ export type DirectorySearch = {
 /** The interface behind the tools. The command line implements it by the engine, the service by the parts of its routes. */
 export type McpHost = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
-  /** Throws where no report is stored. */
+  /** Throws if no report is stored. */
   report(url: string): Promise<object>;
   /** Throws for an unknown id. */
   explain(id: string): Promise<Explanation>;
@@ -52,7 +52,7 @@ export type Tool = {
   /** Allows any member: clients validate errors against it too. */
   readonly output: TSchema;
   readonly asksOthers: boolean;
-  /** True where the answer quotes origins; it then carries a notice. */
+  /** True if the answer quotes origins; it then carries a notice. */
   readonly quotesOrigins: boolean;
   /** `input` is validated by the tool's schema. */
   run(host: McpHost, input: never, call: ToolCall): Promise<ToolAnswer>;

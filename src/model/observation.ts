@@ -52,7 +52,7 @@ export type HttpData = {
   readonly status: number;
   /** In the received order, names in lower case, repeated ones as separate entries. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Decoded text; empty for HEAD and where `binary` is set. */
+  /** Decoded text; empty for HEAD, and if `binary` is set. */
   readonly body: string;
   /** Milliseconds from the request's start on its connection (opening it included) to the first byte. */
   readonly firstByteMs: number;

@@ -174,7 +174,7 @@ export type OfferOnChain = {
     readonly agrees: boolean;
     readonly named: { readonly name: string; readonly version: string } | null;
   } | null;
-  /** Null where the node cannot tell. */
+  /** Null if the node cannot tell. */
   readonly transferReverts: boolean | null;
   /** Solana; null elsewhere. */
   readonly noTokenAccount: boolean | null;

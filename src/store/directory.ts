@@ -14,7 +14,7 @@ export type DirectoryRecord = PublishedScan & {
   readonly scanCount: number;
   /** An owner has proved control of the host at least once. */
   readonly verified: boolean;
-  /** The proof expires at this ms; null where the host has no valid proof. */
+  /** The proof expires at this ms; null if the host has no valid proof. */
   readonly verifiedUntilMs: number | null;
   /** False: opted out; must not appear on any listing surface. */
   readonly listed: boolean;
@@ -149,7 +149,7 @@ export type ExportRecord = DirectoryRecord & {
 export type ExportSnapshot = {
   /** Number of `records`. */
   readonly count: number;
-  /** True where the directory has more records than the limit; the most recently scanned are included. */
+  /** True if the directory has more records than the limit; the most recently scanned are included. */
   readonly truncated: boolean;
   readonly exportedAtMs: number;
   /** Can be iterated once. Read in batches; later publications are left out. */

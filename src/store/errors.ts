@@ -3,7 +3,7 @@
  * - `full`: no room to write (disk, quota); what was stored before is intact, this write is not there.
  * - `locked`: another process uses this embedded store.
  * - `bad_url`: `STORE_URL` cannot be understood.
- * - `incompatible`: hosts with other settings, a signer in use, or a newer schema live on this store.
+ * - `incompatible`: instances with other settings, a signer in use, or a newer schema live on this store.
  * - `conflict`: an id that must be fresh is taken.
  * - `too_large`: a value is over the limit its operation states.
  * - `corrupt`: the stored data is not in a form that this program writes.

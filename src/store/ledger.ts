@@ -235,7 +235,7 @@ function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
 
 /**
  * The steps of a key may be purged once the key and its authorization have ended for long enough; one hour is
- * enough where the payment was never sent.
+ * enough if the payment was never sent.
  */
 export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return false;

@@ -12,7 +12,7 @@ const ACCEPTED =
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url), options);
-  // The driver is loaded only where it is used.
+  // The driver is loaded only if it is used.
   if (/^mongodb(\+srv)?:/.test(url))
     return (await import('./mongo/store.ts')).openMongo(url, options);
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];

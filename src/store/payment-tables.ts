@@ -98,7 +98,7 @@ export const PAYMENT_TABLES = {
     columns: {
       answerId: text,
       startedAtMs: integer,
-      /** The scan against whose report the pieces are packed; null where they are the body itself. */
+      /** The scan against whose report the pieces are packed; null if they are the body itself. */
       reportOf: orNull(text),
       /** This column and the next ones are null until the whole body is stored. */
       status: orNull(integer),
@@ -107,7 +107,7 @@ export const PAYMENT_TABLES = {
       bodySha256: orNull(text),
       storedBytes: orNull(integer),
       storedAtMs: orNull(integer),
-      /** The kept bytes of the body; null where it stands in pieces. */
+      /** The kept bytes of the body; null if it is stored in pieces. */
       bytes: orNull(bytes),
     },
     key: ['answerId'],

@@ -24,7 +24,7 @@ export type ScanResult = {
 };
 
 export type KeptRecording = {
-  /** JSON; null where it is too large to be kept. */
+  /** JSON; null if it is too large to be kept. */
   readonly text: string | null;
 };
 
@@ -74,7 +74,7 @@ export function resultsOn(context: StoreContext) {
       await recordings.insert({ scanId, keptAtMs: now(), recording });
     },
 
-    /** Null where none was kept, or it was purged. */
+    /** Null if none was kept, or it was purged. */
     async recording(scanId: string): Promise<KeptRecording | null> {
       const row = await recordings.get(scanId);
       if (row === null) return null;
@@ -143,7 +143,7 @@ export async function findReferableReport(
   return isKept ? findReport(context, scanId) : null;
 }
 
-/** Null where there is none. */
+/** Null if there is none. */
 export async function findReport(
   { tables }: StoreContext,
   scanId: string,

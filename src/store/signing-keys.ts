@@ -12,7 +12,7 @@ export type StoredSigningKey = {
   readonly kid: string;
   /** Base64url. */
   readonly publicKey: string;
-  /** PKCS#8 PEM of a key that a host of this store made; null where its operator keeps it. */
+  /** PKCS#8 PEM of a key that an instance on this store made; null if its operator keeps it. */
   readonly privateKey: string | null;
   /** Database time, ms. The key is in use from then until the next key's `sinceMs`. */
   readonly sinceMs: number;

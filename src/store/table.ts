@@ -90,7 +90,7 @@ export type AnyTableSpec = TableSpec<AnyRow>;
  * method rejects with `StoreError` only.
  */
 export type Table<R> = {
-  /** False where a unique key of the row is taken. */
+  /** False if a unique key of the row is taken. */
   insert(row: R): Promise<boolean>;
 
   /**

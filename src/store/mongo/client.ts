@@ -98,7 +98,7 @@ export type DatabaseClock = {
 /**
  * Tells the database's time without a round trip: this machine's clock, corrected by a measurement each minute.
  * Instances with wrong clocks thus agree on which owner is silent and which row has expired.
- * @throws StoreError `unavailable` where the first measurement fails
+ * @throws StoreError `unavailable` if the first measurement fails
  */
 export async function startClock(
   database: Db,
