@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Methods that have a route at the path of this URL, sorted; empty where there is none. */
+    /** Methods that have a route at the path of this URL, sorted; empty if there is none. */
     allowedMethods(url: string): string[];
   }
 }
@@ -15,7 +15,7 @@ export default fp(
   async (app: FastifyInstance) => {
     const patterns = new Map<string, Pattern>();
     app.addHook('onRoute', ({ url, method }) => {
-      // The catch-all that answers CORS preflights is no resource.
+      // The catch-all that answers CORS preflights is not a resource.
       if (url === '*' || url === '/*') return;
       const pattern = patterns.get(url) ?? { segments: url.split('/'), methods: new Set() };
       for (const name of [method].flat()) pattern.methods.add(name);

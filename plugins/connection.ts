@@ -14,7 +14,7 @@ const OWN_NETWORK: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/** True where a proxy's header is present; any client can send one. */
+/** True if a proxy's header is present; any client can send one. */
 export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => FORWARDING.test(name));
 }

@@ -58,7 +58,7 @@ function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply):
 }
 
 /**
- * Leaves `charged` out where the payment gate did not look: a payment that was sent along may be one
+ * Leaves `charged` out if the payment gate did not look: a payment that was sent along may be one
  * that was charged before.
  */
 function chargedUnsaid({ charged, status }: ServiceError, request: FastifyRequest): false | null {

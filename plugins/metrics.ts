@@ -73,7 +73,7 @@ export default fp(
 );
 
 /**
- * True where an untrusted proxy forwarded the request. `ip` is then the proxy's address, often
+ * True if an untrusted proxy forwarded the request. `ip` is then the proxy's address, often
  * loopback, which METRICS_ALLOW lets in.
  */
 function isSomebodyElse({ headers, ip }: FastifyRequest, isBehindProxy: boolean): boolean {

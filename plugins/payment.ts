@@ -16,7 +16,7 @@ declare module 'fastify' {
       route: PaidRoute<Input>,
       documented: { schema: FastifySchema; offer: PaidOffer },
     ): void;
-    /** Finds the client that a paid call counts against; null where the address is a proxy's. */
+    /** Finds the client that a paid call counts against; null if the address is a proxy's. */
     payingClient(request: FastifyRequest): string | null;
   }
 }
@@ -25,7 +25,7 @@ export type PaymentPluginOptions = {
   readonly gate: PaymentGate;
   /** Time from the arrival of a paid request to its 504, ms. */
   readonly answerWithinMs: number;
-  /** True where TRUST_PROXY is set: `request.ip` is then the client's address. */
+  /** True if TRUST_PROXY is set: `request.ip` is then the client's address. */
   readonly trustsProxy: boolean;
 };
 

@@ -22,7 +22,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
-     * Undefined where RATE_LIMIT is off.
+     * Undefined if RATE_LIMIT is off.
      */
     countAs?(url: string, offer: Offer, isPaying: IsPaying): CountRequest;
   }

@@ -19,7 +19,7 @@ export default fp(
       if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) throw new InvalidHost();
     });
     const parseJson = app.getDefaultJsonParser('error', 'error');
-    // A parser of our own keeps the text: bodies of paid routes are validated after the 402 alone.
+    // A parser of our own keeps the text: bodies of paid routes are validated only after the 402.
     app.addContentTypeParser<string>(
       'application/json',
       { parseAs: 'string' },
@@ -55,7 +55,7 @@ function refuseAmbiguousQuery(url: string): void {
   }
 }
 
-/** The parser refuses `__proto__`, and `constructor` where it holds a prototype; no member has the name. */
+/** The parser refuses `__proto__`, and `constructor` if it holds a prototype; no member has the name. */
 function refuseForbiddenMembers(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   for (const name of PROTOTYPE_KEYS) {

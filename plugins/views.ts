@@ -16,7 +16,7 @@ export const SCRIPT = readAsset('site.js');
 
 export type ViewOptions = {
   readonly mockPayments: boolean;
-  /** True where `/statistics` is served. */
+  /** True if `/statistics` is served. */
   readonly hasStatistics: boolean;
 };
 

@@ -8,7 +8,7 @@ const MAX_EXPORT_RECORDS = 10_000;
 
 export type DirectoryExport = {
   readonly count: number;
-  /** True where there are more than 10,000 projects; the export has the most recently scanned. */
+  /** True if there are more than 10,000 projects; the export has the most recently scanned. */
   readonly truncated: boolean;
   readonly exportedAtMs: number;
   /** The JSON document, in pieces; once only. */

@@ -19,7 +19,7 @@ export function isFresh(scannedAtMs: number, nowMs: number): boolean {
   return nowMs - scannedAtMs < FRESH_MS;
 }
 
-/** True where the most recent scan is graded A and younger than 30 days. */
+/** True if the most recent scan is graded A and younger than 30 days. */
 export function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }

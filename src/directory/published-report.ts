@@ -48,12 +48,12 @@ export async function findFreshReport(store: Store, host: string): Promise<Finis
   return fromStoredReport(result);
 }
 
-/** Status of one origin (interface spec 2.1); its values are null where it was never scanned. */
+/** Status of one origin (interface spec 2.1); its values are null if it was never scanned. */
 export type GradeSummary = ReturnType<typeof gradeSummary>;
 
 export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: number };
 
-/** Summarises the host's record, or null where there is none. Opting out of the directory changes nothing. */
+/** Summarises the host's record, or null if there is none. Opting out of the directory changes nothing. */
 export function gradeSummary(
   record: HostGrade | null,
   origin: Origin,

@@ -23,7 +23,7 @@ export type CheckStatistics = Statistics['checks'][number];
 type Counts = ReadonlyMap<string, number>;
 type HostsAtPrice = readonly [dollars: number, hosts: number];
 
-/** @param checkIds in the order in which they are to be told */
+/** @param checkIds in the order of the answer */
 export async function readStatistics(
   { statistics, now }: Pick<Store, 'statistics' | 'now'>,
   days: StatisticsDays,

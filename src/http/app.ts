@@ -42,14 +42,8 @@ import { preflightRoutes } from './routes/preflight.ts';
 import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
 import type { RouteContext } from './routes/route-context.ts';
 import { homeRoute } from './routes/site/home.ts';
-import {
-  aboutRoute,
-  aboutWatchRoute,
-  badgeRoute,
-  checkRoutes,
-  statisticsPageRoute,
-} from './routes/site/pages.ts';
-import { reportRoute, scanAttestationRoute } from './routes/site/report.ts';
+import { aboutRoutes, badgeRoute, checkRoutes, statisticsPageRoute } from './routes/site/pages.ts';
+import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { watchRoutes } from './routes/watch.ts';
 
@@ -214,9 +208,7 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
     reportRoute,
     badgeRoute,
     checkRoutes,
-    aboutRoute,
-    aboutWatchRoute,
-    scanAttestationRoute,
+    aboutRoutes,
     statisticsPageRoute,
     feedRoutes,
   ]) {

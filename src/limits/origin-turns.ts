@@ -10,7 +10,7 @@ import { toNetwork } from './client-key.ts';
  * under all its names.
  */
 export type OriginTurns = {
-  /** Null where the wait would exceed `withinMs`, and once the queue is stopped. */
+  /** Null if the wait would exceed `withinMs`, and once the queue is stopped. */
   enter(request: TurnRequest): Promise<OriginTurn | null>;
   /** Resolves all waiters with null. */
   stop(): void;
@@ -40,14 +40,14 @@ export type TurnRequest = {
 export type OriginTurn = {
   /**
    * Waits for a slot of one request to these addresses; each further request waits for one of its own.
-   * False where the wait would be too long; the caller must not connect then.
+   * False if the wait would be too long; the caller must not connect then.
    */
   toward(addresses: readonly Address[]): Promise<boolean>;
   /** @param handshakeMs processor time of TLS handshakes; charged to the blocks */
   end(handshakeMs: number): void;
 };
 
-/** Resolves to true where these addresses may be connected to. */
+/** Resolves to true if these addresses may be connected to. */
 export type AdmitAddresses = OriginTurn['toward'];
 
 export type OriginTurnsOptions = {
@@ -78,7 +78,7 @@ const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;
 /** Shortest deadline for the slot of a further request: one window, and as long again in the queue. */
 const FURTHER_WITHIN_MS = 2 * TARGET_WINDOW_MS;
-/** Poll interval for slots that become free by time alone. */
+/** Poll interval for slots that only time frees. */
 const TICK_MS = 50;
 /** Processor time of TLS handshakes in an hour, above which a block goes after the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;

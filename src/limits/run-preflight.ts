@@ -13,7 +13,7 @@ export type AskSeller = (asked: AskedByGet, admit: AdmitAddresses) => Promise<As
 export type AskedByGet = Asked & { readonly method: 'GET' };
 
 export type AskedSeller = {
-  /** Null where `admit` refused; no request was sent then. */
+  /** Null if `admit` refused; no request was sent then. */
   readonly preflight: Preflight | null;
   /** Processor time of TLS handshakes. */
   readonly handshakeMs: number;
@@ -29,7 +29,7 @@ export type PreflightCall = {
 /** Reads the documents of a host and sends one GET; each request to addresses that `admit` allows. */
 export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<AskedHost>;
 
-/** `path` is the one that was asked; null where the documents name none. */
+/** `path` is the one that was asked; null if the documents name none. */
 export type AskedHost = AskedSeller & { readonly path: string | null };
 
 export type HostAnswer = Pick<AskedHost, 'path'> & { readonly preflight: Preflight };
@@ -68,7 +68,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
     return storedPreflight(asked, fresh.report) ?? notAsked(why);
   }
 
-  /** Null where the wait for a turn would be too long. */
+  /** Null if the wait for a turn would be too long. */
   async function inTurn<Answer extends AskedSeller>(
     origin: Origin,
     { block }: Client,

@@ -77,7 +77,7 @@ export async function requireOwner(
   throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
 }
 
-/** Throws where nobody proved control, or where the key is not that of the last proof. */
+/** Throws if nobody proved control, or if the key is not that of the last proof. */
 async function findProof(
   store: Pick<Store, 'ownership' | 'now'>,
   host: string,
@@ -123,7 +123,7 @@ function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
   return listed === true || enrichmentSuppressed === false;
 }
 
-/** The change without the members that this confirm's key has set; null where it would alter them. */
+/** The change without the members that this confirm's key has set; null if it would alter them. */
 function withoutKeyed(
   { settings, keyed }: HeldListing,
   { tokenHash }: Confirm,

@@ -39,7 +39,7 @@ export type FetchedToken = ServedToken & {
   readonly handshakeMs?: number;
 };
 
-/** Connects only to addresses that `admit` allows. Throws ScannerFailed where the fault is ours. */
+/** Connects only to addresses that `admit` allows. Throws ScannerFailed if the fault is ours. */
 export type FetchToken = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedToken>;
 
 export type TokenFetcherOptions = {

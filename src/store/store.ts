@@ -36,8 +36,6 @@ export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
-  /** True: several instances may live on it. */
-  readonly shared: boolean;
   /** Written into every row that this process owns. */
   readonly owner: Owner;
 };

@@ -16,7 +16,7 @@ export type AskedResource = WatchedResource &
     | {
         readonly kind: 'answered';
         readonly payableBy: PayableBy;
-        /** Empty when the answer is no challenge. */
+        /** Empty when the answer is not a challenge. */
         readonly offers: readonly PreflightOffer[];
         /** The outcome of P3 when it fails. */
         readonly schemaOutcome: string | null;
@@ -24,8 +24,8 @@ export type AskedResource = WatchedResource &
   );
 
 /**
- * Asks each resource once, in turn, until one answers 429 or `admit` allows no further request. Rejects where the
- * fault is ours; throws Saturated where `admit` allows no request at all.
+ * Asks each resource once, in turn, until one answers 429 or `admit` allows no further request. Rejects if the
+ * fault is ours; throws Saturated if `admit` allows no request at all.
  */
 export type AskResources = (
   origin: Origin,

@@ -176,7 +176,7 @@ export type PostRequest = {
 };
 
 /**
- * Sends one try, to addresses that `admit` allows; throws NoPlace where it allows none. Rejects when the fault is
+ * Sends one try, to addresses that `admit` allows; throws NoPlace if it allows none. Rejects when the fault is
  * ours. Neither counts as a try.
  */
 export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;

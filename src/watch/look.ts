@@ -75,7 +75,7 @@ export class Look {
     if (record === null || record.scanId === scanId || record.scannedAtMs <= scannedAtMs) {
       return false;
     }
-    // An older scan is no baseline, because the origin may have changed long since.
+    // An older scan is not a baseline, because the origin may have changed long since.
     const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
     const result = await store.results.published(host);

@@ -38,7 +38,7 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     now,
   };
   return storeOn(context, {
-    info: { kind: 'sqlite', location: 'memory', shared: false },
+    info: { kind: 'sqlite', location: 'memory' },
     async ping() {
       await tables.owners.first({});
     },

@@ -28,7 +28,7 @@ describe('STORE_URL', () => {
   it('sqlite:<file> makes the folder of the file', async () => {
     const path = join(folder, 'new', 'deep', 'scanner.db');
     const store = await openStore(`sqlite:${path}`);
-    expect(store.info).toMatchObject({ kind: 'sqlite', location: path, shared: false });
+    expect(store.info).toMatchObject({ kind: 'sqlite', location: path });
     expect(existsSync(path)).toBe(true);
     await store.close();
   });

@@ -59,7 +59,7 @@ function operationLists(facts: ServiceFacts): string[] {
   ];
 }
 
-/** `POST` alone, and JSON-RPC: an agent with MCP calls the tools, the others call the operations. */
+/** Only `POST`, and JSON-RPC: an agent with MCP calls the tools, the others call the operations. */
 function toolList({ baseUrl, hasMcp }: ServiceFacts): string[] {
   if (!hasMcp) return [];
   return [

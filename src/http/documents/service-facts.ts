@@ -33,7 +33,7 @@ export type ServiceFacts = {
   readonly payTo: string;
   /** False in mock mode: signatures are verified, and nothing is settled. */
   readonly isLive: boolean;
-  /** True where `/mcp` is served; its tools are not operations of the API. */
+  /** True if `/mcp` is served; its tools are not operations of the API. */
   readonly hasMcp: boolean;
   readonly operations: readonly Operation[];
 };

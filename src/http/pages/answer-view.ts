@@ -4,14 +4,14 @@ import { networkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
 import { localScan, type Requested, scanRequest } from './page-text.ts';
 
-/** The answer to what a visitor typed; `problem` is set where it could not be asked. */
+/** The answer to what a visitor typed; `problem` is set if it could not be asked. */
 export type AnswerView =
   | { readonly problem: string; readonly search: string | null }
   | (ReturnType<typeof answerView> & { readonly problem: null });
 
 export type Answered = Requested & {
   readonly preflight: Preflight;
-  /** The address that was asked; null where the origin names none. */
+  /** The address that was asked; null if the origin names none. */
   readonly path: string | null;
 };
 

@@ -11,7 +11,7 @@ export type HomePageInput = {
   readonly pageSize: number;
   readonly count: number;
   readonly projects: readonly Project[];
-  /** Counts of all listed origins; null where the page lists search results. */
+  /** Counts of all listed origins; null if the page lists search results. */
   readonly gradeCounts: GradeCounts | null;
   /** Newest first. */
   readonly changes: readonly DirectoryChange[];

@@ -38,7 +38,7 @@ function shownPatch(found: CheckPatches, isBrief: boolean) {
 
 export type PatchBlock = {
   readonly heading: string;
-  /** Null where the heading says why this stack cannot mend it. */
+  /** Null if the heading says why this stack cannot mend it. */
   readonly code: string | null;
 };
 

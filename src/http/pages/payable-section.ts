@@ -50,7 +50,7 @@ function cellOf({ client, verdict, words }: OfferPayability, name: string) {
   };
 }
 
-/** "$0.01, USDC on Base"; null where the asset is unknown here. */
+/** "$0.01, USDC on Base"; null if the asset is unknown here. */
 function priceText(offer: OfferPayability): string | null {
   const price = toOfferPrice(offer);
   return price === null ? null : `$${money(price.dollars)}, ${price.name}`;

@@ -60,7 +60,7 @@ export function reportFindings(
   const causes = new Set(
     rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
   );
-  // A consequence is listed beneath its cause, or by itself where the cause is not in the list.
+  // A consequence is listed beneath its cause, or by itself if the cause is not in the list.
   const following = rows.filter(({ cause }) => cause !== null && causes.has(cause));
   const judged = rows.filter(
     (row) => isOwn(row) || (row.cause !== null && !following.includes(row)),

@@ -65,7 +65,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   );
 };
 
-/** The report of the last 24 hours, in revisions where it is free. */
+/** The report of the last 24 hours, in revisions that answer it free. */
 export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.report;

@@ -9,7 +9,7 @@ const HOST = `(\\[[0-9A-Fa-f:.]+\\]|[^${NOT_IN_NAMES}]+)(:[0-9]*)?`;
 const REST = '([/?#][^\\u0000-\\u0020\\u005c\\u007f-\\u00a0]*)?';
 
 /**
- * Documents the `url` parameter for generators of clients. `parseOrigin` alone validates it, because its
+ * Documents the `url` parameter for generators of clients. Only `parseOrigin` validates it, because its
  * refusals have codes of their own: it accepts nothing that the pattern forbids, and refuses more.
  */
 export const DOCUMENTED_URL = {

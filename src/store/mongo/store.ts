@@ -83,7 +83,7 @@ async function assemble(
   const own: MongoContext = { ...openTables(OWN_TABLES, open), owner, timeScale, now };
   const instances = new MongoInstances(own, slotsOn(context), onError);
   return storeOn(context, {
-    info: { kind: 'mongodb', location, shared: true },
+    info: { kind: 'mongodb', location },
     sharing: {
       limits: mongoLimits(database, guard, now),
       instances,

@@ -56,7 +56,7 @@ function assemble(
     now,
   };
   return storeOn(context, {
-    info: { kind: 'sqlite', location: path, shared: false },
+    info: { kind: 'sqlite', location: path },
     async ping() {
       connection.value('SELECT EXISTS (SELECT 1 FROM owners)');
     },

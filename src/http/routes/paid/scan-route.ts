@@ -95,7 +95,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
 }
 
 /**
- * A finished scan that this payer ordered and did not get, with its recording where that is asked for.
+ * A finished scan that this payer ordered and did not get, with its recording if that is asked for.
  * Other payers get a fresh scan.
  */
 async function findWaiting(
@@ -127,7 +127,7 @@ const NOT_KEPT = 'No recording of this scan was kept. Ask for another scan with 
 const TOO_LARGE =
   'The recording has over 4 MiB. x402-scan scan ORIGIN --save FILE makes one on your machine.';
 
-/** Answers about finished scans, with their recordings where those are asked for. */
+/** Answers about finished scans, with their recordings if those are asked for. */
 export function scanAnswers(
   scanCoordinator: Pick<ScanCoordinator, 'recordingOf'>,
   presentation: Omit<ReportPresentation, 'cache'>,
@@ -144,7 +144,7 @@ export function scanAnswers(
       return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
     },
 
-    /** True where the answer would hold all that is asked for. */
+    /** True if the answer would hold all that is asked for. */
     async isWhole(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
       return !withRecording || (await scanCoordinator.recordingOf(scan)) !== null;
     },

@@ -151,7 +151,7 @@ function refuseOtherSites(
   if (isForeign) throw new Forbidden('Ask from the front page: pages of other sites may not.');
 }
 
-/** The form's fields, also where the body did not validate. */
+/** The form's fields, also if the body did not validate. */
 function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: string } {
   if (typeof body !== 'object' || body === null) return {};
   const url = 'url' in body && typeof body.url === 'string' ? { url: body.url } : {};

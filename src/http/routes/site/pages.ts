@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { DISCLAIMER } from '../../../directory/project.ts';
 import {
   DEFAULT_STATISTICS_DAYS,
   readStatistics,
@@ -52,33 +54,34 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
-/** The page about the scanner's requests; our User-Agent header links to it. */
-export const aboutRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
-  const view = {
+/** Pages without any state: about the scanner (our User-Agent header links to it), watches and signed reports. */
+export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
+  const { siteUrl, baseUrl, revision } = config;
+  function serve(path: string, template: string, view: Readonly<Record<string, string>>) {
+    const options = { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } };
+    app.get(path, options, async (_request, reply) => reply.view(template, view));
+  }
+  serve('/about-scanner', 'about-scanner', {
     title: 'About the scanner',
     summary: 'What the scanner sends to an origin, and what it never does',
-    userAgent: scannerUserAgent(`${config.siteUrl}/about-scanner`),
-  };
-  app.get(
-    '/about-scanner',
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('about-scanner', view),
-  );
-};
-
-/** The page that explains watches to owners, in revisions that have them. */
-export const aboutWatchRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
-  if (config.revision.offers.watch === undefined) return;
-  const view = {
-    title: 'What we watch',
-    summary: 'What the watch of an origin looks at, what it sends to its owner, and what it keeps',
-    baseUrl: config.baseUrl,
-  };
-  app.get(
-    '/about-watch',
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('about-watch', view),
-  );
+    userAgent: scannerUserAgent(`${siteUrl}/about-scanner`),
+  });
+  if (revision.offers.watch !== undefined) {
+    serve('/about-watch', 'about-watch', {
+      title: 'What we watch',
+      summary:
+        'What the watch of an origin looks at, what it sends to its owner, and what it keeps',
+      baseUrl,
+    });
+  }
+  if (revision.offers.attestation !== undefined) {
+    // Signed reports name this address as their predicate type.
+    serve(PREDICATE_PATH, 'scan-attestation', {
+      title: 'Signed reports',
+      summary: 'What the scanner signs about a scan, and how to verify it',
+      disclaimer: DISCLAIMER,
+    });
+  }
 };
 
 const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };

@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { priceText } from '../../../../plugins/offers.ts';
-import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
-import { DISCLAIMER, isFresh } from '../../../directory/project.ts';
+import { isFresh } from '../../../directory/project.ts';
 import { findFreshReport, gradeSummary } from '../../../directory/published-report.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
 import type { HistoryRow } from '../../../store/directory.ts';
@@ -92,7 +91,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   );
 };
 
-/** The address of the signed report; null where there is none. */
+/** The address of the signed report; null if there is none. */
 function proofUrl(
   fresh: FinishedScan | null,
   { baseUrl, revision }: RouteContext['config'],
@@ -118,21 +117,3 @@ async function readDayScans(
   );
   return scans.filter((scan) => scan !== null);
 }
-
-/** The page at the address that signed reports name as their predicate type. */
-export const scanAttestationRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
-  app,
-  { config },
-) => {
-  if (config.revision.offers.attestation === undefined) return;
-  const view = {
-    title: 'Signed reports',
-    summary: 'What the scanner signs about a scan, and how to verify it',
-    disclaimer: DISCLAIMER,
-  };
-  app.get(
-    PREDICATE_PATH,
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('scan-attestation', view),
-  );
-};
