@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem';
 
 /** The parts of a request that make its input. */
 export type PaidRequest = {
-  /** Parsed JSON body; undefined where there is none. */
+  /** Parsed JSON body; undefined if there is none. */
   readonly body: unknown;
   readonly query: unknown;
 };
@@ -47,9 +47,9 @@ export type DiscoveryExample = {
 export type WorkLimit<Input> = {
   /** Limit of computations at once in this process. */
   readonly places: number;
-  /** True where the work is done or under way, so that this call adds none. */
+  /** True if the work is done or under way, so that this call adds none. */
   isShared(input: Input, payer: string): Promise<boolean>;
-  /** True where this payer's own earlier call has finished the work that it asks for. */
+  /** True if this payer's own earlier call has finished the work that it asks for. */
   isFinished(input: Input, payer: string): Promise<boolean>;
 };
 
@@ -68,7 +68,7 @@ export type PaidRoute<Input = unknown> = {
   readonly isPublic: boolean;
   readonly discovery: DiscoveryExample;
 
-  /** Throws the error to be answered (400) where the input is bad. Local and quick. */
+  /** Throws the error to be answered (400) if the input is bad. Local and quick. */
   parse(request: PaidRequest): Input;
   /** Refuses input after a look at the network; called for new work alone. */
   admit?(input: Input): Promise<void>;
@@ -118,7 +118,7 @@ export type SignedPayment = {
     readonly amount: string | null;
     readonly payTo: string | null;
   };
-  /** `payment-identifier` of the payload, not yet checked for form; null where none was given. */
+  /** `payment-identifier` of the payload, not yet checked for form; null if none was given. */
   readonly identifier: unknown;
   /** The request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
   readonly legacyHeader: boolean;
@@ -128,7 +128,7 @@ export type SignedPayment = {
 export type PaidCall = {
   readonly payment: SignedPayment;
   readonly request: PaidRequest;
-  /** Address or block of addresses, for fair shares; null where it cannot be known. */
+  /** Address or block of addresses, for fair shares; null if it cannot be known. */
   readonly client: string | null;
   /** Time of the 504 by `performance.now()`; a settlement that has begun goes on. */
   readonly deadlineMs: number;

@@ -60,7 +60,7 @@ export type Payments = {
   readonly facilitator: Facilitator;
   /** Reason that nothing can be settled now; null while it can. */
   trouble(): string | null;
-  /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later where one does not answer. */
+  /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later if one does not answer. */
   start(): Promise<void>;
   /** Starts no settlement, and waits for those under way. */
   stop(): Promise<void>;
@@ -194,7 +194,7 @@ function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {
   );
 }
 
-/** Throws at the start where a challenge would be too long, before a caller sees it. */
+/** Throws at the start if a challenge would be too long, before a caller sees it. */
 function checkChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
   const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
   for (const route of routes) challengeFor(toRouteOffer(route, terms, baseUrl), longest);

@@ -108,7 +108,7 @@ export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>
   return signature.length === PLAIN_SIGNATURE_LENGTH;
 }
 
-/** Resolves to true where the key behind `from` itself signed. */
+/** Resolves to true if the key behind `from` itself signed. */
 export type SignerCheck = (
   payment: Pick<SignedPayment, 'authorization' | 'signature'>,
 ) => Promise<boolean>;

@@ -49,7 +49,7 @@ export function armDeadline(
   return disarm;
 }
 
-/** Processor time of the task so far; null where the thread is gone, or Node does not tell (before 24.6). */
+/** Processor time of the task so far; null if the thread is gone, or Node does not tell (before 24.6). */
 type CpuClock = () => Promise<number | null>;
 
 function cpuClock(worker: Worker, atStart: NodeJS.CpuUsage | null): CpuClock {

@@ -75,7 +75,7 @@ export type Said = { readonly ticket: number } & (
       /** The modules are loaded and the function is called next: the deadline runs from here on. */
       readonly kind: 'started';
       readonly threadId: number;
-      /** Processor time of the thread so far; null where Node does not tell (before 23.9). */
+      /** Processor time of the thread so far; null if Node does not tell (before 23.9). */
       readonly cpu: NodeJS.CpuUsage | null;
     }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly cpuMs: number }

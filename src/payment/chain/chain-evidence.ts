@@ -27,7 +27,7 @@ export type ChainVerdict =
 export type LookUp = {
   /** Time of the claim, ms. */
   readonly sinceMs: number;
-  /** Looked up first; null where the ledger has no transaction. */
+  /** Looked up first; null if the ledger has no transaction. */
   readonly transaction: Hex | null;
 };
 
@@ -35,7 +35,7 @@ export type ChainEvidence = {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
   /**
-   * Reads the proof in a receipt; `absent` where the node has none, null where it does not answer. Never
+   * Reads the proof in a receipt; `absent` if the node has none, null if it does not answer. Never
    * rejects.
    */
   prove(payment: StoredPayment, transaction: Hex): Promise<Proof | 'absent' | null>;

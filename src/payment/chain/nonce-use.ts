@@ -5,7 +5,7 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 export type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 
 export type UseSearch = {
-  /** A block before the authorization was claimed here; null where it is older than can be asked. */
+  /** A block before the authorization was claimed here; null if it is older than can be asked. */
   readonly first: bigint;
   readonly latest: bigint;
 };
@@ -32,7 +32,7 @@ export class NonceUses {
     this.#client = client;
   }
 
-  /** Oldest first, for uses come soon after the claim. Null where no log tells. */
+  /** Oldest first, for uses come soon after the claim. Null if no log tells. */
   async find(payment: StoredPayment, { first, latest }: UseSearch): Promise<NonceUse | null> {
     let calls = 0;
     let fromBlock = first;

@@ -59,8 +59,8 @@ export function judgeReceipt({ status, logs }: Receipt, payment: StoredPayment):
 }
 
 /**
- * True where this use of the nonce moved the price to us. A payer's own contract can use several
- * authorizations in one transaction, one of which pays: where there are several, the transfer that
+ * True if this use of the nonce moved the price to us. A payer's own contract can use several
+ * authorizations in one transaction, one of which pays: if there are several, the transfer that
  * follows the use at once is the one that belongs to it (FiatToken emits them in this order).
  */
 function paysUs(logs: readonly Log[], { authorization, requirements }: StoredPayment): boolean {

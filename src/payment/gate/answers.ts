@@ -58,9 +58,9 @@ export function reasonWord(reason: string): string {
 export type SettlementNotice = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
-  /** Null where only the chain knows it. */
+  /** Null if only the chain knows it. */
   readonly transaction: string | null;
-  /** Why it failed; left out where it succeeded. */
+  /** Why it failed; left out if it succeeded. */
   readonly errorReason?: string;
 };
 
@@ -206,7 +206,7 @@ function isPayersDoing(outcome: Outcome): boolean {
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
-/** The error to answer again, or null where the call ended without one: its waiters start anew. */
+/** The error to answer again, or null if the call ended without one: its waiters start anew. */
 export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefused | null {
   // `releasedData` is the only writer of this document, and the store keeps it unchanged.
   const stored = data as {

@@ -15,7 +15,7 @@ import { withDeadline } from './waiting.ts';
 const MAX_VALIDITY_MS = 24 * 3_600_000;
 
 /**
- * Throws where a new payment offers other terms than the route's of now. `accepted` is compared by
+ * Throws if a new payment offers other terms than the route's of now. `accepted` is compared by
  * its terms alone: official clients drop and fill the other members.
  */
 export function checkTerms(
@@ -39,7 +39,7 @@ export function checkTerms(
   }
 }
 
-/** Throws where the validity is too short to work and settle in, or too long to be remembered. */
+/** Throws if the validity is too short to work and settle in, or too long to be remembered. */
 export function checkValidity(
   { authorization }: Pick<SignedPayment, 'authorization'>,
   { minValidityMs }: Pick<PaidRoute, 'minValidityMs'>,

@@ -16,7 +16,7 @@ export type Challenge = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Throws where the header would be too long for clients to echo: a fault of the route's texts. */
+/** Throws if the header would be too long for clients to echo: a fault of the route's texts. */
 export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefused): Challenge {
   const required: PaymentRequired = {
     x402Version: 2,
@@ -69,7 +69,7 @@ export class Challenges {
   }
 
   /**
-   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
+   * The challenge if there is no payment (always so for HEAD), or if its header cannot be
    * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
    * while `refuseWhileBusy` throws.
    */

@@ -29,7 +29,7 @@ export class DebtRecord {
   }
 
   /**
-   * Keeps the work for its payer, also where it is not finished yet: the mark is in the store when
+   * Keeps the work for its payer, also if it is not finished yet: the mark is in the store when
    * this resolves, so a retry finds the scan. It is a debt once the work has ended, if `isDebt`.
    */
   async keep(
@@ -54,7 +54,7 @@ export class DebtRecord {
     await (hasEnded ? later : this.#note(false));
   }
 
-  /** Paid for, or come to nothing. */
+  /** Removes the mark: the work was paid for, or failed. */
   async clear(): Promise<void> {
     const { store, onError } = this.#deps;
     const { payer } = this.#purchase;

@@ -90,7 +90,7 @@ export class FairShares {
     if (isIdle && this.#lines.get(payer) === line) this.#lines.delete(payer);
   }
 
-  /** Returns the function that releases the share; null where there is no room. */
+  /** Returns the function that releases the share; null if there is no room. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
     const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;

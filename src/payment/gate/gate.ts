@@ -79,7 +79,7 @@ export class PaymentGate {
     return this.#challenges.refuse(route, refused);
   }
 
-  /** Answers a call that carries a payment; 'disconnected' where the caller has left. */
+  /** Answers a call that carries a payment; 'disconnected' if the caller has left. */
   async handle<Input>(
     route: PaidRoute<Input>,
     call: PaidCall,
@@ -234,7 +234,7 @@ export class PaymentGate {
     return awaitPayment(parts, key, purchase, known);
   }
 
-  /** `isBuyers`: it is proved that the one who bought it gets it, so that it counts as delivered. */
+  /** `isBuyers`: the caller has proved that he bought the answer, so writing it counts as delivery. */
   #send(
     purchase: Purchase,
     delivery: Delivery,

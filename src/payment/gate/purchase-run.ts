@@ -95,7 +95,7 @@ export class PurchaseRun<Input> {
     return await new Settlement(deps, this.#purchase, writer, delivery).run();
   }
 
-  /** Null where an identifier was bound elsewhere meanwhile. */
+  /** Null if an identifier was bound elsewhere meanwhile. */
   async #claim(): Promise<LedgerWriter | null> {
     const { deps, entry, identifier } = this.#options;
     const { key, payer, request, payment, offer, scope } = this.#purchase;
@@ -173,7 +173,7 @@ export class PurchaseRun<Input> {
     );
   }
 
-  /** Frees the key where nothing was sent, keeps the work for its payer, gives back the share. */
+  /** Frees the key if nothing was sent, keeps the work for its payer, gives back the share. */
   async #end(outcome: Outcome): Promise<void> {
     const writer = this.#writer;
     if (outcome.kind === 'paid') {
@@ -206,7 +206,7 @@ function outcomeOf(ended: Ended): Outcome {
   }
 }
 
-/** Null where the payment is good. */
+/** Null if the payment is good. */
 export function findRefusal(
   verdict: VerifyOutcome,
 ): { readonly kind: 'refused'; readonly error: PaymentRefused | ServiceError } | null {

@@ -20,7 +20,7 @@ export type Purchase<Input = unknown> = {
   readonly payer: string;
   /** Route and canonical input, as the ledger knows them. */
   readonly request: string;
-  /** The payment identifier, where the payload carries one. */
+  /** The payment identifier, if the payload carries one. */
   readonly scope: IdentifierScope | null;
 };
 
@@ -57,7 +57,7 @@ export type GateDeps = {
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
   readonly reconciler: Reconciler;
-  /** Resolves to true where a contract is at the address; null without a node, or without its answer. */
+  /** Resolves to true if a contract is at the address; null without a node, or without its answer. */
   readonly isContract: (address: Address) => Promise<boolean | null>;
   readonly publish: PublishByRoute;
   /** True once the facilitator was reached. */

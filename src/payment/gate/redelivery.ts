@@ -79,7 +79,7 @@ export function refuseConflict(
   );
 }
 
-/** True where the call names an identifier of the purchase, which never stands on the chain. */
+/** True if the call names an identifier of the purchase, which never stands on the chain. */
 export async function namesBuyer(
   stores: Stores,
   { scope }: Purchase,
@@ -140,7 +140,7 @@ export type IdentifierState = {
 };
 
 /**
- * Reads the chain of an identifier. Throws `PaymentConflict` where it was given to another request.
+ * Reads the chain of an identifier. Throws `PaymentConflict` if it was given to another request.
  * `isInFlight` knows the keys that this process works on, claimed or not yet.
  */
 export async function readIdentifier(
@@ -176,7 +176,7 @@ export async function readIdentifier(
   return { next: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key; false where another request was quicker, and all is to be read anew. */
+/** Binds an identifier to a key; false if another request was quicker, and all is to be read anew. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,
@@ -188,7 +188,7 @@ export async function bindIdentifier(
   return (await stores.identifiers.append(scope, link)) === 'won';
 }
 
-/** True where a key has, or may still get, an answer. */
+/** True if a key has, or may still get, an answer. */
 function isLive({ last }: LedgerEntry): boolean {
   switch (toProgress(last.state)) {
     case 'working':

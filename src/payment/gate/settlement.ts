@@ -59,7 +59,7 @@ export class Settlement {
 
   /**
    * Says in the ledger that the payment is about to be sent: nothing is sent that is not written
-   * there. False where the step may or may not be in.
+   * there. False if the step may or may not be in.
    */
   async #declareIntent(): Promise<boolean> {
     try {

@@ -103,7 +103,7 @@ export class InFlightCalls {
 /** An answer, an error to be answered, or null for a free key. */
 export type Fate =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
-  /** `entry` is null where this process has just sold it. */
+  /** `entry` is null if this process has just sold it. */
   | { readonly kind: 'paid'; readonly delivery: Delivery; readonly entry: LedgerEntry | null }
   | { readonly kind: 'refused'; readonly error: unknown }
   | { readonly kind: 'disconnected' };
@@ -145,7 +145,7 @@ export async function awaitPayment(
   }
 }
 
-/** No text may say that a call goes on uncharged while its payment, or that of another, is in doubt. */
+/** While a payment of the key is in doubt, its error must not promise that the call is uncharged. */
 function lateError(entry: LedgerEntry): Error {
   return toProgress(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
 }
@@ -155,7 +155,7 @@ function doubtOf(entry: LedgerEntry): SettlementUnknown {
   return unknownSettlement(authorization, requirements.network, findTransaction(entry));
 }
 
-/** Null where a call works on it, or where it is in doubt. */
+/** Null if a call works on it, or if it is in doubt. */
 async function fateOf(
   deps: GateDeps,
   entry: LedgerEntry,
@@ -181,7 +181,7 @@ async function fateOf(
   }
 }
 
-/** Null where the other caller left; calls that still wait start again. */
+/** Null if the other caller left; calls that still wait start again. */
 async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Promise<Fate | null> {
   const { payment, offer, request } = other.purchase;
   if (isOwn) {

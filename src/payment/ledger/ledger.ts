@@ -199,14 +199,14 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
   };
 }
 
-/** Finds the transaction that moved, or may have moved, the money; null where none is known. */
+/** Finds the transaction that moved, or may have moved, the money; null if none is known. */
 export function findTransaction(entry: LedgerEntry): Hex | null {
   const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
   const transaction = row?.data['transaction'];
   return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
 }
 
-/** Database time at which the money was known to have moved; null where it was not. */
+/** Database time at which the money was known to have moved; null if it was not. */
 export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
@@ -217,7 +217,7 @@ export type Sends = {
   /** Times at which the first and the last were announced, database time. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** True where its transaction was mined and reverted; another would revert too, at our cost. */
+  /** True if its transaction was mined and reverted; another would revert too, at our cost. */
   readonly isReverted: boolean;
 };
 

@@ -28,7 +28,7 @@ export type ReconcileOptions = {
   readonly now: () => number;
 };
 
-/** Sends the payment again; null where it may only be looked up. */
+/** Sends the payment again; null if it may only be looked up. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
 
 /** A payment without proof ends in the payer's favour, and its scan is not published. */
@@ -40,7 +40,7 @@ export const UNPROVED = 'unproved';
  */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** Result of one look; `seen` is the chain's verdict, where it was asked and answered. */
+/** Result of one look; `seen` is the chain's verdict, if it was asked and answered. */
 type Lookup = {
   readonly verdict: ReconcileVerdict;
   readonly seen?: ChainVerdict | undefined;
@@ -48,7 +48,7 @@ type Lookup = {
 
 /**
  * Sends the payment again only while it can still be settled; a refusal of that proves nothing, for
- * the first send may have taken the money. Rejects where `resend` does.
+ * the first send may have taken the money. Rejects if `resend` does.
  */
 export async function reconcileOnce(
   { evidence, now }: ReconcileOptions,
@@ -168,7 +168,7 @@ export function nextLookMs({
 }: {
   readonly backoffMs: number;
   readonly firstBackoffMs: number;
-  /** Above 0; `Infinity` where nothing is due. */
+  /** Above 0; `Infinity` if nothing is due. */
   readonly untilDueMs: number;
   readonly random: number;
 }): number {

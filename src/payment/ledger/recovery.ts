@@ -27,7 +27,7 @@ const LAST_RETRY_MS = 3_600_000;
 /** Unfinished keys, as a sweep counted them. */
 export type Census = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
-  /** Claim of the payment that has been in doubt for longest, ms; null where there is none. */
+  /** Claim of the payment that has been in doubt for longest, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;
 };
 

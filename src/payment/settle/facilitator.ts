@@ -36,7 +36,7 @@ export type SettleOutcome =
       readonly kind: 'unclear';
       readonly reason: string;
       readonly transaction: Hex | null;
-      /** True where it was mined and reverted; another send would revert too, at our cost. */
+      /** True if it was mined and reverted; another send would revert too, at our cost. */
       readonly isReverted?: boolean;
     };
 
@@ -73,7 +73,7 @@ export type Facilitator = {
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
   /** Reason for operators that nothing can be settled now; null while it can. */
   trouble?(): string | null;
-  /** The account that settles, where it is our own. */
+  /** The account that settles, if it is our own. */
   account?(): AccountStatus | null;
   /** Starts background work, once the facilitator was reached; `stop` ends it. */
   start?(): void;
@@ -123,7 +123,7 @@ export type FacilitatorMessage = {
 };
 
 /**
- * Writes a payment as version 2, even where it came as version 1. Terms, resource and extensions are our
+ * Writes a payment as version 2, even if it came as version 1. Terms, resource and extensions are our
  * own; those that the client sent back are neither read nor passed on.
  */
 export function facilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {

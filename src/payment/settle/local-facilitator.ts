@@ -95,7 +95,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   };
 }
 
-/** Opens the account on the way; throws `FacilitatorUnreachable` where the node does not answer. */
+/** Opens the account on the way; throws `FacilitatorUnreachable` if the node does not answer. */
 async function supportedKinds(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
   const unreachable = (cause: unknown) => {
     throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });

@@ -44,7 +44,7 @@ export async function checkPayment(
   }
 }
 
-/** Null where the node does not say. */
+/** Null if the node does not say. */
 export function isSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
   return isNonceUsed(clientOn(node), payment).catch(() => null);
 }

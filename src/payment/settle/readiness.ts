@@ -10,7 +10,7 @@ export class UnsupportedByFacilitator extends Error {
 
 export type ReadinessOptions = {
   readonly facilitator: Facilitator;
-  /** Null where no chain is asked. */
+  /** Null if no chain is asked. */
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
   /** Why nothing can be delivered, so nothing may be sold; null while it can. */

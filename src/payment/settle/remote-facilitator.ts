@@ -39,7 +39,7 @@ const SETTLE_TIMEOUT_MS = 30_000;
 
 type Call = 'verify' | 'settle' | 'supported';
 type Reply<T> = { readonly status: number; readonly value: T };
-/** Asks for one path of the facilitator. Rejects where nothing, or too much, was answered. */
+/** Asks for one path of the facilitator. Rejects if nothing, or too much, was answered. */
 type Ask = <T>(call: Call, reading: Reading<T>, request?: FacilitatorRequest) => Promise<Reply<T>>;
 
 /**

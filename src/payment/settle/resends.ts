@@ -53,12 +53,12 @@ export class Resends {
     this.#options = options;
   }
 
-  /** Sends the payment again; null where no send is due. */
+  /** Sends the payment again; null if no send is due. */
   next(writer: LedgerWriter, entry: LedgerEntry): (() => Promise<SettleOutcome>) | null {
     return this.#isDue(writer, entry) ? () => this.#send(writer, entry) : null;
   }
 
-  /** Instant of the next send, database time; null where the payment is only looked at from now on. */
+  /** Instant of the next send, database time; null if the payment is only looked at from now on. */
   nextMs(entry: LedgerEntry): number | null {
     const { hasChain, now } = this.#options;
     if (!hasChain || countSends(entry).isReverted) return null;
@@ -91,7 +91,7 @@ export class Resends {
 
   /**
    * Announces the send in the ledger before it is made, so that every host counts it and one makes
-   * it, and keeps there what it taught. Rejects with `StepLost` where another was quicker.
+   * it, and keeps there what it taught. Rejects with `StepLost` if another was quicker.
    */
   async #send(writer: LedgerWriter, entry: LedgerEntry): Promise<SettleOutcome> {
     const { facilitator, hasChain, findOffer } = this.#options;
@@ -111,7 +111,7 @@ export class Resends {
   }
 }
 
-/** Facts for the ledger that other hosts can use; null where there are none. */
+/** Facts for the ledger that other hosts can use; null if there are none. */
 function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | null {
   switch (outcome.kind) {
     case 'refused':
