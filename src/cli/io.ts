@@ -1,7 +1,7 @@
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TSchema } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
-import { UsageError } from './usage.ts';
+import { messageOf, UsageError } from './usage.ts';
 
 export type Streams = {
   readonly out: NodeJS.WriteStream;
@@ -25,9 +25,15 @@ export async function readJson(file: string, name = file): Promise<JsonValue> {
     const value: JsonValue = JSON.parse(await readFile(file, 'utf8'));
     return value;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${name}: cannot be read as JSON (${reason})`);
+    throw new UsageError(`${name}: cannot be read as JSON (${messageOf(error)})`);
   }
+}
+
+/** Reads a file that the user named, as text; as `readJson` otherwise. */
+export function readText(file: string, name = file): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`${name}: cannot be read (${messageOf(error)})`);
+  });
 }
 
 /** Reads the output of `scan --format json`. Throws UsageError if `schema`, which must describe `Report`, refuses it. */
@@ -79,7 +85,6 @@ async function replace(file: string, text: string): Promise<void> {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? error.message;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return REASONS[code] ?? messageOf(error);
 }

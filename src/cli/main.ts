@@ -5,7 +5,7 @@ import { cleanText } from '../parse/text/text.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
-import { COMMAND_NAMES, type CommandName, USAGES, usageLine } from './usage.ts';
+import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';
 
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
@@ -116,7 +116,7 @@ function isCommand(name: string): name is CommandName {
 
 /** The message on one line, with its line break. */
 function oneLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   // The message may quote a recording of somebody else, and its line breaks.
   return `${breakCommands(cleanText(text.replaceAll(/\s+/g, ' '), MAX_ERROR_CHARS))}\n`;
 }

@@ -2,7 +2,6 @@
  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
  * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
-import { readFile } from 'node:fs/promises';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
@@ -10,7 +9,7 @@ import { gradeObservations } from '../scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { findingText } from './formatters/findings.ts';
-import { type Streams, write } from './io.ts';
+import { readText, type Streams, write } from './io.ts';
 import { readSources } from './sources.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
@@ -23,7 +22,7 @@ const NO_TIME = new Date(0).toISOString();
 export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const { files, failOn, checksVersion } = parse(args);
   const documents = await Promise.all(
-    files.map(async (file) => ({ file, text: await read(file) })),
+    files.map(async (file) => ({ file, text: await readText(file) })),
   );
   const engine = await startEngine(checksVersion);
   try {
@@ -56,13 +55,6 @@ function parse(args: readonly string[]) {
     return { files, failOn, checksVersion };
   }
   throw new UsageError(usageLine('openapi'));
-}
-
-async function read(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file}: cannot be read (${reason})`);
-  });
 }
 
 /** The findings about the document itself; those that need the origin are left out. */

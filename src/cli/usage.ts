@@ -147,9 +147,13 @@ export function readFlags<const T extends ParseArgsConfig>(command: CommandName,
   try {
     return parseArgs<T>(config);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${showCall(command)} --help lists the flags)`);
+    const [said] = messageOf(error).split('\n');
+    throw new UsageError(`${said} (${showCall(command)} --help lists the flags)`);
   }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Throws UsageError that lists the accepted values. */

@@ -1,6 +1,5 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
 
-import { readFile } from 'node:fs/promises';
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
 import {
   type Proof,
@@ -16,8 +15,8 @@ import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
 import { breakCommands } from './formatters/escapes.ts';
-import { readJson, type Streams, write } from './io.ts';
-import { readFlags, UsageError, usageLine } from './usage.ts';
+import { readJson, readText, type Streams, write } from './io.ts';
+import { messageOf, readFlags, UsageError, usageLine } from './usage.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const MAX_LINE_CHARS = 1_000;
@@ -146,7 +145,9 @@ export function isWebAddress(at: string): boolean {
 
 /** Throws UsageError and OriginRefused. */
 export async function readKeys(source: KeySource): Promise<readonly NamedKey[]> {
-  const text = isWebAddress(source.at) ? await fetchText(source) : await readText(source.at);
+  const text = isWebAddress(source.at)
+    ? await fetchText(source)
+    : await readText(source.at, `--keys ${source.at}`);
   const keys = readKeySet(parseJson(text, source.at));
   if (keys === null) throw new UsageError(`${source.at}: no JWK Set ({"keys": […]})`);
   return keys;
@@ -186,20 +187,10 @@ async function ask({ at, isStated }: KeySource): Promise<string> {
   }
 }
 
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`--keys ${file}: cannot be read (${messageOf(error)})`);
-  });
-}
-
 function parseJson(text: string, at: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new UsageError(`${at}: not JSON (${messageOf(error)})`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -21,14 +21,22 @@ const GRADE_STYLES: Record<Grade, Style> = {
   F: ['bold', 'red'],
 };
 
+type Terminal = {
+  readonly columns: number;
+  paint(style: Style, text: string): string;
+};
+
 const MAX_COLUMNS = 110;
 const MIN_COLUMNS = 40;
 
 export function formatText(scan: Printable): string {
   const { report, printed } = scan;
-  const paint = (style: Style, text: string) =>
-    scan.colour ? styleText(style, text, { validateStream: false }) : text;
-  const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
+  const terminal: Terminal = {
+    columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns)),
+    paint: (style, text) =>
+      scan.colour ? styleText(style, text, { validateStream: false }) : text,
+  };
+  const { columns, paint } = terminal;
   const judged = printed.filter((result) => !isOpen(result));
   const causes = byRootCause(judged, report.results);
   const folded = new Set([...causes.values()].flat());
@@ -46,15 +54,13 @@ export function formatText(scan: Printable): string {
     `  ${failed.length} failed${unevaluated}, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
-    ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) =>
-      problemLines(alike, columns, paint),
-    ),
-    ...otherWayLines(report.otherWays ?? [], columns, paint),
-    ...skipLines(causes, columns, paint),
-    ...adviceLines(report.advice, columns, paint),
-    ...indexedLines(report.indexed, columns, paint),
-    ...passLines(by('pass'), columns, paint),
-    ...openLines(undeterminedIn(printed), columns, paint),
+    ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) => problemLines(alike, terminal)),
+    ...otherWayLines(report.otherWays ?? [], terminal),
+    ...skipLines(causes, terminal),
+    ...adviceLines(report.advice, terminal),
+    ...indexedLines(report.indexed, terminal),
+    ...passLines(by('pass'), terminal),
+    ...openLines(undeterminedIn(printed), terminal),
     ...offlineLines(offlineLine(printed), columns),
   ];
   return breakCommands(`${lines.join('\n')}\n`);
@@ -76,8 +82,7 @@ function problemsIn(results: readonly CheckResult[]): readonly (readonly CheckRe
 /** @param alike results with the same evidence and fix */
 function problemLines(
   alike: readonly CheckResult[],
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   const titles = alike.map(({ id, title, status, severity, basis }) => {
     const label = paint(['bold', status === 'fail' ? 'red' : 'yellow'], status.toUpperCase());
@@ -93,11 +98,7 @@ function problemLines(
   ];
 }
 
-function otherWayLines(
-  ways: readonly OtherWay[],
-  columns: number,
-  paint: (style: Style, text: string) => string,
-): readonly string[] {
+function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal): readonly string[] {
   if (ways.length === 0) return [];
   return [
     `  ${paint(['bold', 'cyan'], 'OTHER WAYS TO PAY')} (not graded)`,
@@ -109,8 +110,7 @@ function otherWayLines(
 /** One line for all that follows from one failure; the score counts each of them. */
 function skipLines(
   causes: ReadonlyMap<string, readonly CheckResult[]>,
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   return [...causes].flatMap(([cause, results]) => {
     const ids = idRanges(results.map(({ id }) => id));
@@ -123,8 +123,7 @@ function skipLines(
 /** Advice does not affect the grade. */
 function adviceLines(
   advice: Printable['report']['advice'],
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   return advice.flatMap(({ id, evidence, fix }) => [
     `  ${paint(['bold', 'cyan'], 'NOTE')} ${paint('bold', id)} (not graded)`,
@@ -136,8 +135,7 @@ function adviceLines(
 
 function indexedLines(
   rows: readonly IndexedRow[],
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   if (!isWorthShowing(rows)) return [];
   return [
@@ -152,8 +150,7 @@ function indexedLines(
 
 function passLines(
   passed: readonly CheckResult[],
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   if (passed.length === 0) return [];
   const width = Math.max(...passed.map((result) => toCheckLabel(result).length));
@@ -176,8 +173,7 @@ function openCount(count: number): string {
 /** Undetermined checks share a line: the seller has nothing to fix, and the score leaves them out. */
 function openLines(
   groups: readonly Undetermined[],
-  columns: number,
-  paint: (style: Style, text: string) => string,
+  { columns, paint }: Terminal,
 ): readonly string[] {
   if (groups.length === 0) return [];
   const text = groups.map(({ names, why }) => `${names}: ${why}`).join('; ');
