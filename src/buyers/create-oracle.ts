@@ -39,7 +39,7 @@ export type Oracle = {
    * Rejects with EngineFault when the fault is ours, such as a package that cannot load, or with the
    * signal's reason.
    */
-  judge(listed: ListedChallenges, signal?: AbortSignal): Promise<Payability>;
+  tryChallenges(listed: ListedChallenges, signal?: AbortSignal): Promise<Payability>;
   close(): Promise<void>;
 };
 
@@ -116,7 +116,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
 
   return {
     start: () => void threads.start([TRIAL_MODULE]),
-    async judge({ challenged, silent }, signal) {
+    async tryChallenges({ challenged, silent }, signal) {
       const budgets = { origin: scanMs, standing: 0, lightMs: 0 };
       const { origin: account } = openScanAccount('', budgets, scale);
       const resources: ResourcePayability[] = [];

@@ -65,7 +65,7 @@ export async function judgeChallenge(
   const resources = toResourceSet(asked, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
-  const payability = await oracle.judge(challenges, signal);
+  const payability = await oracle.tryChallenges(challenges, signal);
   const [judged] = await runChecks({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,

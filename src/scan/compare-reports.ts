@@ -1,52 +1,36 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { cleanText } from '../parse/text/text.ts';
 import { toCheckLabel } from '../words/check-phrases.ts';
 
 const MAX_LINE_CHARS = 500;
-
-/** The compared members of a result. */
-type Cell = {
-  readonly id: string;
-  readonly title: string;
-  readonly status: string;
-  readonly outcome: string;
-  readonly basis?: string;
-};
-export type ComparedReport = {
-  readonly origin: string;
-  readonly grade: string;
-  readonly score: number;
-  readonly checksVersion: string;
-  readonly scannedAt: string;
-  readonly payableBy?: string | null;
-  /** Absent in reports that predate it. */
-  readonly indexed?: readonly ListingCell[];
-  /** Absent in reports that predate it. */
-  readonly otherWays?: readonly WayCell[];
-  readonly results: readonly Cell[];
-};
-
-type WayCell = {
-  readonly method: string;
-  readonly path: string;
-  readonly protocol: string;
-  readonly methods: readonly string[];
-};
-
-type ListingCell = {
-  readonly index: string;
-  readonly resource: string;
-  readonly method: string;
-  readonly state: string;
-  readonly differences: readonly { readonly field: string; readonly indexed: string }[];
-};
 
 /** Best first; an unknown grade never counts as a regression. */
 const GRADES = ['A', 'B', 'C', 'D', 'F'];
 const STATUSES = ['pass', 'warn', 'fail'];
 const PAYABLE_BY = ['default', 'settings', 'nobody'];
 
-/** A report in the form of `scan --format json`. */
+const listingCell = Type.Object({
+  index: Type.String(),
+  resource: Type.String(),
+  method: Type.String(),
+  state: Type.String(),
+  differences: Type.Array(Type.Object({ field: Type.String(), indexed: Type.String() })),
+});
+const wayCell = Type.Object({
+  method: Type.String(),
+  path: Type.String(),
+  protocol: Type.String(),
+  methods: Type.Array(Type.String()),
+});
+const resultCell = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  status: Type.String(),
+  outcome: Type.String(),
+  basis: Type.Optional(Type.String()),
+});
+
+/** A report in the form of `scan --format json`. Older reports lack the optional members. */
 export const comparedReportSchema = Type.Object({
   origin: Type.String(),
   grade: Type.String(),
@@ -54,37 +38,11 @@ export const comparedReportSchema = Type.Object({
   checksVersion: Type.String(),
   scannedAt: Type.String(),
   payableBy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  indexed: Type.Optional(
-    Type.Array(
-      Type.Object({
-        index: Type.String(),
-        resource: Type.String(),
-        method: Type.String(),
-        state: Type.String(),
-        differences: Type.Array(Type.Object({ field: Type.String(), indexed: Type.String() })),
-      }),
-    ),
-  ),
-  otherWays: Type.Optional(
-    Type.Array(
-      Type.Object({
-        method: Type.String(),
-        path: Type.String(),
-        protocol: Type.String(),
-        methods: Type.Array(Type.String()),
-      }),
-    ),
-  ),
-  results: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      title: Type.String(),
-      status: Type.String(),
-      outcome: Type.String(),
-      basis: Type.Optional(Type.String()),
-    }),
-  ),
+  indexed: Type.Optional(Type.Array(listingCell)),
+  otherWays: Type.Optional(Type.Array(wayCell)),
+  results: Type.Array(resultCell),
 });
+export type ComparedReport = Static<typeof comparedReportSchema>;
 
 /**
  * Finds what got worse: the grade, payability, the status of a check. A check that was not observed is no
@@ -148,7 +106,7 @@ function movedWays(before: ComparedReport, after: ComparedReport): readonly stri
   return movedTexts(wayTexts(before.otherWays), wayTexts(after.otherWays));
 }
 
-function wayTexts(ways: readonly WayCell[]): ReadonlyMap<string, string> {
+function wayTexts(ways: readonly Static<typeof wayCell>[]): ReadonlyMap<string, string> {
   return new Map(
     ways.map(({ method, path, protocol, methods }) => {
       const text = methods.length === 0 ? 'sold' : `sold by ${methods.join(', ')}`;
@@ -167,7 +125,7 @@ function movedTexts(
   });
 }
 
-function listingTexts(rows: readonly ListingCell[]): ReadonlyMap<string, string> {
+function listingTexts(rows: readonly Static<typeof listingCell>[]): ReadonlyMap<string, string> {
   return new Map(
     rows.map(({ index, method, resource, state, differences }) => {
       const fields = differences.map(({ field, indexed }) => `${field} ${indexed}`).join(', ');
@@ -177,6 +135,6 @@ function listingTexts(rows: readonly ListingCell[]): ReadonlyMap<string, string>
   );
 }
 
-function cellText(cell: Cell | undefined): string {
+function cellText(cell: Static<typeof resultCell> | undefined): string {
   return cell === undefined ? 'not there' : `${cell.status} (${cell.outcome})`;
 }

@@ -133,7 +133,7 @@ async function askAboutChallenges(
     standing.settlements(origin, payees),
     said.chainOffers.length > 0 ? (onChain?.(said.chainOffers) ?? []) : [],
     isSold ? standing.listings?.(payees) : undefined,
-    oracle?.judge(said.listed, work.signal) ?? null,
+    oracle?.tryChallenges(said.listed, work.signal) ?? null,
   ]);
   return {
     settlements,
@@ -149,5 +149,5 @@ async function runClients(
   { oracle, work }: ObserveOptions,
 ): Promise<Observations['payability']> {
   if (oracle === undefined) return null;
-  return oracle.judge((await describeChallenges(resources, work)).listed, work.signal);
+  return oracle.tryChallenges((await describeChallenges(resources, work)).listed, work.signal);
 }

@@ -22,7 +22,7 @@ const oracle = createOracle({ execArgv: ['--import', noSockets], cpuMs: 20_000, 
 afterAll(() => oracle.close());
 
 async function said(challenges: ListedChallenges) {
-  const { resources } = await oracle.judge(challenges);
+  const { resources } = await oracle.tryChallenges(challenges);
   const [first] = resources;
   if (first === undefined) throw new Error('nothing was said');
   return first;
@@ -157,8 +157,8 @@ describe('a whole challenge', () => {
 it('says the same of the same challenge', async () => {
   const other = createOracle();
   try {
-    const once = await other.judge(offering(SOLANA, { amount: '5000000' }));
-    expect(await oracle.judge(offering(SOLANA, { amount: '5000000' }))).toEqual(once);
+    const once = await other.tryChallenges(offering(SOLANA, { amount: '5000000' }));
+    expect(await oracle.tryChallenges(offering(SOLANA, { amount: '5000000' }))).toEqual(once);
     expect(once.clients.map(({ name }) => name)).toEqual(['@x402/core', '@x402/evm', '@x402/svm']);
   } finally {
     await other.close();
@@ -169,7 +169,7 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
   const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
   const patient = createOracle({ idleMs: 1 });
   try {
-    const { resources } = await hasty.judge(offering({}, SOLANA));
+    const { resources } = await hasty.tryChallenges(offering({}, SOLANA));
     const words = 'could not be read within limits';
     expect(resources[0]).toMatchObject({
       payableBy: 'nobody',
@@ -179,7 +179,7 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
       ],
     });
     for (const amount of ['1', '2', '3']) {
-      const { resources } = await patient.judge(offering({ amount }));
+      const { resources } = await patient.tryChallenges(offering({ amount }));
       expect(resources[0]).toMatchObject({ payableBy: 'default' });
     }
   } finally {
@@ -190,7 +190,7 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
 it("tries nothing once the scan's time for it is spent", async () => {
   const stingy = createOracle({ scanMs: 0 });
   try {
-    const { resources } = await stingy.judge(offering({ amount: '8' }));
+    const { resources } = await stingy.tryChallenges(offering({ amount: '8' }));
     expect(resources).toMatchObject([
       { payableBy: 'unknown', offers: [{ verdict: 'unsupported', amount: '8' }] },
     ]);
@@ -203,9 +203,9 @@ it('lets go of a caller who leaves, while his challenge is tried and while it wa
   const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
   const gone = new AbortController();
   try {
-    const tried = busy.judge(offering({ amount: '9' }), gone.signal);
-    const waits = busy.judge(offering({ amount: '10' }), gone.signal);
-    const stays = busy.judge(offering({ amount: '11' }));
+    const tried = busy.tryChallenges(offering({ amount: '9' }), gone.signal);
+    const waits = busy.tryChallenges(offering({ amount: '10' }), gone.signal);
+    const stays = busy.tryChallenges(offering({ amount: '11' }));
     const left = expect(Promise.all([tried, waits])).rejects.toThrow('the caller left');
     gone.abort(new Error('the caller left'));
     await left;
@@ -218,7 +218,7 @@ it('lets go of a caller who leaves, while his challenge is tried and while it wa
 it('refuses more challenges than may wait', async () => {
   const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
   try {
-    const asked = ['12', '13', '14'].map((amount) => narrow.judge(offering({ amount })));
+    const asked = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
     const said = await Promise.allSettled(asked);
     expect(said.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     await expect(asked[2]).rejects.toBeInstanceOf(PoolSaturated);
@@ -230,7 +230,7 @@ it('refuses more challenges than may wait', async () => {
 it('is our fault where a package cannot load', async () => {
   const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
-    await expect(broken.judge(offering({}))).rejects.toThrow(EngineFault);
+    await expect(broken.tryChallenges(offering({}))).rejects.toThrow(EngineFault);
   } finally {
     await broken.close();
   }

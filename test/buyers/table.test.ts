@@ -12,12 +12,12 @@ beforeAll(() => {
 afterAll(() => oracle.close());
 
 it.each(UNSETTLED_OFFERS)('nobody is paid by $name', async ({ change }) => {
-  const [one] = (await oracle.judge(offering(change))).resources;
+  const [one] = (await oracle.tryChallenges(offering(change))).resources;
   expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
 });
 
 it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
-  const [one] = (await oracle.judge(offering(change))).resources;
+  const [one] = (await oracle.tryChallenges(offering(change))).resources;
   expect(one?.offers[0]?.words ?? 'signs').not.toContain('facilitators refuse it');
   expect(one?.payableBy).not.toBe('nobody');
 });
@@ -25,11 +25,11 @@ it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
 it.each(KNOWN_PAIRS)('$name is known to be payable by nobody only with a fault', async (pair) => {
   const { offer, alsoSound = [], wrong } = pair;
   for (const [name, change] of [['printed', {}] as const, ...alsoSound]) {
-    const [one] = (await oracle.judge(offering({ ...offer, ...change }))).resources;
+    const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
     expect([name, one?.payableBy]).not.toEqual([name, 'nobody']);
   }
   for (const [name, change] of wrong) {
-    const [one] = (await oracle.judge(offering({ ...offer, ...change }))).resources;
+    const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
     expect([name, one?.payableBy]).toEqual([name, 'nobody']);
   }
 });
@@ -37,7 +37,7 @@ it.each(KNOWN_PAIRS)('$name is known to be payable by nobody only with a fault',
 it.each(NAMED_OFFERS)(
   'of %s, which is not judged, it is not known who can pay',
   async (_, offer) => {
-    const [one] = (await oracle.judge(offering(offer))).resources;
+    const [one] = (await oracle.tryChallenges(offering(offer))).resources;
     expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['unknown', 'unsupported']);
   },
 );

@@ -31,7 +31,7 @@ const ASKED: Standing = {
 /** Takes what it is told for an answer. */
 const oracle: Oracle = {
   start: () => {},
-  judge: async () => ({ clients: [], resources: [], silent: [] }),
+  tryChallenges: async () => ({ clients: [], resources: [], silent: [] }),
   close: async () => {},
 };
 
