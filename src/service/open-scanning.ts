@@ -1,4 +1,11 @@
+import type { AnswerReader } from '../answers/answer-reader.ts';
+import type { Config } from '../config/config.ts';
+import type { RefreshingStanding } from '../indexes/create-standing.ts';
+import { createLookupRate } from '../indexes/options.ts';
+import type { SnapshotCache } from '../indexes/response-cache.ts';
+import type { JsonValue } from '../model/json.ts';
 import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
+import type { Store } from '../store/store.ts';
 import type { Scanning, ScanningOptions } from './scanning.ts';
 
 /** Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. */
@@ -39,5 +46,45 @@ export function openScanning(options: ScanningOptions): Scanning {
     postWebhook: async (...posted) => (await scanning()).postWebhook(...posted),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
     askHost: async (...asked) => (await scanning()).askHost(...asked),
+  };
+}
+
+/** Loaded with the first lookup. D3 and D4 share the node with payments, so they have a small rate of their own. */
+export function openStanding(
+  { ecosystem, payment }: Config,
+  userAgent: string,
+  { store, answers }: { readonly store: Store; readonly answers: AnswerReader },
+): RefreshingStanding {
+  let opened: Promise<RefreshingStanding> | null = null;
+  const { rpcUrl, asset, network } = payment;
+
+  async function open(): Promise<RefreshingStanding> {
+    const { createStanding } = await import('../indexes/create-standing.ts');
+    const chainTurn = createLookupRate();
+    const place = { rpcUrl, asset: asset.address, network };
+    const options = { ...ecosystem, ...place, userAgent, chainTurn, answers };
+    return createStanding(options, snapshotCacheOn(store));
+  }
+  const standing = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    origin: async (origin) => (await standing()).origin(origin),
+    settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
+    listings: async (payees) => (await standing()).listings(payees),
+    onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
+    refreshListing: async () => (await standing()).refreshListing(),
+  };
+}
+
+/** Cache of third parties' answers in the store, shared by all hosts. */
+function snapshotCacheOn(store: Store): SnapshotCache {
+  return {
+    get: (source, key) => store.snapshots.get(source, key),
+    put: ({ source, key, takenAtMs, data }) =>
+      // Snapshots are parsed JSON, so a JSON copy loses nothing.
+      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
+    now: () => store.now(),
   };
 }
