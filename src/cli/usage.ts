@@ -45,8 +45,9 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --output FILE            write the report there instead of standard output
   --min-grade A|B|C|D      exit 1 below this grade
   --min-payable default|settings
-                           exit 1 unless default clients can pay, or clients with settings
-  --fail-on fail|warn      exit 1 where a printed check fails (or warns)
+                           exit 1 unless official x402 clients can pay: with their defaults
+                           (default) or with extra settings (settings)
+  --fail-on fail|warn      exit 1 if a printed check fails (or warns)
   --only P1,S*             print these checks; grade and score stay those of the whole scan
   --checks-version V       judge by this catalog instead of the newest
   --save FILE              save a recording of the answers, for --from
@@ -147,8 +148,9 @@ export function readFlags<const T extends ParseArgsConfig>(command: CommandName,
   try {
     return parseArgs<T>(config);
   } catch (error) {
-    const [said] = messageOf(error).split('\n');
-    throw new UsageError(`${said} (${showCall(command)} --help lists the flags)`);
+    // Node adds how to pass a name that starts with "-": no command here takes one.
+    const [problem] = messageOf(error).split(/\n|\. To specify /);
+    throw new UsageError(`${problem} (${showCall(command)} --help lists the flags)`);
   }
 }
 

@@ -18,7 +18,7 @@ const ACCEPTED: Record<RefusalReason, string> = {
   control_space_or_backslash:
     'The URL holds a space, a control character or a backslash: remove it, or percent-encode it in the path.',
   scheme_or_form: 'Give an https URL such as https://api.example.com, or a bare host name.',
-  userinfo: 'The URL carries user information before "@": give the host alone.',
+  userinfo: 'The URL carries user information before "@": give only the host.',
   parse_error: 'The URL cannot be parsed: give one such as https://api.example.com.',
   percent_in_host: 'The host is percent-encoded: give it in plain characters.',
   port: 'The port is not allowed: origins are scanned on port 443.',
@@ -26,7 +26,8 @@ const ACCEPTED: Record<RefusalReason, string> = {
   bad_label:
     'The host name has a label that is empty, over 63 characters, starts or ends with a hyphen, or holds other characters than letters, digits and hyphens.',
   special_use_name: 'The host is a special-use name that does not exist on the public internet.',
-  single_label: 'The host has a single label: give a full public name such as api.example.com.',
+  single_label:
+    'The URL names no full host (it is a single label): give a public name such as api.example.com.',
   blocked_ip:
     'The host is, or resolves to, an address that is not on the public internet: give a public host.',
 };

@@ -179,7 +179,7 @@ export class OwnershipTokenLimit extends ServiceError {
   constructor(host: string, limit: number, retryAfterSec: number) {
     super(
       'challenge_limit',
-      `You started too many verifications for ${host}. Serve the newest token, or wait as Retry-After says.`,
+      `You started too many verifications for ${host}. Serve the newest token, or wait for Retry-After.`,
       { retryAfterSec, limit },
     );
   }
@@ -205,7 +205,7 @@ export class TooManyOpen extends ServiceError {
   constructor(retryAfterSec: number) {
     super(
       'too_many_open',
-      'Too many calls of this payer or client are open, and this one waited its turn in vain. Nothing was signed away: send the request again after Retry-After, or pay for what is open first.',
+      'This payer or network has too many unfinished calls. This one did not start, and nothing was charged. Try again after Retry-After.',
       { retryAfterSec },
     );
   }
@@ -220,7 +220,7 @@ export class TooManyTries extends ServiceError {
 
 export class InternalError extends ServiceError {
   constructor(cause: unknown) {
-    super('internal_error', 'A fault of ours; it is logged. Try again later.', {
+    super('internal_error', 'This is our fault, and it is logged. Try again later.', {
       cause,
     });
   }
@@ -238,7 +238,7 @@ export class ScannerFailed extends ServiceError {
 
 export class Saturated extends ServiceError {
   constructor(retryAfterSec = 10) {
-    super('saturated', 'Too much work at once. Wait as Retry-After says.', {
+    super('saturated', 'The service has too much work. Wait for Retry-After.', {
       retryAfterSec,
     });
   }
@@ -262,7 +262,7 @@ export class PaymentsUnavailable extends ServiceError {
   constructor(cause?: unknown) {
     super(
       'payments_unavailable',
-      'Payments cannot be taken now. Send the same request again after Retry-After; you will not be charged twice. Free routes answer.',
+      'The service cannot take payments now. Send the same request again after Retry-After; you will not be charged twice. Free routes still answer.',
       { cause, retryAfterSec: 30 },
     );
   }

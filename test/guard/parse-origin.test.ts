@@ -75,7 +75,7 @@ describe('what is accepted', () => {
 describe('what is refused, and what the message says instead', () => {
   const cases: [string, RefusalReason, RegExp][] = [
     [' example.com', 'control_space_or_backslash', /remove it/],
-    ['user@example.com', 'userinfo', /host alone/],
+    ['user@example.com', 'userinfo', /only the host/],
     ['http://example.com', 'scheme_or_form', /https URL/],
     ['javascript:alert(1)', 'scheme_or_form', /https URL/],
     ['https://https://example.com', 'single_label', /single label/],

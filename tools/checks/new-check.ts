@@ -17,5 +17,6 @@ await runTool(async () => {
     `3. ${folder}/cases.ts: a case for each outcome, both sides of each limit.`,
     `4. npx vitest run test/checks, until each case says what it should.`,
     `5. npm run catalog:new -- --replace S12=${id} (a catalog runs 25 checks: say which one goes).`,
+    '6. CONTRIBUTING.md lists the places outside checks/ that name a check: look through them.',
   ];
 });

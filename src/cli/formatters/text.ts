@@ -63,7 +63,8 @@ export function formatText(scan: Printable): string {
     ...openLines(undeterminedIn(printed), terminal),
     ...offlineLines(offlineLine(printed), columns),
   ];
-  return breakCommands(`${lines.join('\n')}\n`);
+  const single = lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
+  return breakCommands(`${single.join('\n')}\n`);
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {

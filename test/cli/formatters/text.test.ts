@@ -47,6 +47,12 @@ describe('the report as text', () => {
     );
   });
 
+  test('prints no two blank lines in a row if nothing passed', () => {
+    const text = formatText(printable({ printed: [OPEN, FAILED] }));
+    expect(text).toContain('NOT DETERMINED');
+    expect(text).not.toContain('\n\n\n');
+  });
+
   test('folds what was not evaluated into one line for each root cause', () => {
     const following = (cause: string, ids: readonly string[]) =>
       ids.map((id) => ({ ...UNEVALUATED, id, evidence: `Not evaluated, see ${cause}: refused` }));
