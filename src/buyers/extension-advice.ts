@@ -7,6 +7,7 @@ import {
 } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import { MAX_OFFERS } from './list-challenges.ts';
 
@@ -56,8 +57,7 @@ function readPayload({ payload, signature }: JsonObject): JsonObject | null {
 /** EVM addresses are equal in any case; version 1 has its own names of networks. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string') return one === other;
-  if (one.startsWith('0x')) return one.toLowerCase() === other.toLowerCase();
-  return caip2(one) === caip2(other);
+  return isSameAddress(caip2(one), caip2(other));
 }
 
 /**

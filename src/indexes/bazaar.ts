@@ -12,9 +12,9 @@ import type {
   SettlementFacts,
 } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { type Answer, ask, failed, indexReading, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import type { MerchantItem, MerchantPage } from './index-answers.ts';
-import { isSameAddress } from './listed-terms.ts';
 
 const API_PATH = '/platform/v2/x402';
 /** Items contain whole schemas. */

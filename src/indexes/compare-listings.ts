@@ -17,7 +17,8 @@ import type { JsonValue } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
-import { declaredInput, digestDeclaration, isSameAddress } from './listed-terms.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
+import { declaredInput, digestDeclaration } from './listed-terms.ts';
 import { lapseReasons, reasonsFor } from './listing-reasons.ts';
 
 export type Compared = Pick<

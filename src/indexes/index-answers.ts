@@ -8,7 +8,8 @@ import { Type } from 'typebox';
 import { parsed } from '../answers/answer-reader.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
-import { declaredInput, isSameAddress, listedTerms, toIso } from './listed-terms.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
+import { declaredInput, listedTerms, toIso } from './listed-terms.ts';
 
 const MAX_RESOURCES = 1_000;
 const MAX_URL_CHARS = 2_048;

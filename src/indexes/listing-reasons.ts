@@ -10,8 +10,8 @@ import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts'
 import type { Kit } from '../parse/kit/kit.ts';
 import { isUnderMinimum } from '../parse/x402/amount.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
-import { isSameAddress } from './listed-terms.ts';
 
 export type UnlistedResource = {
   readonly resource: ResourceObservation;

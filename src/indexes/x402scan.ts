@@ -2,6 +2,7 @@
 import type { Reading } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedResource, SettlementFacts } from '../model/observations.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
   type Answer,
   askOk,
@@ -11,7 +12,7 @@ import {
   WINDOW_DAYS,
 } from './ask.ts';
 import type { OriginRow, SellerRow, Unread } from './index-answers.ts';
-import { isSameAddress, isSameOrigin, toIso } from './listed-terms.ts';
+import { isSameOrigin, toIso } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;

@@ -107,7 +107,9 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     else if (dueInMs > 0) await wait(dueInMs, caller.signal);
     else {
       caller.shared = shareReading(origin, caller);
-      return caller.shared.result;
+      const reading = await caller.shared.result;
+      caller.shared = null;
+      return reading;
     }
     return null;
   }
@@ -119,7 +121,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     const left = Promise.withResolvers<never>();
     // A reading that has begun answers its callers, also while the service stops.
     const leave = () => caller.shared?.hasBegun || left.reject(new Saturated());
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
 
     const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
       beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
@@ -131,7 +133,12 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
         if (reading !== null) return reading;
       }
     }
-    return Promise.race([left.promise, answer()]);
+    try {
+      return await Promise.race([left.promise, answer()]);
+    } finally {
+      // Node keeps a combined signal alive as long as anybody listens to it.
+      signal.removeEventListener('abort', leave);
+    }
   };
 }
 

@@ -131,7 +131,7 @@ export function addEvents(
   events: readonly WatchEvent[],
   { nowMs, siteUrl }: { readonly nowMs: number; readonly siteUrl: string },
 ): { readonly state: WatchState; readonly texts: readonly WatchText[] } {
-  const told = events.map((event): { delivery: Delivery; text: WatchText } => {
+  const queued = events.map((event): { delivery: Delivery; text: WatchText } => {
     const id = `msg_${randomBytes(ID_BYTES).toString('base64url')}`;
     const delivery = {
       id,
@@ -144,8 +144,8 @@ export function addEvents(
     } as const;
     return { delivery, text: { id, text: bodyOf(event, state.host, nowMs, siteUrl) } };
   });
-  const deliveries = [...state.deliveries, ...told.map(({ delivery }) => delivery)];
-  return { state: { ...state, deliveries }, texts: told.map(({ text }) => text) };
+  const deliveries = [...state.deliveries, ...queued.map(({ delivery }) => delivery)];
+  return { state: { ...state, deliveries }, texts: queued.map(({ text }) => text) };
 }
 
 function bodyOf(event: WatchEvent, host: string, nowMs: number, siteUrl: string): string {

@@ -3,7 +3,7 @@ import type { WatchEvent } from './change-watch.ts';
 import type { Fact, Facts, Seen } from './facts.ts';
 import type { EventType, Suspicion } from './state.ts';
 
-/** Listings that were told of; a scan asks six resources. */
+/** Listings that the owner was told of; a scan asks six resources. */
 const MAX_LISTINGS = 50;
 
 /** The last state that the owner was told of; the next look is compared with it. */
@@ -77,9 +77,9 @@ function isListing(key: string): boolean {
 }
 
 /** Finds the listings to tell of: each newest settlement once. An index that lags answers an older one. */
-function findLapses(told: Facts, seen: Seen): readonly (readonly [string, Fact])[] {
+function findLapses(known: Facts, seen: Seen): readonly (readonly [string, Fact])[] {
   return Object.entries(seen.facts).filter(
-    ([key, { mark }]) => isListing(key) && mark > (told[key]?.mark ?? ''),
+    ([key, { mark }]) => isListing(key) && mark > (known[key]?.mark ?? ''),
   );
 }
 
@@ -107,8 +107,8 @@ function typeOf(key: string, known: Fact, fact: Fact): EventType {
 /** Drops the terms of resources that the last scan did not find, and all but the newest listings. */
 function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
   const kept = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
-  const told = Object.keys(facts).filter(isListing);
-  const spent = new Set(told.slice(0, -MAX_LISTINGS));
+  const listings = Object.keys(facts).filter(isListing);
+  const spent = new Set(listings.slice(0, -MAX_LISTINGS));
   return Object.fromEntries(
     Object.entries(facts).filter(
       ([key]) => !spent.has(key) && (!key.startsWith('terms ') || kept.has(key)),

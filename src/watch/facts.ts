@@ -72,11 +72,11 @@ export function readScan(scan: FinishedScan): Seen | null {
 
 /** Returns null when no answer shows anything of the origin. */
 export function readAnswers(asked: readonly AskedResource[], atMs: number): Seen | null {
-  const told = asked.filter(({ kind }) => kind !== 'unknown');
-  if (told.length === 0) return null;
-  const isReached = told.some(({ kind }) => kind !== 'unreachable');
+  const conclusive = asked.filter(({ kind }) => kind !== 'unknown');
+  if (conclusive.length === 0) return null;
+  const isReached = conclusive.some(({ kind }) => kind !== 'unreachable');
   const entries: (readonly [string, Fact])[] = [['reachable', reachable(isReached, 'challenge')]];
-  const answered = told.filter((one) => one.kind === 'answered');
+  const answered = conclusive.filter((one) => one.kind === 'answered');
   const isWhole = answered.length === asked.length;
   const best = PAYABLE_BY.find((name) => answered.some(({ payableBy }) => payableBy === name));
   if (isWhole && best !== undefined) entries.push(['payability', payability(best, 'challenge')]);

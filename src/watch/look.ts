@@ -242,9 +242,9 @@ export class Look {
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
       const baseline = isSame ? known : `seen_${crypto.randomUUID()}`;
-      const told = addEvents({ ...looked, baseline }, compared.events, { nowMs, siteUrl });
+      const queued = addEvents({ ...looked, baseline }, compared.events, { nowMs, siteUrl });
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
-      return { state: told.state, texts: [...told.texts, ...texts] };
+      return { state: queued.state, texts: [...queued.texts, ...texts] };
     });
     publishStep('look-stored');
   }

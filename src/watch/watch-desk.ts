@@ -100,9 +100,9 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
         const changes = findChanges(options, before);
         const holdsPlace = keepsPlace(before, receiver.host);
         const state = { ...started, changes, holdsPlace, ...carried(before, nowMs, timing) };
-        const told = addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
-        const deliveries = [...told.state.deliveries, ...waiting(before, nowMs)];
-        return { ...told, state: { ...told.state, deliveries } };
+        const queued = addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
+        const deliveries = [...queued.state.deliveries, ...waiting(before, nowMs)];
+        return { ...queued, state: { ...queued.state, deliveries } };
       });
       return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
     },

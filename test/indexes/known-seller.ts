@@ -1,5 +1,5 @@
 /** One server that plays x402scan, the Bazaar and the listing, all of which know one seller well. */
-import { isSameAddress } from '../../src/indexes/listed-terms.ts';
+import { isSameAddress } from '../../src/parse/x402/namespaces.ts';
 import {
   bazaarItem,
   merchant,

@@ -69,8 +69,8 @@ export function countBars(title: string, rows: readonly CountRow[]): Markup {
     const width = Math.round((COUNT_BAR.width * count) / most);
     return markup`<text x="0" y="${y + 19}">${label}</text><rect x="${COUNT_BAR.x}" y="${y + 5}" width="${width}" height="${COUNT_BAR.height}" rx="3" class="bar"/><text x="${COUNT_BAR.x + width + 8}" y="${y + 19}">${count}</text>`;
   });
-  const told = rows.map(({ label, count }) => `${label} ${count}`).join(', ');
-  return markup`<svg class="picture bars" viewBox="0 0 ${COUNT_BAR.all} ${rows.length * ROW}" role="img" aria-label="${title}: ${told}">${bars}</svg>`;
+  const text = rows.map(({ label, count }) => `${label} ${count}`).join(', ');
+  return markup`<svg class="picture bars" viewBox="0 0 ${COUNT_BAR.all} ${rows.length * ROW}" role="img" aria-label="${title}: ${text}">${bars}</svg>`;
 }
 
 export type GradeCounts = Readonly<Record<Grade, number>>;
@@ -88,9 +88,9 @@ export function gradeHistogram(counts: GradeCounts, own: Grade | null = null): M
     const here = grade === own ? '◂ you are here' : '';
     return markup`<g transform="translate(0 ${y})"><text x="6" y="20" class="strong">${grade}</text><rect x="${GRADE_BAR.x}" y="5" width="${width}" height="${GRADE_BAR.height}" rx="3" class="grade-${grade}${grade === own ? ' own' : ''}"/><text x="${GRADE_BAR.x + width + 8}" y="20">${label} <tspan class="strong">${here}</tspan></text></g>`;
   });
-  const told = ALL_GRADES.map((grade) => `${grade} ${counts[grade]}`).join(', ');
+  const text = ALL_GRADES.map((grade) => `${grade} ${counts[grade]}`).join(', ');
   const mark = own === null ? '' : ` This origin has ${own}.`;
-  return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.all} ${ALL_GRADES.length * ROW}" role="img" aria-label="Grades of ${total} listed origins: ${told}.${mark}">${rows}</svg>`;
+  return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.all} ${ALL_GRADES.length * ROW}" role="img" aria-label="Grades of ${total} listed origins: ${text}.${mark}">${rows}</svg>`;
 }
 
 function percent(count: number, total: number): number {

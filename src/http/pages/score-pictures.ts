@@ -87,8 +87,8 @@ export function scoreHistory(scans: readonly HistoryScan[]): Markup {
       markup`<circle cx="${xOf(index)}" cy="${yOf(scan.score)}" r="5" class="grade-${scan.grade}"/>`,
   );
   const [first, last] = [scans[0], scans.at(-1)];
-  const told = `Scores of ${scans.length} scans, from ${first ? historyLine(first) : ''} to ${last ? historyLine(last) : ''}`;
-  return markup`<svg class="picture history" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${told}">${rules}${marks}<polyline points="${line}"/>${points}<text x="4" y="${SIZE.height - 4}" class="soft">${dayOf(first)}</text><text x="${PLOT.width + 14}" y="${SIZE.height - 4}" class="soft end">${dayOf(last)}</text></svg>`;
+  const text = `Scores of ${scans.length} scans, from ${first ? historyLine(first) : ''} to ${last ? historyLine(last) : ''}`;
+  return markup`<svg class="picture history" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${text}">${rules}${marks}<polyline points="${line}"/>${points}<text x="4" y="${SIZE.height - 4}" class="soft">${dayOf(first)}</text><text x="${PLOT.width + 14}" y="${SIZE.height - 4}" class="soft end">${dayOf(last)}</text></svg>`;
 }
 
 /** "2026-09-01: B 86, checks 2026-08-14.2" */
@@ -151,8 +151,8 @@ export function checkStrip(
     const states = STATE_NAMES.map((state) => stripCells(state, cells, y));
     return markup`<text x="0" y="${y + 16}" class="soft">${time}</text>${states}`;
   });
-  const told = `${label}. ${rows.map(({ time, cells }) => `${time}: ${toWords(cells)}`).join('; ')}`;
-  return markup`<svg class="picture strip" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${told}">${ids}${lines}</svg>`;
+  const text = `${label}. ${rows.map(({ time, cells }) => `${time}: ${toWords(cells)}`).join('; ')}`;
+  return markup`<svg class="picture strip" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${text}">${ids}${lines}</svg>`;
 }
 
 type Cell = { readonly id: string; readonly state: State };

@@ -1,5 +1,6 @@
 import { type JsonValue, showJson } from '../json/json.ts';
 import type { Challenge, Offer } from './challenge.ts';
+import { isSameAddress } from './namespaces.ts';
 import { caip2 } from './networks.ts';
 
 export type ChallengeDifference = {
@@ -104,10 +105,7 @@ function difference(
   return null;
 }
 
-/** EVM addresses are equal in any case. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
-    return one === other;
-  }
-  return one.toLowerCase() === other.toLowerCase();
+  if (typeof one !== 'string' || typeof other !== 'string') return one === other;
+  return isSameAddress(one, other);
 }

@@ -5,6 +5,7 @@ import { amountKind, parseAmount } from './amount.ts';
 import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
+import { isSameAddress } from './namespaces.ts';
 import { caip2, findNamespace } from './networks.ts';
 import { judgedOffers } from './offer-faults.ts';
 
@@ -96,9 +97,9 @@ function listEntries(index: EntryIndex, resource: ResourceObservation): readonly
 function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(
     (offer) =>
-      (network === null || sameText(caip2(network), caip2(toText(offer.network)))) &&
+      (network === null || isSameAddress(caip2(network), caip2(toText(offer.network)))) &&
       // A symbol ("USDC") is a display name; only an address identifies an asset.
-      (asset === null || findFamily(asset) === null || sameText(asset, toText(offer.asset))),
+      (asset === null || findFamily(asset) === null || isSameAddress(asset, toText(offer.asset))),
   );
 }
 
@@ -142,7 +143,7 @@ function compareRecipient(
       : [],
   );
   if (live.length === 0) return null;
-  const agrees = live.some((payTo) => sameText(stated, payTo));
+  const agrees = live.some((payTo) => isSameAddress(stated, payTo));
   return { pointer, stated, live: [...new Set(live)].join(', '), agrees };
 }
 
@@ -154,10 +155,4 @@ function toText(value: JsonValue | undefined): string {
 function findFamily(address: string): 'eip155' | 'solana' | null {
   if (EVM_ADDRESS.test(address)) return 'eip155';
   return SOLANA_ADDRESS.test(address) ? 'solana' : null;
-}
-
-/** EVM addresses are equal in any case; all other addresses and names are case-sensitive. */
-function sameText(one: string, other: string): boolean {
-  if (EVM_ADDRESS.test(one)) return one.toLowerCase() === other.toLowerCase();
-  return one === other;
 }

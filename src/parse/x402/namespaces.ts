@@ -207,3 +207,8 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
 function named(name: string, namespace: NamedNamespace, source: string): NamespaceRow {
   return { name, network: new RegExp(`^${namespace}:[-_a-zA-Z0-9]{1,32}$`), source };
 }
+
+/** Hex addresses differ in case by checksum only; base58 is case-sensitive. */
+export function isSameAddress(one: string, other: string): boolean {
+  return one === other || (/^0x/i.test(one) && one.toLowerCase() === other.toLowerCase());
+}

@@ -4,7 +4,7 @@ import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork } from './assets.ts';
 import { type Challenge, type Offer, refusedMember } from './challenge.ts';
 import { extraFaults } from './extra-faults.ts';
-import { NAMESPACES } from './namespaces.ts';
+import { isSameAddress, NAMESPACES } from './namespaces.ts';
 import { claimedNamespace, findNamespace, networkForm, networkName } from './networks.ts';
 import type { OfferFault } from './offer-fault.ts';
 import { schemeRow } from './schemes.ts';
@@ -73,7 +73,7 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
   if (addressShape(network, payTo, 'account') === 'zero') {
     found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
   }
-  if (isSameAddress(network, payTo, asset)) {
+  if (isSameAddress(payTo, asset)) {
     found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is the asset' });
   }
   const other = assetOfOtherNetwork(network, asset);
@@ -83,11 +83,6 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
     found.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
   }
   return found;
-}
-
-function isSameAddress(network: string, one: string, other: string): boolean {
-  if (claimedNamespace(network) !== 'eip155') return one === other;
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 /**

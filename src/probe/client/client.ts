@@ -32,7 +32,7 @@ export type ProbeClientOptions = {
 /** Makes the client of one scan: on this thread, or on one of its own. */
 export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
-/** A message of `scan --mcp`: JSON-RPC without a payment, which only `mcp-messages.ts` makes. */
+/** A message of `scan --mcp`: JSON-RPC without a payment, which only `plan/read-mcp.ts` makes. */
 export type RpcMessage = {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
