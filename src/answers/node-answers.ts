@@ -12,7 +12,7 @@ export type NodeLog = {
 
 export type NodeQuestion = {
   readonly method: string;
-  /** Keeps the logs of this contract in a receipt, in lower case; all where it is null. */
+  /** Keeps the logs of this contract in a receipt, in lower case; all if it is null. */
   readonly contract: string | null;
 };
 

@@ -17,7 +17,7 @@ const LIFTED: readonly (RefusalReason | null)[] = [
   'blocked_ip',
 ];
 
-/** Adds a hint at --allow-private to the refusal where the flag would help. */
+/** Adds a hint at --allow-private to the refusal if the flag would help. */
 export function withFlag(refusal: string, input: string): string {
   // A name is refused for the address that it resolves to, so the flag may help.
   const reason = refusalOf(input, DEFAULT_POLICY) ?? 'blocked_ip';

@@ -12,7 +12,7 @@ import { readReport, type Streams, write } from './io.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /**
- * Throws UsageError where a file is no report. The exit code is 1 only with `--fail-on-regression`, where
+ * Throws UsageError if a file is not a report. The exit code is 1 only with `--fail-on-regression`, if
  * something fell.
  */
 export async function diffCommand(args: readonly string[], { out, err }: Streams): Promise<0 | 1> {

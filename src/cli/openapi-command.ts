@@ -18,7 +18,7 @@ const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);
 /** A file has no time of observation. */
 const NO_TIME = new Date(0).toISOString();
 
-/** Exit code 1 where a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
+/** Exit code 1 if a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
 export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const { files, failOn, checksVersion } = parse(args);
   const documents = await Promise.all(

@@ -11,7 +11,7 @@ import { readJson } from './io.ts';
 
 /**
  * Proves that the report says what its recording shows: the digest is that of the observations, and judged
- * again they give the same results. Throws UsageError where the file is no JSON.
+ * again they give the same results. Throws UsageError if the file is not JSON.
  */
 export async function proveRecording(file: string, signed: SignedReport): Promise<Proof> {
   const { report, catalog, observationsSha256 } = signed;
@@ -44,7 +44,7 @@ function memberOf(value: JsonValue, name: string): JsonValue {
   return Object.entries(value).find(([member]) => member === name)?.[1] ?? null;
 }
 
-/** Says why the results cannot be made again here; null where they can. */
+/** Says why the results cannot be made again here; null if they can. */
 async function unknownCatalog({
   checksVersion,
   digest,

@@ -28,7 +28,7 @@ export type ScanOptions = {
   /** Nodes for advice on the chain; null leaves the settings as they are. */
   readonly rpc: string | null;
   readonly solanaRpc: string | null;
-  /** The endpoint's path, null where it is to be found; `mcp` is null without `--mcp`. */
+  /** The endpoint's path, null if it is to be found; `mcp` is null without `--mcp`. */
   readonly mcp: { readonly path: string | null } | null;
   /** PATH=FILE pairs. */
   readonly sources: readonly string[];

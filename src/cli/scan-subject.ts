@@ -136,7 +136,7 @@ async function scanOrigin(
   }
 }
 
-/** A sentence for the text format; null where `<origin>` has no path. */
+/** A sentence for the text format; null if `<origin>` has no path. */
 async function askNamed(
   subject: Subject,
   { report }: ScanOutcome,

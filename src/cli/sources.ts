@@ -40,7 +40,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   S10: '/robots.txt',
 };
 
-/** Throws UsageError where a pair is malformed or a file cannot be read. */
+/** Throws UsageError if a pair is malformed or a file cannot be read. */
 export async function readSources(pairs: readonly string[]): Promise<Sources> {
   if (pairs.length === 0) return NO_SOURCES;
   const sources = await Promise.all(pairs.map(readSource));

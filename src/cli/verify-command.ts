@@ -27,7 +27,7 @@ type Call = {
   readonly recording: string | null;
 };
 
-/** Exit code 0 where all that was asked is proved, 1 otherwise. Throws UsageError and OriginRefused. */
+/** Exit code 0 if all that was asked is proved, 1 otherwise. Throws UsageError and OriginRefused. */
 export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
   const envelope = await readFileEnvelope(call.file);
@@ -84,7 +84,7 @@ async function readFileEnvelope(file: string) {
   throw new UsageError(`${file}: no envelope of a signed report; GET /v1/attestation answers one`);
 }
 
-/** Null where neither the user nor the report names a key set. */
+/** Null if neither the user nor the report names a key set. */
 function sourceOf({ keys }: Call, site: string | null): KeySource | null {
   if (keys !== null) return { at: keys, isStated: true };
   return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isStated: false };
@@ -97,7 +97,7 @@ function isOfSite({ at }: KeySource, site: string): boolean {
   return isWebAddress(at) && from.origin === stated.origin;
 }
 
-/** Loads the engine only where a recording is to be judged. */
+/** Loads the engine only if a recording is to be judged. */
 async function proveFrom(
   file: string,
   signed: Parameters<typeof import('./prove-recording.ts').proveRecording>[1],

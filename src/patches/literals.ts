@@ -66,7 +66,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   eth_utils: 'eth-utils',
 };
 
-/** A comment with the command that installs what the code imports; null where it imports nothing. */
+/** A comment with the command that installs what the code imports; null if it imports nothing. */
 export function installLine({ language, code }: PatchPart): string | null {
   if (language === 'ts') {
     // Older versions read ":city" in a route as text, so they would guard nothing.

@@ -15,11 +15,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 export type SoldRoute = {
-  /** Null where it is unknown; the patch then guards every method. */
+  /** Null if it is unknown; the patch then guards every method. */
   readonly method: Method | null;
-  /** Null where no document declares it; the code then has a name that does not compile. */
+  /** Null if no document declares it; the code then has a name that does not compile. */
   readonly template: RouteTemplate | null;
-  /** A request of the route, as a hint for the reader; null where it is unsafe to print. */
+  /** A request of the route, as a hint for the reader; null if it is unsafe to print. */
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
@@ -82,7 +82,7 @@ const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
 /**
  * A value that is missing, malformed, or has invisible characters stays a placeholder. `publicOrigin` is
- * the address that buyers use; null where the scanned one was local.
+ * the address that buyers use; null if the scanned one was local.
  */
 export function readPatchValues(
   report: PatchReport,
@@ -118,7 +118,7 @@ export function listNetworks({ routes }: PatchValues): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
-/** The URL that buyers use; null where it depends on the request's parameters. */
+/** The URL that buyers use; null if it depends on the request's parameters. */
 export function toResourceUrl({ origin }: PatchValues, { template }: SoldRoute): string | null {
   if (template === null || hasParameters(template)) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
@@ -152,7 +152,7 @@ function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
   };
 }
 
-/** A route without a challenge gets the others' network and recipient where those agree. */
+/** A route without a challenge gets the others' network and recipient if those agree. */
 function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
   const only = (known: readonly string[], none: string) => {
     const [first = none, ...others] = new Set(known.filter((one) => one !== none));

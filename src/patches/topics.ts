@@ -1,4 +1,4 @@
-/** The topic of the patch for each check, and for single outcomes where they differ. */
+/** The topic of the patch for each check, and for single outcomes if they differ. */
 import type { Topic } from './patch.ts';
 
 export type CheckTopics = {

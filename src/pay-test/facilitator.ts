@@ -55,7 +55,7 @@ export class TestFacilitator {
     this.#options = options;
   }
 
-  /** Rejects where the address cannot be listened on. */
+  /** Rejects if the address cannot be listened on. */
   async listen(): Promise<void> {
     const { host, port } = this.#options;
     await new Promise<void>((resolve, reject) => {

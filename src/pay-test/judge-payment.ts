@@ -29,7 +29,7 @@ export function toMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Lower case; empty where there is none. */
+/** Lower case; empty if there is none. */
 export function readNonce(payload: Members): string {
   return text(authorizationOf(payload)['nonce']).toLowerCase();
 }

@@ -10,7 +10,7 @@ export type Call = {
   readonly payload: Readonly<Record<string, unknown>>;
   /** `paymentRequirements` of the call. */
   readonly requirements: Readonly<Record<string, unknown>>;
-  /** True where verify found the payment valid, or settle took it. */
+  /** True if verify found the payment valid, or settle took it. */
   readonly isGood: boolean;
 };
 
@@ -26,7 +26,7 @@ export class Ledger {
     this.#calls.push(call);
   }
 
-  /** Null where the nonce was used. Synchronous, so that racing calls settle once. */
+  /** Null if the nonce was used. Synchronous, so that racing calls settle once. */
   settle(nonce: string, amount: string): Settled | null {
     if (this.#settled.has(nonce)) return null;
     const settled = { transaction: this.transactionOf(nonce), amount };

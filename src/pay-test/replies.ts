@@ -16,7 +16,7 @@ export function isDelivery(reply: Reply): reply is Answer {
   return reply.ok && reply.status >= 200 && reply.status < 300;
 }
 
-/** Null where the header is missing or cannot be decoded. */
+/** Null if the header is missing or cannot be decoded. */
 export function readReceipt({ headers }: Answer): Receipt | null {
   const written = RECEIPT_HEADERS.map((name) => headers[name]).find((one) => one !== undefined);
   if (written === undefined) return null;

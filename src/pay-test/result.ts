@@ -34,11 +34,11 @@ export type Finding = {
   readonly status: TrialStatus;
   /** Names the request, the answer, and the calls of the facilitator. */
   readonly evidence: string;
-  /** True where the seller delivered for nothing. */
+  /** True if the seller delivered for nothing. */
   readonly isGift?: boolean;
 };
 
-/** Fails where the seller delivered for nothing. */
+/** Fails if the seller delivered for nothing. */
 export function judgeGift(isGift: boolean, evidence: string): Finding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }

@@ -37,7 +37,7 @@ export type PayTestOptions = {
 const LOOK_AGAIN_MS = 2_000;
 const POLL_MS = 200;
 
-/** Throws PayTestImpossible where there is nothing to judge. */
+/** Throws PayTestImpossible if there is nothing to judge. */
 export async function runPayTest(options: PayTestOptions): Promise<PayTestReport> {
   const undo: Undo = [];
   try {
@@ -110,7 +110,7 @@ async function perform(options: PayTestOptions, undo: Undo): Promise<PayTestRepo
   });
 }
 
-/** Throws PayTestImpossible where no route asks for a payment, or the seller does not answer. */
+/** Throws PayTestImpossible if no route asks for a payment, or the seller does not answer. */
 async function findRoutesToPay(
   options: PayTestOptions,
   target: Target,

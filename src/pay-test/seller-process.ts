@@ -30,7 +30,7 @@ export class SellerProcess {
     this.#wanted = wanted;
   }
 
-  /** Resolves once the seller listens. Throws PayTestImpossible where it ends before, or takes too long. */
+  /** Resolves once the seller listens. Throws PayTestImpossible if it ends before, or takes too long. */
   async start(target: Target, startMs: number): Promise<void> {
     const isTaken = !(await isFree(target));
     if (this.#isClosed) throw new PayTestImpossible('the pay-test was interrupted');
@@ -117,7 +117,7 @@ async function isFree(target: Target): Promise<boolean> {
   return true;
 }
 
-/** True where the seller's address takes a connection. */
+/** True if the seller's address takes a connection. */
 export function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, timeout: 2_000 });

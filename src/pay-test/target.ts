@@ -42,7 +42,7 @@ export async function resolveTarget(typed: string, look: Lookup = systemLookup):
   return { origin: url.origin, hostname, port, addresses: [first, ...others] };
 }
 
-/** Throws PayTestImpossible where any address of the name is public. */
+/** Throws PayTestImpossible if any address of the name is public. */
 export async function ownAddresses(
   hostname: string,
   look: Lookup = systemLookup,

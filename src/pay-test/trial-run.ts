@@ -24,7 +24,7 @@ import { otherResource, race, replay, stale } from './trials/used-payments.ts';
 export type TrialRunOptions = {
   readonly target: Target;
   readonly parts: TestParts;
-  /** Null where the seller was not started by `--start`. */
+  /** Null if the seller was not started by `--start`. */
   readonly seller: SellerProcess | null;
   readonly testers: readonly RouteTester[];
   readonly failing: RouteTester | null;
@@ -57,7 +57,7 @@ class TrialRun {
   async run(): Promise<PayTestReport> {
     const { testers, failing } = this.#options;
     this.#announce();
-    /** The routes with a challenge, and the reason that only T1 can be judged; null where all can. */
+    /** The routes with a challenge, and the reason that only T1 can be judged; null if all can. */
     const tried = new Map<RouteTester, string | null>();
     for (const tester of testers) {
       const why = await findNoChallenge(tester);
@@ -96,7 +96,7 @@ class TrialRun {
     return this.#options.only?.includes(id) ?? true;
   }
 
-  /** Runs T1. Resolves to the reason that no other trial can be judged; null where they can. */
+  /** Runs T1. Resolves to the reason that no other trial can be judged; null if they can. */
   async #payOnce(tester: RouteTester): Promise<string | null> {
     let first: FirstPayment | null = null;
     const restarts = this.#restarts;
@@ -142,7 +142,7 @@ class TrialRun {
     }
   }
 
-  /** Finds a route with a lower price, in the same asset where there is one. */
+  /** Finds a route with a lower price, in the same asset if there is one. */
   async #findCheaper(tester: RouteTester): Promise<RouteTester | null> {
     const own = await findPrice(tester);
     if (own === null) return null;
@@ -211,7 +211,7 @@ class TrialRun {
     return seller?.hasEnded !== true && (await isListening(target));
   }
 
-  /** Starts the seller again, once in a run and only where `--start` started it. */
+  /** Starts the seller again, once in a run and only if `--start` started it. */
   async #restart(): Promise<void> {
     const { seller, target, parts, say } = this.#options;
     this.#isDown = true;
@@ -243,7 +243,7 @@ async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: 
   );
 }
 
-/** Resolves to the reason that no trial can be run on a route; null where they can. */
+/** Resolves to the reason that no trial can be run on a route; null if they can. */
 async function findNoChallenge(tester: RouteTester): Promise<string | null> {
   return withoutChallenge(
     () => tester.challenge().then(() => null),

@@ -26,7 +26,7 @@ export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin
 
 export type AskedText = {
   readonly origin: Origin;
-  /** Path and query; null where the text names a host alone. */
+  /** Path and query; null if the text names only a host. */
   readonly path: string | null;
 };
 

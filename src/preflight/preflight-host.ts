@@ -9,7 +9,7 @@ import type { DeclaringDocuments } from './read-terms.ts';
 import { type Preflight, toPreflight } from './result.ts';
 
 export type HostPreflight = {
-  /** The path that was asked; null where the documents name none. */
+  /** The path that was asked; null if the documents name none. */
   readonly path: string | null;
   /** Null when `admit` refuses a request. */
   readonly preflight: Preflight | null;
@@ -25,7 +25,7 @@ const OPENAPI = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
 const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
- * Serves anonymous callers who name a host alone: reads the manifest, then the OpenAPI document where the
+ * Serves anonymous callers who name only a host: reads the manifest, then the OpenAPI document if the
  * manifest names no address, and asks the first paid GET once. `admit` is asked before each request.
  */
 export async function preflightHost(
@@ -83,7 +83,7 @@ function silent(path: string, { reason, detail }: Extract<HttpObservation, { ok:
   return toPreflight([{ code, evidence: `GET ${path}: ${reason}, ${detail}` }]);
 }
 
-/** Null too where the documents are over the limits of a worker. */
+/** Null too if the documents are over the limits of a worker. */
 async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
   const found = await workOn(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
   return found.ok ? found.output : null;

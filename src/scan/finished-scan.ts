@@ -25,7 +25,7 @@ export type FinishedScan = {
   readonly reached: boolean;
   /** The origin answered with 429 alone. */
   readonly rateLimited: boolean;
-  /** Digest of the canonical observations; null where they could not be digested. */
+  /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Keeps the recording and returns it; absent in scans that were read back from the store. */
   readonly keepRecording?: () => Promise<KeptRecording>;
@@ -136,7 +136,7 @@ export type RecordInput = {
 export type RecordedScan = {
   /** Lower-case hex SHA-256 of the canonical JSON of the observations. */
   readonly observationsSha256: string;
-  /** The recording as JSON; null where it was not asked for, or has over 4 MiB. */
+  /** The recording as JSON; null if it was not asked for, or has over 4 MiB. */
   readonly text: string | null;
 };
 

@@ -28,7 +28,7 @@ export type ScanCoordinator = {
   run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
   /** Joins this process's scan in flight; null when there is none. */
   join(origin: Origin, options?: JoinOptions): Promise<FinishedScan> | null;
-  /** The recording of a finished scan; null where none was kept. */
+  /** The recording of a finished scan; null if none was kept. */
   recordingOf(scan: FinishedScan): Promise<KeptRecording | null>;
   /** Publishes a finished scan to cache, directory and changes. Idempotent. */
   publish(scanId: string): Promise<void>;

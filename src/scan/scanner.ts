@@ -24,7 +24,7 @@ export type Scanner = {
    * ScannerFailure when the fault is ours (503, uncharged), OriginRefused as admit does.
    */
   scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
-  /** Digests a scan's observations, and writes its recording; null where they exceed the limits of a task. */
+  /** Digests a scan's observations, and writes its recording; null if they exceed the limits of a task. */
   record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so none may start. */
   isSaturated?(): boolean;

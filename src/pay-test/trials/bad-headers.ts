@@ -9,7 +9,7 @@ const DEPTH = 5_000;
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** T12: headers that hold no payment. Stops where `isAlive` says that the seller's process ended. */
+/** T12: headers that hold no payment. Stops if `isAlive` says that the seller's process ended. */
 export async function badHeaders(
   tester: RouteTester,
   isAlive: () => Promise<boolean>,

@@ -47,7 +47,7 @@ function variantsOf({ version, terms }: Challenge): readonly (readonly [string, 
   ];
 }
 
-/** True where the seller asked the facilitator to check against a term that the buyer made up. */
+/** True if the seller asked the facilitator to check against a term that the buyer made up. */
 function hasTermOf(requirements: Readonly<Record<string, unknown>>, made: Partial<Terms>): boolean {
   const handed: typeof requirements = {
     amount: requirements['maxAmountRequired'],

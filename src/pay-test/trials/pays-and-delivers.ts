@@ -3,9 +3,9 @@ import type { Finding, TrialStatus } from '../result.ts';
 import type { Attempt, RouteTester } from '../route-tester.ts';
 
 export type FirstPayment = Finding & {
-  /** True where the seller delivered without a call to this facilitator. */
+  /** True if the seller delivered without a call to this facilitator. */
   readonly isUnasked: boolean;
-  /** The reason that no other trial can be judged; null where they can. */
+  /** The reason that no other trial can be judged; null if they can. */
   readonly hopeless: string | null;
 };
 

@@ -5,12 +5,12 @@ import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import type { GuardedSocket } from './guarded-socket.ts';
 import { ResponseCollector } from './response-collector.ts';
 
-/** Throws where no further connection is allowed. */
+/** Throws if no further connection is allowed. */
 export type TakeSocket = () => GuardedSocket;
 
 /**
  * Ties each request to the socket that carries it, so that bytes on the wire count for its answer.
- * undici connects again without limit where a connection closes before the request is written: here a
+ * undici connects again without limit if a connection closes before the request is written: here a
  * request gets one connection, and its owner decides whether it is tried once more.
  */
 export class GuardedClient extends Client {

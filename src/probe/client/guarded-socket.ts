@@ -38,7 +38,7 @@ export type SocketEvents = {
 };
 
 export class GuardedSocket implements Meter {
-  /** Rejects where the connection cannot be opened. */
+  /** Rejects if the connection cannot be opened. */
   readonly opened: Promise<Socket>;
   isOpen = false;
   isClosed = false;

@@ -197,7 +197,7 @@ export class OriginPool implements SocketEvents {
     return false;
   }
 
-  /** True where other connections are open, so that no further one is needed. */
+  /** True if other connections are open, so that no further one is needed. */
   #doWithout(): boolean {
     const open = this.#openSockets;
     if (open === 0) return false;

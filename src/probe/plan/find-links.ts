@@ -10,7 +10,7 @@ export type PlannedLink = {
   readonly url: string;
   readonly path: string;
   readonly from: string;
-  /** POST only where a document declares nothing else: answered by a probe, or not at all. */
+  /** POST only if a document declares nothing else: answered by a probe, or not at all. */
   readonly method: 'GET' | 'POST';
   readonly server: boolean;
 };

@@ -22,7 +22,7 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 /** MCP: visible ASCII; so no answer can add a header to a request. */
 const SESSION_ID = /^[\x21-\x7e]{1,512}$/;
 
-/** Reads the answer to `server/discover`; null where the endpoint does not know it. */
+/** Reads the answer to `server/discover`; null if the endpoint does not know it. */
 export function readDiscovery({ answer, id }: McpSeen): McpEra | null {
   const result = resultOf(answer, id);
   if (!jsonList(result?.['supportedVersions']).includes(MODERN_VERSION)) return null;
@@ -30,7 +30,7 @@ export function readDiscovery({ answer, id }: McpSeen): McpEra | null {
   return { kind: 'modern', hasExtension: Object.hasOwn(jsonObject(extensions), PAYMENT_EXTENSION) };
 }
 
-/** Reads the answer to `initialize`; null where no MCP server answered. */
+/** Reads the answer to `initialize`; null if no MCP server answered. */
 export function readInitialization({ answer, id }: McpSeen): McpEra | null {
   const stated = jsonText(resultOf(answer, id)?.['protocolVersion']);
   if (stated === null || !answer.ok) return null;
@@ -43,7 +43,7 @@ export function readInitialization({ answer, id }: McpSeen): McpEra | null {
   };
 }
 
-/** Reads the answer to `tools/list`; null where there is no list in it. */
+/** Reads the answer to `tools/list`; null if there is no list in it. */
 export function readTools({ answer, id }: McpSeen): ToolPage | null {
   const result = resultOf(answer, id);
   return result === null ? null : readToolPage(result);
