@@ -56,7 +56,7 @@ test('a publication is in the next one', async () => {
   expect(await hostsIn(app, await snapshots.current())).toEqual([HOST]);
 });
 
-test('what an owner sets while one is taken holds in it', async () => {
+test("a snapshot honours an owner's change made while it is being taken", async () => {
   await using app = await startApp();
   await app.publish(HOST);
   const { snapshots, taken } = snapshotsOf(app, async (take) => {

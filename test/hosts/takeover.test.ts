@@ -62,7 +62,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
     await untilSelling(survivor);
 
-    // All at once: the silence of a dead host passes for all of them together.
+    // In parallel: each retry waits until the dead instance counts as gone.
     const tried = await Promise.allSettled(
       [...sales.values()].map(({ seller, purchase }) => buyScan(survivor, seller, purchase)),
     );

@@ -6,7 +6,7 @@ import type { PlannedResource } from '../../src/probe/plan/declared-requests.ts'
 import { askAsBrowser } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
-test('twice by GET: as a script of another site, and as a page that names us', async () => {
+test('sends GET twice: as a script of another site, and as a page that names us', async () => {
   const { requests, seen } = await asked([planned('/post', 'POST'), planned('/weather', 'GET')]);
   expect(requests.map(({ line }) => line)).toEqual(['GET /weather', 'GET /weather']);
   const script = requests.find(({ headers }) => headers.origin !== undefined);

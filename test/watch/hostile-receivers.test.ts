@@ -45,7 +45,7 @@ test('a name that has turned to a private address is not connected to', async ()
   expect(inner.received).toEqual([]);
 });
 
-test('silence ends after the time of a try', async () => {
+test('a delivery to a silent receiver ends at the time limit', async () => {
   await using receiver = await startReceiver(() => new Promise(() => undefined));
   const outcome = await posting([receiver.host])(
     { url: receiver.url, ...REQUEST },

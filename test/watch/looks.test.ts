@@ -188,7 +188,7 @@ test('a challenge that breaks P3 is a failed check, and holds again once every c
   ]);
 });
 
-test('faults of ours and answers of 429 alone are no looks', async () => {
+test('our own failures and 429 answers do not count as looks', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const { scanner } = watched.app;
