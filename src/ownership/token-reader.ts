@@ -55,6 +55,12 @@ type Caller = {
   shared: SharedReading | null;
 };
 
+function join(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | 'signal'>) {
+  shared.blocks.add(block);
+  shared.signals.push(signal);
+  return shared;
+}
+
 export function createTokenReader(options: TokenReaderOptions): ReadToken {
   const { store, turns, stopping, wait = waitOnClock } = options;
   const { ownership } = store;
@@ -62,11 +68,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
 
   function shareReading(origin: Origin, { block, signal }: Caller): SharedReading {
     const known = readings.get(origin.host);
-    if (known && !known.hasBegun) {
-      known.blocks.add(block);
-      known.signals.push(signal);
-      return known;
-    }
+    if (known && !known.hasBegun) return join(known, { block, signal });
     const { promise, resolve } = Promise.withResolvers<TokenReading | null>();
     const shared = {
       blocks: new Set([block]),

@@ -53,7 +53,7 @@ test.each([
   ],
   [
     'a plugin that knows the service',
-    'floor-http',
+    'floor-plugins',
     { 'plugins/up.ts': "export { service } from '../src/service/service.ts';\n" },
   ],
   [
