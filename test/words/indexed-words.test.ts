@@ -1,0 +1,59 @@
+/** The text report, Markdown and the page name each reason of a row, and the step that mends it. */
+import { expect, test } from 'vitest';
+import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
+import { formatText } from '../../src/cli/formatters/text.ts';
+import {
+  INDEXED_REASONS,
+  type IndexedReasonCode,
+  type IndexedRow,
+} from '../../src/model/indexed.ts';
+import { INDEXED_STEPS, indexedWords } from '../../src/words/indexed-words.ts';
+import { printable } from '../cli/printable.ts';
+import { startApp } from '../fixtures/service/start-app.ts';
+
+function row(code: IndexedReasonCode, state: IndexedRow['state'] = 'not_listed'): IndexedRow {
+  const reasons = [{ code, evidence: 'what was seen', check: 'P7' }];
+  const resource = 'https://api.example.com/weather';
+  return {
+    index: 'bazaar',
+    resource,
+    method: 'GET',
+    state,
+    listedAs: null,
+    differences: [],
+    reasons,
+  };
+}
+
+/** Words alone: lines are wrapped, and Markdown and HTML escape differently. */
+function words(text: string): string {
+  return text.replaceAll(/<[^>]*>|&#?\w+;|[^A-Za-z0-9]+/g, ' ').replaceAll(/\s+/g, ' ');
+}
+
+test.each(INDEXED_REASONS)('%s is followed by its step', (code) => {
+  const said = indexedWords(row(code));
+  expect(said).toContain(
+    `${code.replaceAll('_', ' ')} (what was seen, P7): ${INDEXED_STEPS[code]}`,
+  );
+});
+
+test('a row without a reason claims no more than is known', () => {
+  expect(indexedWords({ ...row('lapsed'), reasons: [] })).toBe(
+    'not listed; no reason that can be seen from outside',
+  );
+});
+
+test('a listed row that lapses says what brings it back, wherever a report is read', async () => {
+  const indexed = [row('lapsing', 'listed'), row('recipient_changes')];
+  const steps = [INDEXED_STEPS.lapsing, INDEXED_STEPS.recipient_changes].map(words);
+  expect(steps[0]).toContain('pay test T15');
+
+  const { report, ...rest } = printable();
+  const scan = { ...rest, report: { ...report, indexed } };
+  await using service = await startApp();
+  await service.publish('api.example.com', { report: { indexed } });
+  const page = await service.get('/o/api.example.com');
+  for (const shown of [formatText(scan), formatMarkdown(scan), page.body]) {
+    for (const step of steps) expect(words(shown)).toContain(step.trim());
+  }
+});
