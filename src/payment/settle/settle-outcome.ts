@@ -65,6 +65,8 @@ const SPECIFICATION = 'specs/x402-specification-v2.md, section 9';
 const EVM = '@x402/evm 2.27.0, exact/facilitator';
 const V1 = 'x402 1.2.0, verify of exact on EVM';
 const CDP = 'CDP API, X402SettleErrorReason (docs.rs/cdp-sdk 0.6.0)';
+const CIRCLE =
+  'Circle Gateway API, settle an x402 payment (developers.circle.com/api-reference/gateway)';
 const PYTHON = 'python/x402/mechanisms/evm/constants.py';
 
 /**
@@ -100,6 +102,15 @@ export const UNSENT_REASONS: Readonly<Record<string, string>> = {
   invalid_exact_evm_payload_authorization_typed_data_message: CDP,
   invalid_exact_evm_payload_authorization_value_too_low: CDP,
   invalid_exact_evm_payload_signature_address: CDP,
+  address_mismatch: CIRCLE,
+  amount_mismatch: CIRCLE,
+  authorization_expired: CIRCLE,
+  authorization_not_yet_valid: CIRCLE,
+  authorization_validity_too_short: CIRCLE,
+  invalid_signature: CIRCLE,
+  self_transfer: CIRCLE,
+  unsupported_asset: CIRCLE,
+  unsupported_network: CIRCLE,
   insufficient_balance: PYTHON,
 };
 
