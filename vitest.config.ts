@@ -52,7 +52,8 @@ const LONG = [
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
   'test/scan/{growth,turns,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
-  'test/watch/{hosts-killed,many-watches,python-judges}.test.ts',
+  'test/tools/upstream.test.ts',
+  'test/watch/{hosts-killed,kills,many-watches,python-judges}.test.ts',
   'test/store/sqlite-speed.test.ts',
   'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races,mongo-statistics}.test.ts',
 ];
