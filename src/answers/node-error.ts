@@ -53,7 +53,7 @@ export function resultOf(method: string, status: number, answer: NodeAnswer): un
   return answer.result;
 }
 
-/** What stands for an answer over its cap: code of any length is code. Throws `NodeError` for any other method. */
+/** The answer in place of one over its cap: code of any length is code. Throws `NodeError` for any other method. */
 export function answerOverCap(method: string): NodeAnswer {
   if (method === 'eth_getCode') return { result: SOME_CODE };
   const cause = new AnswerTooLong(answerCapOf(method));

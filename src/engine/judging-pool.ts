@@ -95,7 +95,7 @@ const NOTHING_SEEN = 0;
 /** Serializes each observation once, for all checks. */
 type ObservationSerializer = (seen: Partial<Observations>) => readonly SerializedObservation[];
 
-/** What was serialized is dropped together with its observation, at the end of the scan. */
+/** The serialized form is dropped together with its observation, at the end of the scan. */
 function createObservationSerializer(): ObservationSerializer {
   /** Keyed by identity, because observations are frozen. */
   const known = new WeakMap<object, Pick<SerializedObservation, 'part' | 'value'>>();

@@ -6,7 +6,7 @@ import { cleanText } from '../parse/text/text.ts';
 import type { CheckDefinition } from './define-check.ts';
 import type { SerializedObservation } from './judging-pool.ts';
 
-/** What a task sees of its scan. */
+/** The part of a scan that one task sees. */
 export type Sight = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];

@@ -21,7 +21,7 @@ const API_PATH = '/platform/v2/x402';
 const PAGE_LIMIT = 100;
 const MAX_PAGES = 5;
 
-/** What pays an address; empty for an unknown merchant. */
+/** Listings that pay an address; empty for an unknown merchant. */
 export type Merchant = {
   readonly items: readonly MerchantItem[];
   /** False if there may be further items. */

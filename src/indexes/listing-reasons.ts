@@ -84,7 +84,7 @@ export function reasonsFor(
     const evidence = found.get(code);
     return evidence === undefined ? [] : [reason(code, evidence)];
   });
-  // What is wrapped twice has no members to validate.
+  // An extension that is wrapped twice has no members to validate.
   const declaration = found.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }

@@ -1,4 +1,4 @@
-/** What a scan reads off its observations beside the checks. Each reader runs on a worker that can be killed. */
+/** Readers of a scan's observations beside the checks. Each runs on a worker that can be killed. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { reason } from '../indexes/listing-reasons.ts';
 import type { IndexedRow } from '../model/indexed.ts';

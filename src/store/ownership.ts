@@ -39,7 +39,7 @@ export type FailedConfirms = {
   readonly retryAtMs: number | null;
 };
 
-/** What a reading of the file found, for all callers and instances. */
+/** The finding of one reading of the file, for all callers and instances. */
 export type StoredFinding = {
   readonly beganAtMs: number;
   /** Free-form. */

@@ -36,7 +36,7 @@ export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
 type StateRule = { readonly meaning: Progress; readonly next: readonly LedgerState[] };
 
 /**
- * What each state means, and the states that may follow it. After `settling` money may have moved, so only a definite
+ * The meaning of each state, and the states that may follow it. After `settling` money may have moved, so only a definite
  * refusal of the first send (`released`) frees the key. A route that publishes nothing still writes `published` after
  * `settled`, so that one rule holds for all routes.
  */

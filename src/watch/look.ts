@@ -44,7 +44,7 @@ export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
 /** The kind of a finished look; `none` when nothing was asked, or the answers prove nothing. */
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
-/** What a turn brought, and the processor time of its TLS handshakes. */
+/** The result of a turn, and the processor time of its TLS handshakes. */
 type Done<Result> = { readonly result: Result; readonly handshakeMs: number };
 type Sight = { readonly seen: Seen | null; readonly scan: FinishedScan | null };
 

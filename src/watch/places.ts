@@ -5,7 +5,7 @@ import { fromVersion, type WatchState } from './state.ts';
 
 const WATCHES_A_DOMAIN = 5;
 const AGREED_A_RECEIVER = 100;
-/** Of one client, and of one watched domain. */
+/** Limit of one client, and of one watched domain. */
 const PENDING_A_RECEIVER = 3;
 /** Racing callers may pass a limit, so a few more are read. */
 const READ_LIMIT = 2 * AGREED_A_RECEIVER;

@@ -63,7 +63,7 @@ export function stateWords({ state, listedAs, differences, reasons }: IndexedRow
   }
 }
 
-/** What was seen, and the step that mends it. */
+/** The reason in words, and the step that mends it. */
 export function reasonWords({ code, evidence, check }: IndexedReason) {
   const judged = check === null ? '' : `, ${check}`;
   return {

@@ -1,4 +1,4 @@
-/** What a scan or a pay-test found, in one shape for each format that machines read. */
+/** Findings of a scan or a pay-test, in one shape for every format that machines read. */
 import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
@@ -13,7 +13,7 @@ export type Finding = {
   readonly kind: string;
   /** A warning passes in JUnit. */
   readonly status: 'pass' | 'warn' | 'fail' | 'skipped';
-  /** Of a failure, and of a warning. */
+  /** Severity of a failure or a warning. */
   readonly severity: Severity | 'info';
   readonly text: string;
   readonly place: SourceLocation | null;
@@ -31,9 +31,9 @@ export type Findings = {
   readonly headline: string;
   /** ISO 8601. */
   readonly timestamp?: string;
-  /** Of the whole run, for SARIF. */
+  /** Properties of the whole run, for SARIF. */
   readonly properties: object;
-  /** Of the whole run, for JUnit. */
+  /** Properties of the whole run, for JUnit. */
   readonly lines: readonly (readonly [name: string, value: string])[];
   /** Name of the fingerprint in SARIF. */
   readonly fingerprint: string;

@@ -1,4 +1,4 @@
-/** What build servers show beside a change: annotations of GitHub, Code Quality of GitLab. */
+/** Formats that build servers show beside a change: annotations of GitHub, Code Quality of GitLab. */
 import { createHash } from 'node:crypto';
 import type { SourceLocation } from '../sources.ts';
 import { breakCommands, escapeLinks, toPrintedJson } from './escapes.ts';

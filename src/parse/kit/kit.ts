@@ -113,7 +113,7 @@ const STATELESS = {
   schemaErrors,
 };
 
-/** What checks read with: cached parsers and text helpers, pure, without network or clock. */
+/** The readers of checks: cached parsers and text helpers, pure, without network or clock. */
 export type Kit = ReturnType<typeof createKit>;
 
 /**

@@ -8,7 +8,7 @@ import type { RouteTester } from '../route-tester.ts';
 import type { Reply } from '../seller-client.ts';
 
 export const ONLY_VERSION_2 = 'the seller speaks version 1, and this is of version 2';
-/** What happens to a payment, and the step of the facilitator that refuses it. */
+/** The outcome of a payment, and the step of the facilitator that refuses it. */
 const ANSWERS = [
   ['a good payment', null],
   ['verify refuses', 'verify'],

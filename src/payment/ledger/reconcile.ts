@@ -1,4 +1,4 @@
-/** How a payment ends: one look at one in doubt, the times of looks, and the publication of what was paid. */
+/** The end of a payment: one look at one in doubt, the times of looks, and the publication of the paid result. */
 
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../../store/ledger.ts';

@@ -1,4 +1,4 @@
-/** What is read of a facilitator's answers; it runs on a worker if they are long. */
+/** Reads the members of a facilitator's answers that we use; it runs on a worker if they are long. */
 import { parsed, type Reading } from '../../answers/answer-reader.ts';
 import type { SupportedKind } from './facilitator.ts';
 
@@ -38,7 +38,7 @@ export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
   return {
     isSuccess: typeof isSuccess === 'boolean' ? isSuccess : null,
     ...textIn('reason', typeof reason === 'string' ? reason : null),
-    // What is there and is no text is kept as one that no comparison takes: it is not nothing.
+    // A value that is not a text becomes a text that equals no other: it must not count as absent.
     ...textIn('payer', answer['payer']),
     ...textIn('transaction', answer['transaction']),
     ...textIn('network', answer['network']),
