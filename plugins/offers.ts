@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
 import { Type } from 'typebox';
-import type { Offer } from '../src/config/revision.ts';
+import type { OperationOffer } from '../src/config/revision.ts';
 
 export type OperationParameter = {
   readonly name: string;
@@ -11,7 +11,7 @@ export type OperationParameter = {
 };
 
 /** One documented operation; every discovery document is written from it. */
-export type Operation = {
+export type DocumentedOperation = {
   readonly operationId: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -19,7 +19,7 @@ export type Operation = {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly OperationParameter[];
-  readonly offer: Offer;
+  readonly offer: OperationOffer;
 };
 
 /** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
@@ -31,7 +31,7 @@ export type PaymentInfo = {
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Price and rate of the route. */
-    offer?: Offer;
+    offer?: OperationOffer;
     /** Path of the route whose limit counts these requests too; its own by default. */
     bucket?: string;
   }
@@ -40,7 +40,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** The documented operations, in the order of registration. */
-    operations: Operation[];
+    operations: DocumentedOperation[];
   }
 }
 
@@ -75,7 +75,7 @@ const challengeSchema = Type.Object(
  */
 export default fp(
   async (app: FastifyInstance) => {
-    const operations: Operation[] = [];
+    const operations: DocumentedOperation[] = [];
     app.decorate('operations', operations);
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
@@ -90,7 +90,7 @@ export default fp(
   { name: 'offers' },
 );
 
-function withOffer(schema: FastifySchema, offer: Offer): FastifySchema {
+function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema {
   if (offer.kind === 'free') return { ...schema, security: [] };
   const declared = typeof schema.response === 'object' ? schema.response : {};
   return {
@@ -102,17 +102,17 @@ function withOffer(schema: FastifySchema, offer: Offer): FastifySchema {
 }
 
 /** Null for the HEAD route that Fastify adds to every GET. */
-function documentedMethod({ method }: RouteOptions): Operation['method'] | null {
+function documentedMethod({ method }: RouteOptions): DocumentedOperation['method'] | null {
   if (method === 'GET') return 'GET';
   return method === 'POST' ? 'POST' : null;
 }
 
 function toOperation(
   path: string,
-  method: Operation['method'],
+  method: DocumentedOperation['method'],
   schema: FastifySchema,
-  offer: Offer,
-): Operation {
+  offer: OperationOffer,
+): DocumentedOperation {
   const { operationId, summary, description, tags } = schema;
   if (operationId === undefined || summary === undefined || tags?.[0] === undefined) {
     throw new Error(`${method} ${path} has an offer: give it operationId, summary and a tag.`);
@@ -164,11 +164,11 @@ export function dollars(baseUnits: bigint): string {
   return dollarAmount(baseUnits).replace(/0{1,4}$/, '');
 }
 
-export function priceUsd(offer: Offer): number {
+export function priceUsd(offer: OperationOffer): number {
   return offer.kind === 'paid' ? Number(dollarAmount(offer.priceBaseUnits)) : 0;
 }
 
 /** "$0.05"; a route without a price is free. */
-export function priceText(offer: Offer | undefined): string {
+export function priceText(offer: OperationOffer | undefined): string {
   return offer?.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}` : 'nothing';
 }

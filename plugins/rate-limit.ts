@@ -5,7 +5,7 @@ import rateLimit, {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import {
-  type Offer,
+  type OperationOffer,
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
@@ -24,7 +24,7 @@ declare module 'fastify' {
      * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
      * Undefined if RATE_LIMIT is off.
      */
-    countAs?(url: string, offer: Offer, isPaying: IsPaying): CountRequest;
+    countAs?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
   }
 }
 
@@ -69,7 +69,7 @@ export default fp(
 
 type Limit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
 
-function limitOf(offer: Offer, url: string, isPaying: IsPaying): Limit | null {
+function limitOf(offer: OperationOffer, url: string, isPaying: IsPaying): Limit | null {
   if (offer.kind === 'free') {
     const { requestsPerMinute: max } = offer;
     return max === null ? null : { max, keyGenerator: ({ ip }) => `${url} ${clientKey(ip)}` };

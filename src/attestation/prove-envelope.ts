@@ -4,13 +4,13 @@ import type { JsonValue } from '../model/json.ts';
 import { type Envelope, isSignedBy, parsePredicateSite, STATEMENT_TYPE } from './envelope.ts';
 import type { NamedKey } from './signing-keys.ts';
 
-export type Proof = {
+export type EnvelopeProof = {
   readonly isProved: boolean;
   /** A clause that says what was proved, or what differs. */
   readonly says: string;
 };
 
-export type SignatureProof = Proof & {
+export type SignatureProof = EnvelopeProof & {
   /** The key that the envelope names; null if the key set has none of that name. */
   readonly key: NamedKey | null;
 };
@@ -32,9 +32,9 @@ export function proveSignature(envelope: Envelope, keys: readonly NamedKey[]): S
 }
 
 /** Proves that the key was in use when the scan began, and that this is not in the future. */
-export function proveTime(scannedAt: string, key: NamedKey | null, nowMs: number): Proof {
+export function proveTime(scannedAt: string, key: NamedKey | null, nowMs: number): EnvelopeProof {
   const atMs = Date.parse(scannedAt);
-  const fails = (says: string): Proof => ({ isProved: false, says });
+  const fails = (says: string): EnvelopeProof => ({ isProved: false, says });
   if (Number.isNaN(atMs)) return fails('scannedAt is no instant');
   if (atMs > nowMs) return fails(`scannedAt ${scannedAt} is in the future`);
   if (key === null) return fails('there is no key whose time could be compared');

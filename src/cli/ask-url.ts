@@ -5,7 +5,7 @@ import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { wayText } from '../parse/x402/more-sold.ts';
 import { askedUrl, refusedPreflight } from '../preflight/asked.ts';
-import type { Judges } from '../preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, ReasonCode } from '../preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
@@ -26,7 +26,7 @@ export type UrlCall = {
 /** Requests a URL once and judges its answer. One that the guard refuses is a no-go, and opens no engine. */
 export async function askUrl(
   { url, method, maxPrice, allowPrivate, caller }: UrlCall,
-  open: () => Judges | Promise<Judges>,
+  open: () => PreflightEngine | Promise<PreflightEngine>,
 ): Promise<Preflight> {
   let client: ProbeClient | null = null;
   try {
@@ -45,7 +45,7 @@ export async function askUrl(
 
 /** By an engine of this one call. */
 export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
-  const opened: Judges[] = [];
+  const opened: PreflightEngine[] = [];
   try {
     return await askUrl(call, async () => {
       const judges = { ...(await startEngine(null)), oracle: createOracle() };

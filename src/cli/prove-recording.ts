@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { toCanonicalJson } from '../attestation/envelope.ts';
-import type { Proof, SignedReport } from '../attestation/prove-envelope.ts';
+import type { EnvelopeProof, SignedReport } from '../attestation/prove-envelope.ts';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { ScanReport } from '../model/report.ts';
@@ -13,7 +13,7 @@ import { readJson } from './io.ts';
  * Proves that the report says what its recording shows: the digest is that of the observations, and judged
  * again they give the same results. Throws UsageError if the file is not JSON.
  */
-export async function proveRecording(file: string, signed: SignedReport): Promise<Proof> {
+export async function proveRecording(file: string, signed: SignedReport): Promise<EnvelopeProof> {
   const { report, catalog, observationsSha256 } = signed;
   const value = await readJson(file, `--recording ${file}`);
   const sha256 = hash('sha256', toCanonicalJson(memberOf(value, 'observations')), 'hex');
@@ -68,7 +68,7 @@ async function judgeAgain(recording: Recording, checksVersion: string): Promise<
   }
 }
 
-function compare(again: ScanReport, report: SignedReport['report']): Proof {
+function compare(again: ScanReport, report: SignedReport['report']): EnvelopeProof {
   const moved = again.results
     .filter((result, at) => !isSame(result, report.results[at] ?? null))
     .map(({ id }) => id);
@@ -93,6 +93,6 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
   return toCanonicalJson(one) === toCanonicalJson(other);
 }
 
-function refused(says: string): Proof {
+function refused(says: string): EnvelopeProof {
   return { isProved: false, says };
 }

@@ -8,7 +8,7 @@ import {
   UsageError,
 } from './usage.ts';
 
-export type ScanOptions = {
+export type ScanCommandOptions = {
   /** Null with `from`. */
   readonly origin: string | null;
   /** Path and query of `<origin>`: a resource to request too. */
@@ -40,7 +40,7 @@ const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
 const FAIL_ON = ['fail', 'warn'] as const;
 
 /** Throws UsageError with one line that says what is accepted. */
-export function parseScanOptions(args: readonly string[]): ScanOptions {
+export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
   const { values, positionals: typed } = parse(args);
   // `--mcp /tools/mcp`: no origin begins with a slash.
   const [path, ...paths] = values.mcp ? typed.filter((one) => one.startsWith('/')) : [];

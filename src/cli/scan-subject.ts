@@ -19,7 +19,7 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import type { ScanOptions } from './scan-options.ts';
+import type { ScanCommandOptions } from './scan-options.ts';
 import { readSources, type Sources } from './sources.ts';
 import { missedThresholds, refuseUnknown, selectResults } from './thresholds.ts';
 import { UsageError } from './usage.ts';
@@ -39,7 +39,7 @@ type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recordi
 export type ScanCall = {
   /** May still be booting. */
   readonly pool: Pool;
-  readonly options: ScanOptions;
+  readonly options: ScanCommandOptions;
   readonly streams: Streams;
 };
 
@@ -48,7 +48,7 @@ type ScanParts = {
   /** Null for a recording, which holds the clients' verdicts. */
   readonly oracle: Oracle | null;
   readonly sources: Sources;
-  readonly options: ScanOptions;
+  readonly options: ScanCommandOptions;
   readonly streams: Streams;
 };
 
@@ -82,7 +82,12 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   }
 }
 
-async function subjectOf({ origin, from, allowPrivate, mcp }: ScanOptions): Promise<Subject> {
+async function subjectOf({
+  origin,
+  from,
+  allowPrivate,
+  mcp,
+}: ScanCommandOptions): Promise<Subject> {
   if (from !== null) {
     const { readRecording } = await import('../probe/read-recording.ts');
     const recording = await readRecording(from);
@@ -214,10 +219,10 @@ const STAGES = {
   details: 'settling details',
 } as const;
 
-export type Stage = keyof typeof STAGES;
+export type ProgressStage = keyof typeof STAGES;
 
 export function createProgress(stream: NodeJS.WriteStream): {
-  at(stage: Stage): void;
+  at(stage: ProgressStage): void;
   end(): void;
 } {
   const clear = '\r\u001b[2K';

@@ -1,5 +1,5 @@
 import type { CheckResult, Grade, ScanReport } from '../model/report.ts';
-import type { ScanOptions } from './scan-options.ts';
+import type { ScanCommandOptions } from './scan-options.ts';
 import { UsageError } from './usage.ts';
 
 const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
@@ -8,7 +8,7 @@ const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 export function missedThresholds(
   report: ScanReport,
   printed: readonly CheckResult[],
-  { minGrade, minPayable, failOn }: Pick<ScanOptions, 'minGrade' | 'minPayable' | 'failOn'>,
+  { minGrade, minPayable, failOn }: Pick<ScanCommandOptions, 'minGrade' | 'minPayable' | 'failOn'>,
 ): readonly string[] {
   const missed: string[] = [];
   if (minGrade !== null && ORDER.indexOf(report.grade) > ORDER.indexOf(minGrade)) {
@@ -27,7 +27,7 @@ function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): bo
   return payableBy === 'default' || payableBy === least;
 }
 
-function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {
+function offends(result: CheckResult, failOn: ScanCommandOptions['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
   // Undetermined results are no fault of the seller, so builds do not break on them.

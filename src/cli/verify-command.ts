@@ -2,7 +2,7 @@
 
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
 import {
-  type Proof,
+  type EnvelopeProof,
   proveSignature,
   proveTime,
   readStatement,
@@ -101,7 +101,7 @@ function isOfSite({ at }: KeySource, site: string): boolean {
 async function proveFrom(
   file: string,
   signed: Parameters<typeof import('./prove-recording.ts').proveRecording>[1],
-): Promise<Proof> {
+): Promise<EnvelopeProof> {
   const { proveRecording } = await import('./prove-recording.ts');
   return proveRecording(file, signed);
 }
@@ -117,7 +117,7 @@ function keysLine(source: KeySource, site: string | null): string {
   return isOfAnother ? `keys of ${at}, NOT proved site: they are not of ${site}` : `keys of ${at}`;
 }
 
-function lineOf(what: string, { isProved, says }: Proof): string {
+function lineOf(what: string, { isProved, says }: EnvelopeProof): string {
   return `${isProved ? 'proved' : 'NOT proved'} ${what}: ${says}`;
 }
 

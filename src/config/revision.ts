@@ -38,14 +38,14 @@ export type PaidOffer = {
   readonly maxTimeoutSeconds: number;
 };
 
-export type Offer = FreeOffer | PaidOffer;
+export type OperationOffer = FreeOffer | PaidOffer;
 
 export type RevisionName = '0.1.0' | '0.3.0';
 
 export type Revision = {
   readonly name: RevisionName;
   /** An operation that is missing here does not exist in this revision. */
-  readonly offers: Readonly<Partial<Record<OperationId, Offer>>>;
+  readonly offers: Readonly<Partial<Record<OperationId, OperationOffer>>>;
   /** True if a scan may be answered with a published result younger than 24 hours. */
   readonly scanServesPublished: boolean;
   /** True if a paid 200 report has `charged: true`. */

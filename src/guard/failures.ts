@@ -1,6 +1,6 @@
 import type { FailureReason } from '../model/observation.ts';
 
-export type Failure = { readonly reason: FailureReason; readonly detail: string };
+export type RequestFailure = { readonly reason: FailureReason; readonly detail: string };
 
 /** The prober itself ended the request: a deadline, a cap, the guard. */
 export class ProbeFailure extends Error {
@@ -30,7 +30,7 @@ export class ResolverDown extends Error {
  * Codes of Node, OpenSSL and undici. Their messages quote certificates and responses, which the origin
  * wrote, so texts of our own replace them.
  */
-const BY_CODE: Readonly<Record<string, Failure>> = {
+const BY_CODE: Readonly<Record<string, RequestFailure>> = {
   ECONNREFUSED: { reason: 'refused', detail: 'connection refused' },
   EHOSTUNREACH: { reason: 'refused', detail: 'no route to the address' },
   ENETUNREACH: { reason: 'refused', detail: 'no route to the network of the address' },
@@ -77,7 +77,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   },
 };
 
-const NO_HTTP: Failure = {
+const NO_HTTP: RequestFailure = {
   reason: 'malformed',
   detail: 'the answer is no valid HTTP/1.1 response',
 };
@@ -86,7 +86,7 @@ const TLS_CODE =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
 
 /** Maps an error of a connection or a response to a finding. */
-export function classifyFailure(error: unknown): Failure {
+export function classifyFailure(error: unknown): RequestFailure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = readCode(error);
   // undici has one code for closed connections and for invalid responses.

@@ -37,7 +37,7 @@ import { documentRoutes } from './routes/documents.ts';
 import { feedRoutes } from './routes/feed.ts';
 import type { JudgeInHand } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
-import { paidRoutes, type SoldRoute } from './routes/paid/paid-catalog.ts';
+import { paidRoutes, type SoldOperation } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
 import type { RouteContext } from './routes/route-context.ts';
@@ -70,7 +70,7 @@ export type AppOptions = {
 
 /** The payments of this service, with the routes they sell and the registry that counts them. */
 export type SellingPayments = Payments & {
-  readonly sold: readonly SoldRoute[];
+  readonly sold: readonly SoldOperation[];
   readonly metrics: { readonly registry: Registry };
 };
 

@@ -38,7 +38,7 @@ export function startDeadline(timeoutMs: number): Deadline {
   };
 }
 
-export type Failure = {
+export type IndexFailure = {
   readonly ok: false;
   /** One line for evidence: the source and its failure. */
   readonly detail: string;
@@ -48,7 +48,7 @@ export type Failure = {
   readonly isTooLong?: true;
 };
 
-export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
+export type IndexAnswer<T> = { readonly ok: true; readonly value: T } | IndexFailure;
 
 /** The User-Agent, the remaining time, and who reads the answers. */
 export type RequestContext = {
@@ -66,7 +66,7 @@ export type AskOptions<Value, Detail extends Serialized = null> = RequestContext
   readonly body?: string;
 };
 
-export type Reply<Value> = { readonly status: number; readonly value: Value };
+export type IndexReply<Value> = { readonly status: number; readonly value: Value };
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
@@ -78,7 +78,7 @@ const SILENT_QUIET_MS = 30_000;
 export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
-): Promise<Answer<Reply<Value>>> {
+): Promise<IndexAnswer<IndexReply<Value>>> {
   const { deadline, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
   const name = new URL(url).host;
   try {
@@ -111,18 +111,18 @@ export async function ask<Value, Detail extends Serialized>(
 export async function askOk<Value>(
   url: string,
   options: AskOptions<Value>,
-): Promise<Answer<Value>> {
+): Promise<IndexAnswer<Value>> {
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
   const { status, value } = reply.value;
   return status === 200 ? { ok: true, value } : failed(`${new URL(url).host} answered ${status}`);
 }
 
-export function failed(detail: string, quietMs = 0): Failure {
+export function failed(detail: string, quietMs = 0): IndexFailure {
   return { ok: false, detail, quietMs };
 }
 
-function busy(name: string, status: number, waitMs: number): Failure {
+function busy(name: string, status: number, waitMs: number): IndexFailure {
   return failed(`${name} answered ${status}`, Math.min(waitMs, MAX_QUIET_MS));
 }
 

@@ -13,7 +13,14 @@ import type {
 } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { type Answer, ask, failed, indexReading, type RequestContext, WINDOW_DAYS } from './ask.ts';
+import {
+  ask,
+  failed,
+  type IndexAnswer,
+  indexReading,
+  type RequestContext,
+  WINDOW_DAYS,
+} from './ask.ts';
 import type { MerchantItem, MerchantPage } from './index-answers.ts';
 
 const API_PATH = '/platform/v2/x402';
@@ -32,7 +39,7 @@ export type AskMerchant = (
   base: string,
   address: string,
   context: RequestContext,
-) => Promise<Answer<Merchant>>;
+) => Promise<IndexAnswer<Merchant>>;
 
 /** Cache time; exceeds one scan's lookups, so that settlements and listings share an answer. */
 const SHARED_MS = 60_000;
@@ -58,7 +65,7 @@ export async function bazaarSettlements(
   address: string,
   context: RequestContext,
   ask: AskMerchant = askMerchant,
-): Promise<Answer<SettlementFacts>> {
+): Promise<IndexAnswer<SettlementFacts>> {
   const found = await ask(base, address, context);
   return found.ok ? { ok: true, value: toFacts(address, found.value.items) } : found;
 }
@@ -68,7 +75,7 @@ export async function bazaarListings(
   address: string,
   context: RequestContext,
   ask: AskMerchant = askMerchant,
-): Promise<Answer<BazaarListings>> {
+): Promise<IndexAnswer<BazaarListings>> {
   const found = await ask(base, address, context);
   if (!found.ok) return found;
   const { items, isComplete } = found.value;
@@ -84,7 +91,7 @@ async function askMerchant(
   base: string,
   address: string,
   context: RequestContext,
-): Promise<Answer<Merchant>> {
+): Promise<IndexAnswer<Merchant>> {
   const items: MerchantItem[] = [];
   const known = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -109,7 +116,7 @@ async function askPage(
   base: string,
   { address, offset }: { readonly address: string; readonly offset: number },
   context: RequestContext,
-): Promise<Answer<MerchantPage>> {
+): Promise<IndexAnswer<MerchantPage>> {
   const name = new URL(base).host;
   const query = new URLSearchParams({ payTo: address, limit: String(PAGE_LIMIT) });
   if (offset > 0) query.set('offset', String(offset));

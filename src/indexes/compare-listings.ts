@@ -21,7 +21,7 @@ import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { declaredInput, digestDeclaration } from './listed-terms.ts';
 import { lapseReasons, reasonsFor } from './listing-reasons.ts';
 
-export type Compared = Pick<
+export type ListingObservations = Pick<
   Observations,
   'origin' | 'resources' | 'x402scan' | 'settlements' | 'bazaar'
 >;
@@ -52,13 +52,16 @@ type Sold = {
   readonly challenged: ChallengedResource | null;
 };
 
-export function compareListings(seen: Compared, kit: Kit = createKit()): readonly ComparedRow[] {
+export function compareListings(
+  seen: ListingObservations,
+  kit: Kit = createKit(),
+): readonly ComparedRow[] {
   const held = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
   if (held.length === 0) return [];
   return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));
 }
 
-function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
+function soldIn({ resources }: ListingObservations, kit: Kit): readonly Sold[] {
   const challenged = kit.challenged(resources);
   return kit.selling(resources).flatMap((resource): readonly Sold[] => {
     const own = challenged.filter((one) => one.resource === resource);
@@ -70,7 +73,7 @@ function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
   });
 }
 
-function readBazaar({ bazaar }: Compared): Held | null {
+function readBazaar({ bazaar }: ListingObservations): Held | null {
   if (bazaar === undefined || isSwitchedOff(bazaar)) return null;
   const data = bazaar.state === 'seen' ? bazaar.data : null;
   return {
@@ -82,7 +85,7 @@ function readBazaar({ bazaar }: Compared): Held | null {
   };
 }
 
-function readX402scan({ x402scan }: Compared): Held | null {
+function readX402scan({ x402scan }: ListingObservations): Held | null {
   if (isSwitchedOff(x402scan)) return null;
   const data = x402scan.state === 'seen' ? x402scan.data : null;
   const resources = data?.resources
@@ -108,7 +111,7 @@ function isSwitchedOff(lookup: Lookup<unknown>): boolean {
   return lookup.state === 'off' && lookup.why === 'switched-off';
 }
 
-function toRow(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
+function toRow(seen: ListingObservations, sold: Sold, held: Held, kit: Kit): ComparedRow {
   const { resource, method, challenged } = sold;
   const head = { index: held.index, resource: shown(resource.url), method };
   const none = { listedAs: null, differences: [], reasons: [] };

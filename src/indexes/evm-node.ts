@@ -15,7 +15,7 @@ import { answerOverCap, isRevert, isTooLong, resultOf } from '../answers/node-er
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { type Answer, ask, failed, type RequestContext } from './ask.ts';
+import { ask, failed, type IndexAnswer, type RequestContext } from './ask.ts';
 import type { LookupTurn } from './options.ts';
 
 export type ChainFactsOptions = {
@@ -39,7 +39,7 @@ export async function offersOnChain(
   { rpcUrl, chainTurn }: ChainFactsOptions,
   offers: readonly ChainOffer[],
   context: RequestContext,
-): Promise<Answer<readonly OfferOnChain[]>> {
+): Promise<IndexAnswer<readonly OfferOnChain[]>> {
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
     const chainId = await client.getChainId();

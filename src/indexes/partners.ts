@@ -2,7 +2,7 @@
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
-import { type Answer, askOk, failed, indexReading, type RequestContext } from './ask.ts';
+import { askOk, failed, type IndexAnswer, indexReading, type RequestContext } from './ask.ts';
 import type { Partner } from './index-answers.ts';
 
 const LISTING_PATH = '/ecosystem';
@@ -10,7 +10,7 @@ const LISTING_PATH = '/ecosystem';
 export async function askPartners(
   base: string,
   context: RequestContext,
-): Promise<Answer<readonly Partner[]>> {
+): Promise<IndexAnswer<readonly Partner[]>> {
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
   const reading = indexReading('readPartners');
   const page = await askOk(url, { ...context, reading, detail: null });

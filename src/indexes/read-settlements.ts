@@ -9,11 +9,11 @@ const TOPICS = 3;
 /** Senders per filter; nodes refuse filters of thousands. */
 const MAX_SENDERS = 200;
 
-export type Settlement = { readonly payer: string; readonly blockNumber: bigint };
+export type SettlementOnChain = { readonly payer: string; readonly blockNumber: bigint };
 
 export type SettlementChunk = {
   /** Newest first, all within the window. */
-  readonly settlements: readonly Settlement[];
+  readonly settlements: readonly SettlementOnChain[];
   /** Timestamp of the range's first block, in seconds. */
   readonly firstTimestamp: bigint;
   /** False when senders exceeded the limit, so settlements may be missing. */

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lookup } from '../model/observations.ts';
-import { type Answer, failed } from './ask.ts';
+import { failed, type IndexAnswer } from './ask.ts';
 
 export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };
 
@@ -31,7 +31,7 @@ export type Question<T> = {
   readonly cacheMs: number;
   /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
-  ask(): Promise<Answer<T>>;
+  ask(): Promise<IndexAnswer<T>>;
 };
 
 /** Maximum age of a cached answer while its source is down. */
@@ -65,7 +65,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
     return { state: 'failed', source, detail: fresh.detail };
   }
 
-  async function askUnlessQuiet<T>({ source, ask }: Question<T>): Promise<Answer<T>> {
+  async function askUnlessQuiet<T>({ source, ask }: Question<T>): Promise<IndexAnswer<T>> {
     const pause = quiet.get(source);
     if (pause !== undefined && pause.untilMs > snapshots.now()) {
       return failed(`${pause.detail}, and is left alone for the moment`);

@@ -6,10 +6,14 @@
 import { BaseError, getAddress, type PublicClient } from 'viem';
 import { findNodeError, isTooLong } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
-import { type Answer, failed, type RequestContext, WINDOW_DAYS } from './ask.ts';
+import { failed, type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './evm-node.ts';
 import type { LookupTurn } from './options.ts';
-import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';
+import {
+  readSettlements,
+  type SettlementChunk,
+  type SettlementOnChain,
+} from './read-settlements.ts';
 
 export type LogsOptions = {
   readonly rpcUrl: string;
@@ -32,7 +36,7 @@ export async function settlementsInLogs(
   { rpcUrl, asset, chainTurn }: LogsOptions,
   address: string,
   context: RequestContext,
-): Promise<Answer<SettlementFacts>> {
+): Promise<IndexAnswer<SettlementFacts>> {
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
     const place = { asset: getAddress(asset), to: getAddress(address) };
@@ -61,10 +65,10 @@ async function readBack(
   client: PublicClient,
   place: Place,
   { deadline }: RequestContext,
-): Promise<{ readonly settlements: readonly Settlement[]; readonly windowDays: number }> {
+): Promise<{ readonly settlements: readonly SettlementOnChain[]; readonly windowDays: number }> {
   const latest = await client.getBlock();
   const windowStart = latest.timestamp - BigInt(WINDOW_DAYS * DAY_SEC);
-  const settlements: Settlement[] = [];
+  const settlements: SettlementOnChain[] = [];
   let [toBlock, reached, blocksACall] = [latest.number, latest.timestamp, BLOCKS_A_CALL];
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const isFirst = toBlock === latest.number;
@@ -97,7 +101,7 @@ function isTimeShort(deadline: RequestContext['deadline']): boolean {
   return deadline.leftMs() < deadline.timeoutMs / 3;
 }
 
-function isEnough(settlements: readonly Settlement[]): boolean {
+function isEnough(settlements: readonly SettlementOnChain[]): boolean {
   const payers = new Set(settlements.map(({ payer }) => payer)).size;
   return settlements.length >= ENOUGH_SETTLEMENTS && payers >= ENOUGH_PAYERS;
 }
@@ -129,7 +133,7 @@ function daysBetween(from: bigint, to: bigint): number {
   return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
 }
 
-function toFailure(error: unknown, name: string): Answer<never> {
+function toFailure(error: unknown, name: string): IndexAnswer<never> {
   const cause = unreachable(error);
   if (cause !== null) return failed(cause.message, cause.quietMs);
   const failure = findNodeError(error);

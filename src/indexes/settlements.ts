@@ -3,7 +3,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { caip2 } from '../parse/x402/networks.ts';
-import { type Answer, type RequestContext, WINDOW_DAYS } from './ask.ts';
+import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
 import { isSettlementFacts } from './kept-shapes.ts';
 import type { EcosystemOptions } from './options.ts';
@@ -80,7 +80,7 @@ function listNames(names: readonly string[]): string {
 export type SettlementQuestion = {
   /** Cache key within the source: two scans with the same key share an answer. */
   readonly key: string;
-  ask(context: RequestContext): Promise<Answer<SettlementFacts>>;
+  ask(context: RequestContext): Promise<IndexAnswer<SettlementFacts>>;
 };
 
 export type SettlementSource = {
@@ -141,7 +141,7 @@ export function settlementSources(
 function byAddress(
   name: string,
   place: string,
-  ask: (address: string, context: RequestContext) => Promise<Answer<SettlementFacts>>,
+  ask: (address: string, context: RequestContext) => Promise<IndexAnswer<SettlementFacts>>,
   isCovered: (payee: Payee) => boolean = () => true,
 ): SettlementSource {
   return {
@@ -155,7 +155,7 @@ function byAddress(
   };
 }
 
-export type Turn<T> = () => Promise<Lookup<T>>;
+export type SourceLookup<T> = () => Promise<Lookup<T>>;
 
 /** Milliseconds to wait for a source before the next is asked in parallel. */
 const HEAD_START_MS = 750;
@@ -166,7 +166,7 @@ const HEAD_START_MS = 750;
  * lookup ends with it.
  */
 export async function hedgedLookup<T>(
-  turns: readonly Turn<T>[],
+  turns: readonly SourceLookup<T>[],
   isEnough: (lookup: Lookup<T>) => boolean,
   headStartMs = HEAD_START_MS,
 ): Promise<readonly Lookup<T>[]> {

@@ -1,7 +1,7 @@
 import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
-import { type Answer, ask, failed, type RequestContext } from './ask.ts';
+import { ask, failed, type IndexAnswer, type RequestContext } from './ask.ts';
 
 const REFERENCE_CHARS = 32;
 
@@ -10,7 +10,7 @@ export async function offersOnSolana(
   rpcUrl: string,
   offers: readonly ChainOffer[],
   context: RequestContext,
-): Promise<Answer<readonly OfferOnChain[]>> {
+): Promise<IndexAnswer<readonly OfferOnChain[]>> {
   const genesis = await call(rpcUrl, 'getGenesisHash', [], context);
   if (!genesis.ok) return genesis;
   if (typeof genesis.value !== 'string') return unknown(rpcUrl);
@@ -36,7 +36,7 @@ async function call(
   method: string,
   params: readonly unknown[],
   context: RequestContext,
-): Promise<Answer<unknown>> {
+): Promise<IndexAnswer<unknown>> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const reply = await ask(rpcUrl, {
     ...context,
@@ -50,6 +50,6 @@ async function call(
   return value === null || 'error' in value ? unknown(rpcUrl) : { ok: true, value: value.result };
 }
 
-function unknown(rpcUrl: string): Answer<never> {
+function unknown(rpcUrl: string): IndexAnswer<never> {
   return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
 }

@@ -4,9 +4,9 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexedResource, SettlementFacts } from '../model/observations.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
-  type Answer,
   askOk,
   failed,
+  type IndexAnswer,
   indexReading,
   type RequestContext,
   WINDOW_DAYS,
@@ -28,7 +28,7 @@ export async function x402scanOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
-): Promise<Answer<IndexRow>> {
+): Promise<IndexAnswer<IndexRow>> {
   // A full page may list only other hosts that contain this one, so the longer URL is searched next.
   for (const words of [origin.host, origin.url]) {
     const found = await search(base, words, context);
@@ -51,7 +51,7 @@ export async function x402scanVerified(
   base: string,
   originId: string,
   context: RequestContext,
-): Promise<Answer<boolean>> {
+): Promise<IndexAnswer<boolean>> {
   const reading = indexReading('readVerification');
   const input = { originId };
   return askTrpc(base, 'public.resources.verificationStatus', input, { context, reading });
@@ -61,7 +61,7 @@ async function search(
   base: string,
   words: string,
   context: RequestContext,
-): Promise<Answer<readonly OriginRow[]>> {
+): Promise<IndexAnswer<readonly OriginRow[]>> {
   const reading = indexReading('readOriginRows');
   const input = { search: words, limit: MAX_ROWS };
   return askTrpc(base, 'public.origins.search', input, { context, reading });
@@ -90,7 +90,7 @@ export async function x402scanSettlementsByOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
-): Promise<Answer<SettlementFacts>> {
+): Promise<IndexAnswer<SettlementFacts>> {
   const input = {
     originUrls: [origin.url],
     timeframe: WINDOW_DAYS,
@@ -111,7 +111,7 @@ export async function x402scanSettlementsByAddress(
   base: string,
   address: string,
   context: RequestContext,
-): Promise<Answer<SettlementFacts>> {
+): Promise<IndexAnswer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
   const rows = await sellers(base, 'public.sellers.all.list', input, context);
   if (!rows.ok) return rows;
@@ -126,7 +126,7 @@ function sellers(
   procedure: string,
   input: object,
   context: RequestContext,
-): Promise<Answer<readonly SellerRow[]>> {
+): Promise<IndexAnswer<readonly SellerRow[]>> {
   return askTrpc(base, procedure, input, { context, reading: indexReading('readSellerRows') });
 }
 
@@ -159,7 +159,7 @@ async function askTrpc<Value>(
     context,
     reading,
   }: { readonly context: RequestContext; readonly reading: Reading<Value | Unread> },
-): Promise<Answer<Value>> {
+): Promise<IndexAnswer<Value>> {
   const encoded = encodeURIComponent(JSON.stringify({ json: input }));
   const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
   const answer = await askOk(url, { ...context, reading, detail: null });

@@ -22,7 +22,7 @@ export type FailureReason =
   | 'budget'
   | 'rate-limited';
 
-export type Seen<T> = {
+export type AnswerObservation<T> = {
   readonly ok: true;
   readonly data: T;
   /** Milliseconds from the call to the end of the answer, waiting for a free connection included. */
@@ -38,7 +38,7 @@ export type Failed = {
   readonly ms: number;
 };
 
-export type Observation<T> = Seen<T> | Failed;
+export type Observation<T> = AnswerObservation<T> | Failed;
 
 /** A redirect that was followed, or that closed a loop. */
 export type Hop = { readonly url: string; readonly status: number; readonly location: string };

@@ -169,7 +169,7 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
 };
 
 /** One payment option of the challenge, cleaned and cut; null members are missing. */
-export type RouteOffer = {
+export type ReportOffer = {
   readonly scheme: string | null;
   /** CAIP-2; names of version 1 are converted. */
   readonly network: string | null;
@@ -179,7 +179,7 @@ export type RouteOffer = {
   readonly payTo: string | null;
 };
 
-export type PaidRoute = {
+export type ReportRoute = {
   /** Upper case; null when no document or answer states it. */
   readonly method: string | null;
   /**
@@ -192,13 +192,13 @@ export type PaidRoute = {
   /** The challenge's description, at most 500 characters. */
   readonly description: string | null;
   readonly mimeType: string | null;
-  readonly offers: readonly RouteOffer[];
+  readonly offers: readonly ReportOffer[];
 };
 
 export type FreeRoute = { readonly method: string; readonly template: string };
 
 export type RouteFacts = {
-  readonly paid: readonly PaidRoute[];
+  readonly paid: readonly ReportRoute[];
   /** Operations whose 402 asks for a sign-in and sells nothing. */
   readonly signIn: readonly FreeRoute[];
   /** The first OpenAPI operations that nothing calls paid. */

@@ -1,6 +1,6 @@
 /** Documents that agents look for, with the content that their checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
-import { nameRoute, type PatchValues, type SoldRoute, toOpenApiPath } from './patch-values.ts';
+import { nameRoute, type PatchRoute, type PatchValues, toOpenApiPath } from './patch-values.ts';
 import { parameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
@@ -43,7 +43,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
 };
 
 /** The members of a paid operation beside its parameters; the price is the route's. */
-export function paidOperation({ price }: SoldRoute) {
+export function paidOperation({ price }: PatchRoute) {
   return {
     security: [{ x402: [] }],
     'x-payment-info': {

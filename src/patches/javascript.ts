@@ -6,8 +6,8 @@ import {
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
+  type PatchRoute,
   type PatchValues,
-  type SoldRoute,
   toResourceUrl,
   unknownRoute,
 } from './patch-values.ts';
@@ -42,7 +42,7 @@ export function sdkServer(networks: readonly string[], { bazaar }: PaidExtras = 
 /** The configuration of one paid route, under `name`. */
 export function soldRoute(
   name: string,
-  route: SoldRoute,
+  route: PatchRoute,
   values: PatchValues,
   { bazaar }: PaidExtras = {},
 ): string[] {
@@ -73,14 +73,14 @@ export function guardedRoutes(values: PatchValues, extras: PaidExtras = {}): str
   ];
 }
 
-function routeEntries(route: SoldRoute, name: string): string[] {
+function routeEntries(route: PatchRoute, name: string): string[] {
   if (route.template === null) return [`  // ${unknownRoute(route)}`, `  [ROUTE]: ${name},`];
   const path = writeRoute(route.template, 'middleware');
   return guardedKeys(route, path).map((key) => `  ${js(key)}: ${name},`);
 }
 
 /** The route as an expression, for settings that are keyed by path. */
-export function routeLiteral({ template }: SoldRoute, syntax: RouteSyntax): string {
+export function routeLiteral({ template }: PatchRoute, syntax: RouteSyntax): string {
   return template === null ? 'ROUTE' : js(writeRoute(template, syntax));
 }
 
@@ -140,7 +140,7 @@ export const JAVASCRIPT_TOPICS = {
     whyNot('TLS ends before Node: renew the certificate at the proxy or platform (see nginx)'),
 };
 
-function discovery({ method }: SoldRoute): string[] {
+function discovery({ method }: PatchRoute): string[] {
   const reads = method === null || method === 'GET' || method === 'DELETE';
   return [
     '  extensions: declareDiscoveryExtension({',

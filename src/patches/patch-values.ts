@@ -1,6 +1,6 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
 
-import type { PaidRoute, RouteOffer, ScanReport } from '../model/report.ts';
+import type { ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
@@ -14,7 +14,7 @@ import {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-export type SoldRoute = {
+export type PatchRoute = {
   /** Null if it is unknown; the patch then guards every method. */
   readonly method: Method | null;
   /** Null if no document declares it; the code then has a name that does not compile. */
@@ -37,14 +37,14 @@ export type PatchValues = {
   readonly origin: string;
   readonly host: string;
   /** The sold routes; at least one. */
-  readonly routes: readonly [SoldRoute, ...SoldRoute[]];
+  readonly routes: readonly [PatchRoute, ...PatchRoute[]];
   /** Sign-in routes, guarded by the same middleware; a patch without them would leave them open. */
-  readonly signIns: readonly SoldRoute[];
+  readonly signIns: readonly PatchRoute[];
   /** Free operations; at least one. */
   readonly free: readonly [FreeOperation, ...FreeOperation[]];
 };
 
-const SOLD: SoldRoute = {
+const SOLD: PatchRoute = {
   method: 'GET',
   template: null,
   example: null,
@@ -119,13 +119,13 @@ export function listNetworks({ routes }: PatchValues): readonly string[] {
 }
 
 /** The URL that buyers use; null if it depends on the request's parameters. */
-export function toResourceUrl({ origin }: PatchValues, { template }: SoldRoute): string | null {
+export function toResourceUrl({ origin }: PatchValues, { template }: PatchRoute): string | null {
   if (template === null || hasParameters(template)) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
 /** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so both are guarded. */
-export function guardedKeys({ method }: SoldRoute, path: string): readonly string[] {
+export function guardedKeys({ method }: PatchRoute, path: string): readonly string[] {
   if (method === null) return [path];
   const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
   return methods.map((one) => `${one} ${path}`);
@@ -135,7 +135,7 @@ export function isSolana(network: string): boolean {
   return network.startsWith('solana:');
 }
 
-function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
+function soldRoute(route: ReportRoute, isOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
   const offer = route.offers.find(({ network }) => NETWORK.test(network ?? ''));
   const payTo = offer?.payTo ?? '';
@@ -153,7 +153,7 @@ function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
 }
 
 /** A route without a challenge gets the others' network and recipient if those agree. */
-function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
+function withSharedTerms(routes: readonly PatchRoute[]): readonly PatchRoute[] {
   const only = (known: readonly string[], none: string) => {
     const [first = none, ...others] = new Set(known.filter((one) => one !== none));
     return others.length === 0 ? first : none;
@@ -174,7 +174,7 @@ function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
 }
 
 /** A report does not hold the middleware's configuration for sign-ins. */
-function signInRoute(method: string, template: string): SoldRoute {
+function signInRoute(method: string, template: string): PatchRoute {
   const example = exampleOf(template);
   return {
     ...SOLD,
@@ -204,7 +204,7 @@ export function addressValues(origin: string | null): Pick<PatchValues, 'origin'
   return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: noOrigin, host: noHost };
 }
 
-function priceOf(offer: RouteOffer | undefined): string | null {
+function priceOf(offer: ReportOffer | undefined): string | null {
   const amount = parseAmount(offer?.amount ?? undefined);
   const asset = knownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
@@ -215,17 +215,17 @@ function priceOf(offer: RouteOffer | undefined): string | null {
 }
 
 /** "GET /weather/{city}", for documents and for keys that no middleware reads. */
-export function nameRoute(route: SoldRoute): string {
+export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }
 
 /** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
-export function unknownRoute({ example }: SoldRoute): string {
+export function unknownRoute({ example }: PatchRoute): string {
   const asked = example === null ? '' : ` behind ${example}`;
   return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
 }
 
 /** The path as OpenAPI writes it. */
-export function toOpenApiPath({ template }: SoldRoute): string {
+export function toOpenApiPath({ template }: PatchRoute): string {
   return template === null ? '/<route>' : writeRoute(template, 'openapi');
 }

@@ -6,8 +6,8 @@ import {
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
+  type PatchRoute,
   type PatchValues,
-  type SoldRoute,
   toResourceUrl,
   unknownRoute,
 } from './patch-values.ts';
@@ -16,7 +16,7 @@ import { type RouteSyntax, writeRoute } from './route-template.ts';
 /** The configuration of one paid route, under `name`. */
 function soldRoute(
   name: string,
-  route: SoldRoute,
+  route: PatchRoute,
   values: PatchValues,
   { bazaar }: PaidExtras,
 ): string[] {
@@ -55,7 +55,7 @@ export function guardedRoutes(
   ];
 }
 
-function routeEntries(route: SoldRoute, name: string, syntax: RouteSyntax): string[] {
+function routeEntries(route: PatchRoute, name: string, syntax: RouteSyntax): string[] {
   const { template } = route;
   if (template === null) return [`    # ${unknownRoute(route)}`, `    ROUTE: ${name},`];
   const path = writeRoute(template, 'brackets');
@@ -149,7 +149,7 @@ export const PYTHON_TOPICS = {
     whyNot('TLS ends before Python: renew the certificate at the proxy (see nginx)'),
 };
 
-function discovery({ method }: SoldRoute): string[] {
+function discovery({ method }: PatchRoute): string[] {
   const reads = method === null || method === 'GET' || method === 'DELETE';
   return [
     '    "extensions": declare_discovery_extension(',

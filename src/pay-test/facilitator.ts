@@ -6,7 +6,7 @@ import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
 
 /** `refuse` and those that begin with `pending` are valid answers; the others are failures of the facilitator. */
-export type Fault =
+export type FacilitatorFault =
   | 'refuse'
   | 'pending-once'
   | 'pending'
@@ -43,7 +43,7 @@ export class TestFacilitator {
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch(() => response.destroy());
   });
-  readonly #faults = new Map<string, Fault>();
+  readonly #faults = new Map<string, FacilitatorFault>();
   readonly #barriers = new Map<string, Barrier>();
   readonly #extended = new Set<string>();
   /** Text in EXTENSION-RESPONSES that nothing else holds. */
@@ -75,7 +75,7 @@ export class TestFacilitator {
     return this.#supportedAsked;
   }
 
-  misbehave(step: Step, nonce: string, fault: Fault): void {
+  misbehave(step: Step, nonce: string, fault: FacilitatorFault): void {
     this.#faults.set(`${step} ${nonce}`, fault);
   }
 
@@ -138,7 +138,7 @@ export class TestFacilitator {
     step: Step,
     payload: Readonly<Record<string, unknown>>,
     requirements: Readonly<Record<string, unknown>>,
-    fault: Fault | null,
+    fault: FacilitatorFault | null,
   ): Promise<object> {
     const judged = await judgePayment({ payload, requirements });
     const { nonce } = judged;
@@ -164,12 +164,12 @@ export class TestFacilitator {
     return { success: false, errorReason, transaction, ...common };
   }
 
-  #isPending(nonce: string, fault: Fault | null): boolean {
+  #isPending(nonce: string, fault: FacilitatorFault | null): boolean {
     if (fault === 'pending-once') return this.ledger.calls(nonce, 'settle').length === 0;
     return fault === 'pending';
   }
 
-  #deliver(response: ServerResponse, answer: object, fault: Fault | null): void {
+  #deliver(response: ServerResponse, answer: object, fault: FacilitatorFault | null): void {
     if (fault === 'error') send(response, 500, { error: 'internal_error' });
     else if (fault === 'hang-up') response.destroy();
     else if (fault === 'garbage') {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 export type Step = 'verify' | 'settle';
 
 /** A call of the facilitator. */
-export type Call = {
+export type FacilitatorCall = {
   readonly step: Step;
   readonly nonce: string;
   /** `paymentPayload` of the call. */
@@ -18,11 +18,11 @@ export type Settled = { readonly transaction: string; readonly amount: string };
 
 /** Records calls and settlements by nonce, in place of a chain. */
 export class Ledger {
-  readonly #calls: Call[] = [];
+  readonly #calls: FacilitatorCall[] = [];
   readonly #settled = new Map<string, Settled>();
   readonly #transactions = new Map<string, string>();
 
-  record(call: Call): void {
+  record(call: FacilitatorCall): void {
     this.#calls.push(call);
   }
 
@@ -47,7 +47,7 @@ export class Ledger {
     return this.#settled.get(nonce) ?? null;
   }
 
-  calls(nonce: string, step?: Step): readonly Call[] {
+  calls(nonce: string, step?: Step): readonly FacilitatorCall[] {
     return this.#calls.filter(
       (call) => call.nonce === nonce && (step === undefined || call.step === step),
     );

@@ -1,5 +1,5 @@
 import { jsonOf } from './replies.ts';
-import type { Answer } from './seller-client.ts';
+import type { SellerAnswer } from './seller-client.ts';
 
 /** Members of a challenge that describe what is sold, and do not hold it. */
 const DESCRIBING: Readonly<Record<1 | 2, readonly string[]>> = {
@@ -14,7 +14,7 @@ const MIN_PART_LEAVES = 3;
 type Leaves = ReadonlyMap<string, string>;
 
 /** True for an equal body, and for JSON of the same shape with over half of its values. */
-export function isPaidBody(paid: Answer, body: Buffer): boolean {
+export function isPaidBody(paid: SellerAnswer, body: Buffer): boolean {
   if (body.length === 0 || paid.body.length === 0) return false;
   if (body.equals(paid.body)) return true;
   const [one, other] = [jsonOf(paid.body), jsonOf(body)];
@@ -22,7 +22,7 @@ export function isPaidBody(paid: Answer, body: Buffer): boolean {
 }
 
 /** True if a member of the refusal's JSON, at any depth, is the paid body or like it. */
-export function hasPaidPart(paid: Answer, refusal: Buffer, version: 1 | 2): boolean {
+export function hasPaidPart(paid: SellerAnswer, refusal: Buffer, version: 1 | 2): boolean {
   const root = jsonOf(refusal);
   if (!isPart(root)) return false;
   const text = paid.body.toString('utf8').trim();

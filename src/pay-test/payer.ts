@@ -12,7 +12,7 @@ import {
 } from './judge-payment.ts';
 import { parseChainId } from './networks.ts';
 import { jsonOf } from './replies.ts';
-import type { Answer } from './seller-client.ts';
+import type { SellerAnswer } from './seller-client.ts';
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
 type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
@@ -26,7 +26,7 @@ export type Terms = {
   readonly amount: string;
 };
 
-export type Challenge = {
+export type SellerChallenge = {
   readonly required: PaymentRequired;
   readonly version: 1 | 2;
   readonly terms: Terms;
@@ -101,7 +101,7 @@ export class Payer {
   }
 
   /** Returns the offer to pay, or the reason that there is none. */
-  read(answer: Answer): Challenge | string {
+  read(answer: SellerAnswer): SellerChallenge | string {
     if (answer.status !== 402) return `answers ${answer.status} and no 402`;
     const required = this.readChallenge(answer);
     if (required === null) return 'its 402 holds no challenge that the official client can read';
@@ -119,7 +119,7 @@ export class Payer {
   }
 
   /** Null without a challenge that the official client can read. */
-  readChallenge({ headers, body }: Answer): PaymentRequired | null {
+  readChallenge({ headers, body }: SellerAnswer): PaymentRequired | null {
     try {
       const required = this.#client.getPaymentRequiredResponse(
         (name) => headers[name.toLowerCase()] ?? null,
@@ -131,7 +131,10 @@ export class Payer {
     }
   }
 
-  async pay({ required, version, terms }: Challenge, changes: Changes = {}): Promise<Payment> {
+  async pay(
+    { required, version, terms }: SellerChallenge,
+    changes: Changes = {},
+  ): Promise<Payment> {
     const { account, client } = openWallet();
     const signed = await client.createPaymentPayload(required);
     const isChanged = Object.keys(changes).length > 0;

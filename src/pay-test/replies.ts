@@ -1,7 +1,7 @@
-import type { Answer, Reply } from './seller-client.ts';
+import type { SellerAnswer, SellerReply } from './seller-client.ts';
 
 /** The settlement header of an answer. */
-export type Receipt = {
+export type SellerReceipt = {
   readonly success: boolean;
   readonly transaction: string;
   readonly network: string;
@@ -12,12 +12,12 @@ export type Receipt = {
 
 const RECEIPT_HEADERS = ['payment-response', 'x-payment-response'];
 
-export function isDelivery(reply: Reply): reply is Answer {
+export function isDelivery(reply: SellerReply): reply is SellerAnswer {
   return reply.ok && reply.status >= 200 && reply.status < 300;
 }
 
 /** Null if the header is missing or cannot be decoded. */
-export function readReceipt({ headers }: Answer): Receipt | null {
+export function readReceipt({ headers }: SellerAnswer): SellerReceipt | null {
   const written = RECEIPT_HEADERS.map((name) => headers[name]).find((one) => one !== undefined);
   if (written === undefined) return null;
   try {
@@ -38,7 +38,7 @@ export function readReceipt({ headers }: Answer): Receipt | null {
 }
 
 /** True for the same answer byte for byte, with the transaction of the first one. */
-export function isRedelivery(first: Answer, again: Answer): boolean {
+export function isRedelivery(first: SellerAnswer, again: SellerAnswer): boolean {
   const [before, after] = [readReceipt(first), readReceipt(again)];
   return (
     again.status === first.status &&
@@ -51,7 +51,7 @@ export function isRedelivery(first: Answer, again: Answer): boolean {
 }
 
 /** "200", "no answer within 15 s", "hung up" */
-export function describeReply(reply: Reply): string {
+export function describeReply(reply: SellerReply): string {
   if (reply.ok) return String(reply.status);
   return reply.why === 'silent' ? `no answer within ${Math.round(reply.ms / 1_000)} s` : 'hung up';
 }

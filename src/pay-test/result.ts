@@ -30,7 +30,7 @@ export function isTrialId(text: string): text is TrialId {
 export const TRIAL_STATUSES = ['fail', 'warn', 'not_run', 'pass'] as const;
 export type TrialStatus = (typeof TRIAL_STATUSES)[number];
 
-export type Finding = {
+export type TrialFinding = {
   readonly status: TrialStatus;
   /** Names the request, the answer, and the calls of the facilitator. */
   readonly evidence: string;
@@ -39,12 +39,12 @@ export type Finding = {
 };
 
 /** Fails if the seller delivered for nothing. */
-export function judgeGift(isGift: boolean, evidence: string): Finding {
+export function judgeGift(isGift: boolean, evidence: string): TrialFinding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }
 
 /** The worst status, with the evidence of all. */
-export function worstOf(findings: readonly Finding[]): Finding {
+export function worstOf(findings: readonly TrialFinding[]): TrialFinding {
   return {
     status: TRIAL_STATUSES.find((one) => findings.some(({ status }) => status === one)) ?? 'pass',
     evidence: findings.map(({ evidence }) => evidence).join('; '),
@@ -52,7 +52,7 @@ export function worstOf(findings: readonly Finding[]): Finding {
   };
 }
 
-export function notRun(evidence: string): Finding {
+export function notRun(evidence: string): TrialFinding {
   return { status: 'not_run', evidence };
 }
 

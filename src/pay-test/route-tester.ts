@@ -1,8 +1,8 @@
-import type { Fault, TestFacilitator } from './facilitator.ts';
+import type { FacilitatorFault, TestFacilitator } from './facilitator.ts';
 import type { Step } from './ledger.ts';
-import type { Challenge, Changes, Example, Payer, Payment } from './payer.ts';
+import type { Changes, Example, Payer, Payment, SellerChallenge } from './payer.ts';
 import { describeReply, isDelivery } from './replies.ts';
-import type { Answer, Reply, Request, SellerClient } from './seller-client.ts';
+import type { Request, SellerAnswer, SellerClient, SellerReply } from './seller-client.ts';
 import type { Timing } from './timing.ts';
 
 export type SellerRoute = {
@@ -30,10 +30,10 @@ export type TestParts = {
 };
 
 /** A payment that was sent to the seller. */
-export type Attempt = {
+export type PaymentAttempt = {
   readonly version: 1 | 2;
   readonly nonce: string;
-  readonly reply: Reply;
+  readonly reply: SellerReply;
   readonly isDelivered: boolean;
   /** "200, asked verify once, settle once" */
   readonly seen: string;
@@ -43,7 +43,11 @@ export type Attempt = {
 const NO_EXAMPLE: Example = { query: [], body: null };
 const BAD_INPUT = [400, 422];
 
-type Misbehaviour = { readonly step: Step; readonly fault: Fault; readonly timeoutMs?: number };
+type Misbehaviour = {
+  readonly step: Step;
+  readonly fault: FacilitatorFault;
+  readonly timeoutMs?: number;
+};
 
 /** Requests one route of the seller, with payments and without. */
 export class RouteTester {
@@ -58,7 +62,7 @@ export class RouteTester {
   /** The good payment of T1; null until there is one. */
   first: Payment | null = null;
   /** The answer to the good payment of T1; null until there is one. */
-  paid: Answer | null = null;
+  paid: SellerAnswer | null = null;
 
   constructor(route: SellerRoute, { client, facilitator, payer, timing }: TestParts) {
     this.route = route;
@@ -99,7 +103,7 @@ export class RouteTester {
   }
 
   /** Leaves the example out from now on, if it was sent and the answer refuses it as bad input. */
-  refusesExample(reply: Reply): boolean {
+  refusesExample(reply: SellerReply): boolean {
     const { method, path, body } = this.route;
     const isSent = hasBody(method)
       ? body === null && (this.#example?.body ?? null) !== null
@@ -111,7 +115,7 @@ export class RouteTester {
   }
 
   /** Requests the route, or a variant of it, without a payment. */
-  async ask(changes: Partial<Request> = {}): Promise<Reply> {
+  async ask(changes: Partial<Request> = {}): Promise<SellerReply> {
     const { method } = this.route;
     const path = changes.path ?? this.path;
     const wanted = changes.method ?? method;
@@ -122,7 +126,7 @@ export class RouteTester {
   }
 
   /** Throws NoChallenge. */
-  async challenge(): Promise<Challenge> {
+  async challenge(): Promise<SellerChallenge> {
     const name = toRouteName(this.route);
     const reply = await this.ask();
     if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
@@ -136,7 +140,7 @@ export class RouteTester {
   }
 
   /** Returns the `error` of a refusal's challenge; null without a challenge of this version. */
-  readError(reply: Reply, version: 1 | 2): string | null {
+  readError(reply: SellerReply, version: 1 | 2): string | null {
     if (!reply.ok || reply.status !== 402) return null;
     const required = this.#payer.readChallenge(reply);
     if (required?.x402Version !== version) return null;
@@ -148,14 +152,14 @@ export class RouteTester {
     return this.#payer.pay(await this.challenge(), changes);
   }
 
-  async send({ version, nonce, headers }: Payment, timeoutMs?: number): Promise<Attempt> {
+  async send({ version, nonce, headers }: Payment, timeoutMs?: number): Promise<PaymentAttempt> {
     const reply = await this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
     const seen = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
     return { version, nonce, reply, isDelivered: isDelivery(reply), seen };
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */
-  async attempt(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<Attempt> {
+  async attempt(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<PaymentAttempt> {
     const payment = await this.pay(changes);
     if (misbehaviour !== undefined) {
       const { step, fault } = misbehaviour;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Target } from './target.ts';
 
-export type Answer = {
+export type SellerAnswer = {
   readonly ok: true;
   readonly status: number;
   /** Names in lower case. */
@@ -19,7 +19,7 @@ export type NoAnswer = {
   readonly ms: number;
 };
 
-export type Reply = Answer | NoAnswer;
+export type SellerReply = SellerAnswer | NoAnswer;
 
 export type Request = {
   readonly method: string;
@@ -68,7 +68,7 @@ export class SellerClient {
     headers = {},
     body,
     timeoutMs = this.#answerMs,
-  }: Request): Promise<Reply> {
+  }: Request): Promise<SellerReply> {
     const began = performance.now();
     const signal = AbortSignal.timeout(timeoutMs);
     const elapsed = () => performance.now() - began;

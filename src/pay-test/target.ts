@@ -21,15 +21,18 @@ export function isOwnAddress(address: string): boolean {
   return OWN_RANGES.has(ipaddr.process(address).range());
 }
 
-export type Lookup = (hostname: string) => Promise<readonly Address[]>;
+export type NameLookup = (hostname: string) => Promise<readonly Address[]>;
 
-const systemLookup: Lookup = async (hostname) => {
+const systemLookup: NameLookup = async (hostname) => {
   const found = await lookup(hostname, { all: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
 /** Throws PayTestImpossible for public addresses. */
-export async function resolveTarget(typed: string, look: Lookup = systemLookup): Promise<Target> {
+export async function resolveTarget(
+  typed: string,
+  look: NameLookup = systemLookup,
+): Promise<Target> {
   const url = URL.parse(typed.includes('://') ? typed : `http://${typed}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
     throw new PayTestImpossible(
@@ -45,7 +48,7 @@ export async function resolveTarget(typed: string, look: Lookup = systemLookup):
 /** Throws PayTestImpossible if any address of the name is public. */
 export async function ownAddresses(
   hostname: string,
-  look: Lookup = systemLookup,
+  look: NameLookup = systemLookup,
 ): Promise<readonly [Address, ...Address[]]> {
   const addresses = await look(hostname).catch(() => []);
   const [first, ...others] = addresses;

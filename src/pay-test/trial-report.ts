@@ -1,14 +1,14 @@
 import { EXPLANATIONS } from './explanations.ts';
 import {
-  type Finding,
   type PayTestReport,
   TRIAL_IDS,
   TRIALS,
+  type TrialFinding,
   type TrialId,
   type TrialResult,
 } from './result.ts';
 
-export type Found = Finding & { readonly id: TrialId; readonly route: string | null };
+export type RouteFinding = TrialFinding & { readonly id: TrialId; readonly route: string | null };
 
 /** Most runs of a route's handler by each trial. */
 const MOST_RUNS: Readonly<Record<TrialId, number>> = {
@@ -24,7 +24,7 @@ export function mostRuns(ids: readonly TrialId[], routes: number, isFailing: boo
 }
 
 export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes'> & {
-  readonly found: readonly Found[];
+  readonly found: readonly RouteFinding[];
   readonly isWanted: (id: TrialId) => boolean;
 };
 
@@ -34,7 +34,8 @@ export function toPayTestReport(parts: ReportParts): PayTestReport {
   const shown = found
     .filter(({ id }) => isWanted(id))
     .toSorted((one, other) => TRIAL_IDS.indexOf(one.id) - TRIAL_IDS.indexOf(other.id));
-  const count = (status: Found['status']) => shown.filter((one) => one.status === status).length;
+  const count = (status: RouteFinding['status']) =>
+    shown.filter((one) => one.status === status).length;
   const paid = found.filter(({ id }) => id === 'T1');
   const gifts = shown.filter(({ status, isGift }) => status === 'fail' && isGift === true);
   return {
@@ -53,10 +54,10 @@ export function toPayTestReport(parts: ReportParts): PayTestReport {
   };
 }
 
-function isDelivered({ status }: Found): boolean {
+function isDelivered({ status }: RouteFinding): boolean {
   return status === 'pass' || status === 'warn';
 }
 
-function toResult({ id, status, evidence, route }: Found): TrialResult {
+function toResult({ id, status, evidence, route }: RouteFinding): TrialResult {
   return { id, title: TRIALS[id], status, evidence, fix: EXPLANATIONS[id].fix, route };
 }

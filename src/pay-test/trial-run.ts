@@ -1,15 +1,15 @@
 import {
-  type Finding,
   notRun,
   PayTestImpossible,
   type PayTestReport,
   TRIAL_IDS,
+  type TrialFinding,
   type TrialId,
 } from './result.ts';
 import { NoChallenge, type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
 import type { Target } from './target.ts';
-import { type Found, mostRuns, toPayTestReport } from './trial-report.ts';
+import { mostRuns, type RouteFinding, toPayTestReport } from './trial-report.ts';
 import { badHeaders } from './trials/bad-headers.ts';
 import { obeysSettle, obeysVerify } from './trials/obeys-facilitator.ts';
 import { failsClosed, settleInDoubt } from './trials/outages.ts';
@@ -46,7 +46,7 @@ export async function runTrials(options: TrialRunOptions): Promise<PayTestReport
 
 class TrialRun {
   readonly #options: TrialRunOptions;
-  readonly #found: Found[] = [];
+  readonly #found: RouteFinding[] = [];
   #isDown = false;
   #restarts = 0;
 
@@ -121,7 +121,7 @@ class TrialRun {
       return;
     }
     const cheaper = this.#isWanted('T9') ? await this.#findCheaper(tester) : null;
-    const trials: Readonly<Record<(typeof ON_EACH_ROUTE)[number], () => Promise<Finding>>> = {
+    const trials: Readonly<Record<(typeof ON_EACH_ROUTE)[number], () => Promise<TrialFinding>>> = {
       T2: () => ownTerms(tester),
       T3: () => obeysVerify(tester),
       T5: () => obeysSettle(tester),
@@ -179,7 +179,7 @@ class TrialRun {
   }
 
   /** Repeats a trial with a timeout once, because a slow machine is no finding. */
-  async #try(id: TrialId, tester: RouteTester, trial: () => Promise<Finding>): Promise<void> {
+  async #try(id: TrialId, tester: RouteTester, trial: () => Promise<TrialFinding>): Promise<void> {
     if (this.#isDown) {
       this.#skip(tester, [id], ENDED);
       return;
@@ -192,8 +192,8 @@ class TrialRun {
     if (hasEnded) await this.#restart();
   }
 
-  #add(id: TrialId, { route }: RouteTester, finding: Finding, hasEnded: boolean): void {
-    const ended: Partial<Finding> = hasEnded
+  #add(id: TrialId, { route }: RouteTester, finding: TrialFinding, hasEnded: boolean): void {
+    const ended: Partial<TrialFinding> = hasEnded
       ? { status: 'fail', evidence: `${finding.evidence}; ${ENDED}` }
       : {};
     this.#found.push({ id, route: toRouteName(route), ...finding, ...ended });
@@ -228,7 +228,7 @@ class TrialRun {
   }
 }
 
-async function orNotRun(trial: () => Promise<Finding>): Promise<Finding> {
+async function orNotRun(trial: () => Promise<TrialFinding>): Promise<TrialFinding> {
   return withoutChallenge(trial, ({ message }) => notRun(message));
 }
 

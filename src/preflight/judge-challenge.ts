@@ -12,7 +12,7 @@ import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
 import type { ReadAnswer, ReadTerms } from './read-terms.ts';
 
-export type Judges = {
+export type PreflightEngine = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
@@ -50,7 +50,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts'
 export async function judgeChallenge(
   asked: AskedFor,
   answer: HttpData,
-  { catalog, checks, pool, oracle }: Judges,
+  { catalog, checks, pool, oracle }: PreflightEngine,
   signal?: AbortSignal,
 ): Promise<JudgedChallenge> {
   const account = pool.openScan();

@@ -5,16 +5,16 @@ import type { Address, Resolution } from '../guard/resolve.ts';
 import type { HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { type Asked, notAsked, refusedPreflight } from './asked.ts';
-import { type Judges, judgeChallenge } from './judge-challenge.ts';
+import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
 import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
 /** Serves one URL; the caller closes it. */
 type Client = Pick<ProbeClient, 'check' | 'request'>;
 
-export type PreflightOptions = Judges & { readonly client: Client };
+export type PreflightDeps = PreflightEngine & { readonly client: Client };
 
-export type StrangersOptions = PreflightOptions & {
+export type StrangersOptions = PreflightDeps & {
   /** Limits the DNS lookup, and then the answer. */
   readonly answerWithinMs: number;
   /** Returns false when these addresses must not be dialled. */
@@ -30,7 +30,7 @@ const ACCEPT = 'application/json, */*;q=0.5';
  */
 export async function preflightUrl(
   asked: Asked,
-  { client, ...judges }: PreflightOptions,
+  { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
   const { origin, path, method } = asked;
   if (method !== 'GET' && method !== 'POST') {
@@ -82,7 +82,7 @@ type Sent = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
 export async function askOnce(
   { origin, path, maxPrice }: Asked,
   sent: Sent,
-  { client, ...judges }: PreflightOptions,
+  { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
   const { method } = sent;
   const seen = await client.request({
@@ -133,7 +133,7 @@ export async function preflightInHand(
   required: object,
   url: string | null,
   buyer: Omit<BuyerTerms, 'origin'>,
-  judges: Judges,
+  judges: PreflightEngine,
 ): Promise<Preflight> {
   const resourceUrl = readResourceUrl(required);
   const stated = originText(url ?? resourceUrl);

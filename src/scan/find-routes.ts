@@ -1,6 +1,6 @@
 /** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
 import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
-import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/report.ts';
+import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
@@ -211,7 +211,7 @@ function isFirst(route: FreeRoute, index: number, all: readonly FreeRoute[]): bo
   return all.findIndex(same) === index;
 }
 
-function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): PaidRoute {
+function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): ReportRoute {
   const isWhole = template !== null && shown(template, MAX_PATH_CHARS) === template;
   const [first] = jsonList(challenge?.value['accepts']);
   const resource = jsonObject(challenge?.version === 1 ? first : challenge?.value['resource']);
@@ -223,7 +223,7 @@ function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): Pa
     mimeType: shown(resource['mimeType'], MAX_TEXT_CHARS),
     offers: (challenge === null ? [] : kit.judgedOffers(challenge))
       .slice(0, MAX_OFFERS)
-      .map(({ scheme, network, asset, amount, payTo }): RouteOffer => {
+      .map(({ scheme, network, asset, amount, payTo }): ReportOffer => {
         const name = shown(network, MAX_TEXT_CHARS);
         return {
           scheme: shown(scheme, MAX_TEXT_CHARS),

@@ -7,7 +7,7 @@ import type { IndexedOrigin, Lookup, Observations } from '../model/observations.
 import type { BudgetName, CheckResult, ScanOutcome, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { describeOrigin, plainBranding, readIndexed } from './readers.ts';
-import type { Judges } from './warm-up.ts';
+import type { ScanEngine } from './warm-up.ts';
 
 export type GradeOptions = {
   /** Default: unlimited, for replays. */
@@ -26,7 +26,7 @@ export type GradeOptions = {
 export async function gradeObservations(
   observations: Observations,
   scannedAt: string,
-  engine: Judges & { readonly withBranding?: boolean | undefined },
+  engine: ScanEngine & { readonly withBranding?: boolean | undefined },
   options: GradeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
   const { catalog, checks, pool, withBranding = true } = engine;

@@ -29,7 +29,7 @@ export type JoinOptions = {
   readonly isFree?: boolean | undefined;
 };
 
-export type RunOptions = JoinOptions & {
+export type ScanRunOptions = JoinOptions & {
   /** The caller's own spelling; stored and purged with the result. */
   readonly submittedUrl?: string | undefined;
   /**
@@ -102,7 +102,7 @@ export class InFlightScans {
     return scan.finished;
   }
 
-  run(origin: Origin, options: RunOptions): Promise<FinishedScan> {
+  run(origin: Origin, options: ScanRunOptions): Promise<FinishedScan> {
     const joined = this.join(origin, options);
     if (joined !== null) return joined;
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
@@ -135,7 +135,7 @@ export class InFlightScans {
 
   async #scanOnceAmongInstances(
     origin: Origin,
-    options: RunOptions,
+    options: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
     const { slots } = this.#options.store;
@@ -151,7 +151,7 @@ export class InFlightScans {
   async #scanUnderLease(
     lease: Slot,
     origin: Origin,
-    { submittedUrl = origin.url, finishedBefore }: RunOptions,
+    { submittedUrl = origin.url, finishedBefore }: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
     const { scanner, store } = this.#options;

@@ -16,7 +16,7 @@ import type { McpWanted, SeenTools } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
 import { describeChallenges, NO_CHALLENGES, planFrom } from './readers.ts';
 
-export type Stage = 'documents' | 'resources' | 'details';
+export type ScanStage = 'documents' | 'resources' | 'details';
 
 export type ObserveOptions = {
   readonly client: Pick<ProbeClient, 'request'>;
@@ -26,7 +26,7 @@ export type ObserveOptions = {
   readonly work: ScanWork;
   /** Runs the official clients on the challenges; absent, none is run. */
   readonly oracle?: Oracle | undefined;
-  readonly onStage?: ((stage: Stage) => void) | undefined;
+  readonly onStage?: ((stage: ScanStage) => void) | undefined;
   /** Set by the command line only, on request. */
   readonly mcp?: McpWanted | undefined;
 };

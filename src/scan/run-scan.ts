@@ -15,10 +15,10 @@ import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
-import { observe, type Stage } from './observe.ts';
+import { observe, type ScanStage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
-import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
+import { type OriginScanOptions, type Scanner, ScannerFailure } from './scanner.ts';
 
 /** A scan ends within 70 s; the rest is for judging. */
 const GATHER_DEADLINE_MS = 55_000;
@@ -48,7 +48,7 @@ export type ScannerOptions = {
   readonly oracle?: Oracle;
   /** Reads the texts and images of the directory listing; default true. */
   readonly withBranding?: boolean;
-  readonly onStage?: (stage: Stage) => void;
+  readonly onStage?: (stage: ScanStage) => void;
   /** Overrides of the default limits. */
   readonly limits?: Partial<Limits>;
   /** Additional trusted roots, PEM. */
@@ -83,7 +83,7 @@ export function createScanner(options: ScannerOptions): Scanner {
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
-  { signal, hasRecord = false }: ScanOptions,
+  { signal, hasRecord = false }: OriginScanOptions,
 ): Promise<ScanOutcome> {
   const { catalog, pool } = options;
   const scannedAt = new Date().toISOString();

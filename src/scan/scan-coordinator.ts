@@ -7,8 +7,8 @@ import {
   InFlightScans,
   type JoinOptions,
   MAX_SCANS,
-  type RunOptions,
   type ScanCoordinatorOptions,
+  type ScanRunOptions,
 } from './in-flight-scans.ts';
 import { toTally } from './tally.ts';
 
@@ -25,7 +25,7 @@ export type ScanCoordinator = {
    * Joins the origin's scan in flight, or starts one, and stores its result privately. The scan continues
    * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
    */
-  run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
+  run(origin: Origin, options?: ScanRunOptions): Promise<FinishedScan>;
   /** Joins this process's scan in flight; null when there is none. */
   join(origin: Origin, options?: JoinOptions): Promise<FinishedScan> | null;
   /** The recording of a finished scan; null if none was kept. */

@@ -2,7 +2,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/report.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 
-export type ScanOptions = {
+export type OriginScanOptions = {
   /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -23,7 +23,7 @@ export type Scanner = {
    * Gathers and judges within 70 s and returns a report; an unanswered request is a finding. Throws
    * ScannerFailure when the fault is ours (503, uncharged), OriginRefused as admit does.
    */
-  scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
+  scan(origin: Origin, options?: OriginScanOptions): Promise<ScanOutcome>;
   /** Digests a scan's observations, and writes its recording; null if they exceed the limits of a task. */
   record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so none may start. */

@@ -15,7 +15,7 @@ export class BrokenChecks extends EngineFault {
   }
 }
 
-export type Judges = {
+export type ScanEngine = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
@@ -25,7 +25,7 @@ export type Judges = {
  * Loads every check and parser before the first scan, and measures the workers' speed. Throws
  * BrokenChecks as `tryAll`.
  */
-export async function warmUp(judges: Judges): Promise<void> {
+export async function warmUp(judges: ScanEngine): Promise<void> {
   await tryAll(judges);
   await judges.pool.calibrate();
 }
@@ -34,7 +34,7 @@ export async function warmUp(judges: Judges): Promise<void> {
  * Runs every check and task on each thread of the pool. Throws BrokenChecks when one throws even on a
  * silent origin, so that the defect is known before a scan is sold.
  */
-export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
+export async function tryAll({ catalog, checks, pool }: ScanEngine): Promise<void> {
   const { threads } = pool.load();
   await Promise.all(
     Array.from({ length: threads }, async () => {
@@ -61,7 +61,7 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
  * throws even on a silent origin, `onBroken` hears of it once, and every task of the process rejects; after
  * any other error the next task tries again.
  */
-export function warmPool(parts: Judges, onBroken: (fault: BrokenChecks) => void): Pool {
+export function warmPool(parts: ScanEngine, onBroken: (fault: BrokenChecks) => void): Pool {
   const { pool } = parts;
   let warm: Promise<void> | null = null;
 

@@ -1,6 +1,6 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
-import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
+import { type SoldOperation, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { TIMING } from '../payment/ledger/reconcile.ts';
@@ -12,11 +12,11 @@ import type { Store } from '../store/store.ts';
 import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
 export type OpenPayments = Payments & {
-  readonly sold: readonly SoldRoute[];
+  readonly sold: readonly SoldOperation[];
   readonly metrics: MoneyMetrics;
 };
 
-export type PaymentsOptions = SellingOptions & {
+export type OpenPaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
@@ -25,7 +25,7 @@ export type PaymentsOptions = SellingOptions & {
 };
 
 /** Sends no request and sweeps nothing before `start`. */
-export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
+export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPayments> {
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);

@@ -9,7 +9,7 @@ import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import type { Standing } from '../model/standing.ts';
 import { createTokenFetcher, type FetchToken } from '../ownership/ownership-token.ts';
-import type { Judges } from '../preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import {
   preflightForStranger,
   preflightInHand,
@@ -94,7 +94,7 @@ export function createScanning(options: ScanningOptions): Scanning {
 }
 
 export type AskSellerOptions = {
-  readonly judges: Judges;
+  readonly judges: PreflightEngine;
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   readonly createClient: CreateProbeClient;

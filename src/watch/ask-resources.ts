@@ -2,7 +2,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
 import type { PayableBy } from '../model/payability.ts';
-import type { Judges } from '../preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, PreflightOffer } from '../preflight/result.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
@@ -40,7 +40,7 @@ export type AskedResources = {
 };
 
 export type AskResourcesOptions = {
-  readonly judges: Judges;
+  readonly judges: PreflightEngine;
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
@@ -80,7 +80,7 @@ async function askOne(
   client: ProbeClient,
   origin: Origin,
   { method, path }: WatchedResource,
-  judges: Judges,
+  judges: PreflightEngine,
 ) {
   const answer: { status: number | null } = { status: null };
   const noting: Pick<ProbeClient, 'check' | 'request'> = {

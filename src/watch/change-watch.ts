@@ -8,7 +8,6 @@ import type { Store } from '../store/store.ts';
 import type { WatchText } from '../store/watches.ts';
 import { findDutyMs } from './plan.ts';
 import {
-  type Delivery,
   type EventType,
   fromVersion,
   listTexts,
@@ -16,6 +15,7 @@ import {
   trimDeliveries,
   type WatchState,
   type WatchTiming,
+  type WebhookDelivery,
 } from './state.ts';
 
 /** The points of a look and of a delivery at which a process may die. */
@@ -131,7 +131,7 @@ export function addEvents(
   events: readonly WatchEvent[],
   { nowMs, siteUrl }: { readonly nowMs: number; readonly siteUrl: string },
 ): { readonly state: WatchState; readonly texts: readonly WatchText[] } {
-  const queued = events.map((event): { delivery: Delivery; text: WatchText } => {
+  const queued = events.map((event): { delivery: WebhookDelivery; text: WatchText } => {
     const id = `msg_${randomBytes(ID_BYTES).toString('base64url')}`;
     const delivery = {
       id,

@@ -1,6 +1,6 @@
 import type { WatchedResource } from './ask-resources.ts';
 import type { WatchEvent } from './change-watch.ts';
-import type { Fact, Facts, Seen } from './facts.ts';
+import type { Fact, Facts, LookResult } from './facts.ts';
 import type { EventType, Suspicion } from './state.ts';
 
 /** Listings that the owner was told of; a scan asks six resources. */
@@ -14,7 +14,7 @@ export type Baseline = {
   readonly checksVersion: string | null;
 };
 
-export type Compared = {
+export type LookComparison = {
   readonly baseline: Baseline;
   readonly suspicions: Readonly<Record<string, Suspicion>>;
   readonly events: readonly WatchEvent[];
@@ -28,9 +28,9 @@ export type Compared = {
 export function compare(
   before: Baseline | null,
   suspicions: Readonly<Record<string, Suspicion>>,
-  seen: Seen,
+  seen: LookResult,
   confirmAfterMs: number,
-): Compared {
+): LookComparison {
   const lapses = findLapses(before?.facts ?? {}, seen);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
   const suspected: Record<string, Suspicion> = { ...suspicions };
@@ -77,14 +77,14 @@ function isListing(key: string): boolean {
 }
 
 /** Finds the listings to tell of: each newest settlement once. An index that lags answers an older one. */
-function findLapses(known: Facts, seen: Seen): readonly (readonly [string, Fact])[] {
+function findLapses(known: Facts, seen: LookResult): readonly (readonly [string, Fact])[] {
   return Object.entries(seen.facts).filter(
     ([key, { mark }]) => isListing(key) && mark > (known[key]?.mark ?? ''),
   );
 }
 
 /** Returns true when a newer catalog may explain a changed verdict, which is then no change of the origin. */
-function isNewRule(key: string, before: Baseline | null, { checksVersion }: Seen): boolean {
+function isNewRule(key: string, before: Baseline | null, { checksVersion }: LookResult): boolean {
   const isJudged = key === 'grade' || key.startsWith('check ');
   return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
 }

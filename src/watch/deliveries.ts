@@ -15,11 +15,11 @@ import {
 } from './change-watch.ts';
 import { findRoom } from './places.ts';
 import {
-  type Delivery,
   findNextDelivery,
   fromVersion,
   type WatchState,
   type WatchTiming,
+  type WebhookDelivery,
 } from './state.ts';
 
 export type DeliveriesOptions = {
@@ -123,7 +123,7 @@ async function isWithinRate({ slots }: Store, receiver: string): Promise<boolean
 async function record(
   { store, timing }: DeliveriesOptions,
   watch: WatchState,
-  { id }: Delivery,
+  { id }: WebhookDelivery,
   outcome: PostOutcome,
 ): Promise<Result | null> {
   const nowMs = store.now();
@@ -203,7 +203,7 @@ export type Result = 'delivered' | 'retried' | 'failed' | 'ended';
 /** Returns the watch after a try: the delivery is done, is retried, or has failed, which may end the watch. */
 export function applyTry(
   state: WatchState,
-  tried: Delivery,
+  tried: WebhookDelivery,
   outcome: PostOutcome,
   { nowMs, timing }: { readonly nowMs: number; readonly timing: WatchTiming },
 ): { readonly state: WatchState; readonly result: Result } {
@@ -224,14 +224,14 @@ export function applyTry(
   return { state: next, result: status === 'failed' ? 'failed' : 'retried' };
 }
 
-function withDelivery(state: WatchState, changed: Delivery): WatchState {
+function withDelivery(state: WatchState, changed: WebhookDelivery): WatchState {
   const deliveries = state.deliveries.map((one) => (one.id === changed.id ? changed : one));
   return { ...state, deliveries };
 }
 
 function isDelivered(
   { challenge: agreement }: WatchState,
-  { type }: Delivery,
+  { type }: WebhookDelivery,
   outcome: PostOutcome,
 ): boolean {
   const { status, body } = outcome;

@@ -19,7 +19,7 @@ export type Fact = {
 /** By `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/weather`. */
 export type Facts = Readonly<Record<string, Fact>>;
 
-export type Seen = {
+export type LookResult = {
   readonly by: 'scan' | 'challenge';
   readonly atMs: number;
   readonly facts: Facts;
@@ -47,7 +47,7 @@ const LAPSING_AFTER_MS = 25 * DAY_MS;
 const PLAIN_TERM = /^[!-~]+$/;
 
 /** Returns null when the scan shows nothing of the origin: every answer was 429, or the fault was ours. */
-export function readScan(scan: FinishedScan): Seen | null {
+export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
   const resources = challengedResources(report);
@@ -71,7 +71,7 @@ export function readScan(scan: FinishedScan): Seen | null {
 }
 
 /** Returns null when no answer shows anything of the origin. */
-export function readAnswers(asked: readonly AskedResource[], atMs: number): Seen | null {
+export function readAnswers(asked: readonly AskedResource[], atMs: number): LookResult | null {
   const conclusive = asked.filter(({ kind }) => kind !== 'unknown');
   if (conclusive.length === 0) return null;
   const isReached = conclusive.some(({ kind }) => kind !== 'unreachable');

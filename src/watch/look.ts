@@ -19,7 +19,7 @@ import {
   publishStep,
 } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { readAnswers, readScan, type Seen } from './facts.ts';
+import { type LookResult, readAnswers, readScan } from './facts.ts';
 import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
@@ -46,7 +46,7 @@ export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
 /** The result of a turn, and the processor time of its TLS handshakes. */
 type Done<Result> = { readonly result: Result; readonly handshakeMs: number };
-type Sight = { readonly seen: Seen | null; readonly scan: FinishedScan | null };
+type Sight = { readonly seen: LookResult | null; readonly scan: FinishedScan | null };
 
 const NOTHING: Sight = { seen: null, scan: null };
 /** After this wait for a turn, the looks behind it are read. */
@@ -203,7 +203,7 @@ export class Look {
   }
 
   /** The facts of an origin whose name now resolves to an address that the guard refuses. */
-  #unreachable(): Seen {
+  #unreachable(): LookResult {
     const gone = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
     const atMs = this.#options.store.now();
     return { by: 'scan', atMs, facts: { reachable: gone }, resources: null, checksVersion: null };
@@ -264,7 +264,7 @@ export class Look {
 /** Returns the members that record the last scan; a scan that showed nothing changes none. */
 function scanned(
   held: WatchState,
-  seen: Seen | null,
+  seen: LookResult | null,
   scan: FinishedScan | null,
   timing: WatchTiming,
 ): Partial<WatchState> {

@@ -44,7 +44,7 @@ export function toWatchTiming(scale = 1): WatchTiming {
 
 export type DeliveryStatus = 'waiting' | 'delivered' | 'failed';
 
-export type Delivery = {
+export type WebhookDelivery = {
   /** The `webhook-id` of every try, and the id of the stored body. */
   readonly id: string;
   readonly type: EventType;
@@ -98,7 +98,7 @@ export type WatchState = {
   readonly baseline: string | null;
   readonly suspicions: Readonly<Record<string, Suspicion>>;
   /** Oldest first. */
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly WebhookDelivery[];
   /** Time in ms for which no try has succeeded. */
   readonly failedForMs: number;
 };
@@ -109,8 +109,8 @@ export const SHOWN_DELIVERIES = 20;
 const MAX_WAITING = 1_000;
 
 /** Returns the delivery that is sent next; before the receiver has agreed, only the request to agree is sent. */
-export function findNextDelivery({ agreedAtMs, deliveries }: WatchState): Delivery | null {
-  const isSent = ({ type }: Delivery) => agreedAtMs !== null || type === 'watch.started';
+export function findNextDelivery({ agreedAtMs, deliveries }: WatchState): WebhookDelivery | null {
+  const isSent = ({ type }: WebhookDelivery) => agreedAtMs !== null || type === 'watch.started';
   return deliveries.find((one) => one.status === 'waiting' && isSent(one)) ?? null;
 }
 
@@ -122,7 +122,8 @@ export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'act
 
 /** Drops old finished deliveries, and the oldest waiting ones beyond MAX_WAITING. */
 export function trimDeliveries(state: WatchState): WatchState {
-  const isEvent = ({ status, type }: Delivery) => status === 'waiting' && type !== 'watch.started';
+  const isEvent = ({ status, type }: WebhookDelivery) =>
+    status === 'waiting' && type !== 'watch.started';
   const waiting = state.deliveries.filter(isEvent);
   const spent = new Set(waiting.slice(0, -MAX_WAITING));
   const deliveries = state.deliveries

@@ -12,13 +12,13 @@ import { addEvents, changeWatch, endWatch, findWatch, ifSame } from './change-wa
 import { NotAgreed, NotYourWatch, refuseCrowd, WatchJustChanged } from './places.ts';
 import { toDay } from './plan.ts';
 import {
-  type Delivery,
   SHOWN_DELIVERIES,
   toPhase,
   toWatchTiming,
   type WatchChange,
   type WatchState,
   type WatchTiming,
+  type WebhookDelivery,
 } from './state.ts';
 
 export type WatchWish = { readonly webhook: string; readonly listingKey?: string | undefined };
@@ -186,7 +186,7 @@ function carried(
 }
 
 /** The events that the replaced watch has not delivered; they are sent once the new receiver agrees. */
-function waiting(before: WatchState | null, nowMs: number): readonly Delivery[] {
+function waiting(before: WatchState | null, nowMs: number): readonly WebhookDelivery[] {
   return (before?.deliveries ?? [])
     .filter(({ status, type }) => status === 'waiting' && !NOT_CARRIED.has(type))
     .map((one) => ({ ...one, tries: 0, nextTryAtMs: nowMs, lastTryAtMs: null }));

@@ -10,7 +10,7 @@ import { knownAsset } from '../parse/x402/assets.ts';
 import { countMoreSold } from '../parse/x402/more-sold.ts';
 import { networkName } from '../parse/x402/networks.ts';
 
-export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
+export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
 /** Checks that locate faults of a challenge: first its terms, then its header. */
@@ -20,7 +20,7 @@ const CHALLENGE_CHECKS = ['P3', 'P4'];
  * One line of plain text. The client's message in it may quote the origin (cleaned, short), so the line
  * is escaped like all evidence.
  */
-export function answerLine(report: Answered): string {
+export function answerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null) return 'Not known: this scan is older than the question who can pay.';
   if (payableBy === null) return unseenAnswer(report);

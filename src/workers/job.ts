@@ -61,14 +61,14 @@ export type Job = Work & {
 export type LoadJob = { readonly kind: 'load'; readonly modules: readonly string[] };
 
 /** `threw`: the function did, on its input. `trouble`: the thread failed, whatever the input. */
-export type Failure =
+export type JobFailure =
   | { readonly kind: 'limit'; readonly limit: Limit }
   | { readonly kind: 'threw' | 'trouble'; readonly detail: string };
 
 type Cost = { readonly cpuMs: number };
 
 export type Done = Cost & { readonly kind: 'done'; readonly output: unknown };
-export type Answer = Done | (Failure & Cost);
+export type JobAnswer = Done | (JobFailure & Cost);
 
 export type Said = { readonly ticket: number } & (
   | {
@@ -78,7 +78,7 @@ export type Said = { readonly ticket: number } & (
       /** Processor time of the thread so far; null if Node does not tell (before 23.9). */
       readonly cpu: NodeJS.CpuUsage | null;
     }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly cpuMs: number }
+  | { readonly kind: 'failed'; readonly failure: JobFailure; readonly cpuMs: number }
 );
 
 export function isSaid(message: unknown): message is Said {

@@ -1,7 +1,7 @@
 import {
-  type Answer,
   EngineFault,
-  type Failure,
+  type JobAnswer,
+  type JobFailure,
   TaskFault,
   TaskLimitExceeded,
   type Work,
@@ -53,7 +53,7 @@ export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits): Ta
   const closing = new AbortController();
   const isShort = () => limits.firstTryMs() < limits.cpuMs();
 
-  async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<Answer> {
+  async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<JobAnswer> {
     const { name, account, work } = task;
     const cpuMs = () => {
       if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
@@ -90,13 +90,13 @@ export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits): Ta
   };
 }
 
-function isOutOfTime(answer: Answer): boolean {
+function isOutOfTime(answer: JobAnswer): boolean {
   return answer.kind === 'limit' && answer.limit === 'time';
 }
 
 /** Throws at the second failure of a kind; before that the task is tried again. */
-function retryOnce(name: string): (failure: Failure) => void {
-  const known = new Set<Failure['kind']>();
+function retryOnce(name: string): (failure: JobFailure) => void {
+  const known = new Set<JobFailure['kind']>();
   return (failure) => {
     if (!known.has(failure.kind)) {
       known.add(failure.kind);

@@ -6,11 +6,11 @@ import { Piscina } from 'piscina';
 import { armDeadline, type Expiry } from './deadline.ts';
 import { createFairQueue } from './fair-queue.ts';
 import {
-  type Answer,
   type Done,
-  type Failure,
   isSaid,
   type Job,
+  type JobAnswer,
+  type JobFailure,
   type LoadJob,
   type Said,
   type Work,
@@ -36,7 +36,7 @@ export type ThreadsOptions = {
   readonly onError: (error: Error) => void;
 };
 
-export type Attempt = {
+export type JobAttempt = {
   readonly account: WorkAccount;
   /** Called when a thread is free: many scans that wait would else hold their documents twice. */
   readonly work: () => Work;
@@ -48,7 +48,7 @@ export type Attempt = {
 /** Threads that can be killed one by one; each is a fresh one after a failure. */
 export type Threads = {
   /** Rejects with PoolSaturated, with what `work` and `cpuMs` throw, or with the signal's reason. */
-  attempt(attempt: Attempt): Promise<Answer>;
+  attempt(attempt: JobAttempt): Promise<JobAnswer>;
   /** Boots the threads that are not there, and loads `modules` on all; resolves once they have; never rejects. */
   start(modules: readonly string[]): Promise<void>;
   counts(): { readonly alive: number; readonly running: number; readonly waiting: number };
@@ -94,7 +94,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     }
   }
 
-  async function attempt({ work, cpuMs, signal }: Attempt): Promise<Answer> {
+  async function attempt({ work, cpuMs, signal }: JobAttempt): Promise<JobAnswer> {
     signal.throwIfAborted();
     const limits = { cpuMs: cpuMs(), wallMs, startMs };
     tickets += 1;
@@ -155,9 +155,9 @@ type Trial = {
   readonly killed: AbortSignal;
   isStarted(): boolean;
   hear(said: Said): void;
-  fail(failure: Failure, cpuMs?: number): void;
+  fail(failure: JobFailure, cpuMs?: number): void;
   /** The answer of a run that rejected with `error`. */
-  failure(error: unknown): Answer;
+  failure(error: unknown): JobAnswer;
   /** Disarms its timers. */
   end(): void;
 };
@@ -173,11 +173,11 @@ function openTrial(
   findThread: (threadId: number) => Worker | undefined,
 ): Trial {
   const killer = new AbortController();
-  let known: Failure | undefined;
+  let known: JobFailure | undefined;
   let usedMs: number | undefined;
   let startedAt: number | undefined;
   let disarm = () => {};
-  const fail = (failure: Failure, cpuMs?: number) => {
+  const fail = (failure: JobFailure, cpuMs?: number) => {
     known ??= failure;
     usedMs ??= cpuMs;
     killer.abort();
@@ -206,20 +206,20 @@ function openTrial(
   };
 }
 
-const NEVER_STARTED: Failure = { kind: 'trouble', detail: 'the thread did not start' };
+const NEVER_STARTED: JobFailure = { kind: 'trouble', detail: 'the thread did not start' };
 
-function expired(why: Expiry): Failure {
+function expired(why: Expiry): JobFailure {
   if (why === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
   return { kind: 'limit', limit: 'time' };
 }
 
-function brokenBoot(error: Error): Failure {
+function brokenBoot(error: Error): JobFailure {
   const failure = failureOf(error);
   return failure.kind === 'threw' ? { ...failure, kind: 'trouble' } : failure;
 }
 
 /** An error that ends a thread in the middle of its work, as a floating rejection does, is the work's own. */
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): JobFailure {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
   const detail = error instanceof Error ? error.message : typeof error;

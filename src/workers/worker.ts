@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, threadId } from 'node:worker_threads';
 import { deserializeFrozen } from '../parse/json/transfer.ts';
-import type { Done, Failure, Job, Limit, LoadJob, Said, Work } from './job.ts';
+import type { Done, Job, JobFailure, Limit, LoadJob, Said, Work } from './job.ts';
 
 type Module = Readonly<Record<string, unknown>>;
 
@@ -79,7 +79,7 @@ function millisecondsSince(cpu: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
 }
 
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): JobFailure {
   if (error instanceof RangeError) {
     const limit = LIMIT_ERRORS[error.message];
     if (limit) return { kind: 'limit', limit };
@@ -93,7 +93,7 @@ function describe(error: unknown): string {
   return detail.slice(0, MAX_DETAIL_CHARS);
 }
 
-function fail(ticket: number, failure: Failure, cpuMs: number): Promise<never> {
+function fail(ticket: number, failure: JobFailure, cpuMs: number): Promise<never> {
   say({ kind: 'failed', ticket, failure, cpuMs });
   return new Promise(() => {});
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hedgedLookup, type Turn } from '../../src/indexes/settlements.ts';
+import { hedgedLookup, type SourceLookup } from '../../src/indexes/settlements.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
 const LATER_MS = 3_600_000;
@@ -15,7 +15,7 @@ const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.d
 function turnsOf(lookups: readonly (Lookup<number> | 'never')[]) {
   const asked: number[] = [];
   const turns = lookups.map(
-    (lookup, index): Turn<number> =>
+    (lookup, index): SourceLookup<number> =>
       () => {
         asked.push(index);
         return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);
@@ -38,7 +38,7 @@ test('all are asked where none is enough', async () => {
 
 test('a slow one is not waited for before the next is asked, and keeps its rank', async () => {
   let answer = (_: Lookup<number>) => {};
-  const slow: Turn<number> = () =>
+  const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
@@ -51,7 +51,7 @@ test('a slow one is not waited for before the next is asked, and keeps its rank'
 
 test('a slow one that does not help leaves the word to the next', async () => {
   let answer = (_: Lookup<number>) => {};
-  const slow: Turn<number> = () =>
+  const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {
       answer = resolve;
     });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, failed } from '../../src/indexes/ask.ts';
+import { failed, type IndexAnswer } from '../../src/indexes/ask.ts';
 import { createResponseCache, type Question } from '../../src/indexes/response-cache.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 
-const GOOD: Answer<number> = { ok: true, value: 7 };
+const GOOD: IndexAnswer<number> = { ok: true, value: 7 };
 const DOWN = failed('index answered 500');
 
 /** A question about a number, whose source says what the test sets. */
 function setUp(cache: MemoryCache = memoryCache()) {
   const answers = createResponseCache(cache);
-  const source = { says: GOOD as Answer<number>, asked: 0 };
+  const source = { says: GOOD as IndexAnswer<number>, asked: 0 };
   const question = (overrides: Partial<Question<number>> = {}): Question<number> => ({
     source: 'index',
     key: 'a',
@@ -53,7 +53,7 @@ describe('a good answer', () => {
 
   test('is one answer for all who ask at the same time', async () => {
     const { source, question, lookup } = setUp();
-    let answer = (_: Answer<number>) => {};
+    let answer = (_: IndexAnswer<number>) => {};
     const slow = question({
       ask: () => {
         source.asked += 1;

@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import type { Answer } from '../../src/indexes/ask.ts';
+import type { IndexAnswer } from '../../src/indexes/ask.ts';
 import {
   x402scanOrigin,
   x402scanSettlementsByAddress,
@@ -245,7 +245,7 @@ describe('settlements by address', () => {
   });
 });
 
-const QUESTIONS: Record<string, () => Promise<Answer<unknown>>> = {
+const QUESTIONS: Record<string, () => Promise<IndexAnswer<unknown>>> = {
   'public.origins.search': lookup,
   'public.resources.verificationStatus': () => x402scanVerified(BASE, ORIGIN_ID, requestContext()),
   'public.sellers.bazaar.list': () => x402scanSettlementsByOrigin(BASE, ORIGIN, requestContext()),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';
 import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
-import type { Judges } from '../../src/preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { preflightForStranger } from '../../src/preflight/preflight.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/probe/client/client.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
@@ -31,7 +31,7 @@ function clientWith(resolver: Resolver) {
 
 async function preflight(resolver: Resolver) {
   const client = createProbeClient({ policy: DEFAULT_POLICY, userAgent: 'test', resolver });
-  const judges = {} as Judges; // nothing is judged where nothing answers
+  const judges = {} as PreflightEngine; // nothing is judged where nothing answers
   const admit = () => Promise.reject(new Error('nothing may be dialled'));
   const asked = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
   try {

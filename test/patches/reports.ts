@@ -1,5 +1,5 @@
 /** Saved reports, as far as patches read them. */
-import type { PaidRoute } from '../../src/model/report.ts';
+import type { ReportRoute } from '../../src/model/report.ts';
 import type { PatchReport } from '../../src/patches/patch-values.ts';
 
 export const PAY_TO = '0x2222222222222222222222222222222222222222';
@@ -18,7 +18,7 @@ export const TEMPLATES = ['/weather/{city}', '/files/{name}.json', '/news', '/v1
 export function paidRoute(
   template: string | null,
   { method = 'GET', ...offer }: { readonly method?: string | null } & Partial<typeof OFFER> = {},
-): PaidRoute {
+): ReportRoute {
   return {
     method,
     template,
@@ -33,7 +33,7 @@ export function report(
   changes: {
     readonly origin?: string;
     readonly path?: string | null;
-    readonly paid?: readonly PaidRoute[];
+    readonly paid?: readonly ReportRoute[];
     readonly p7?: string;
   } & Partial<typeof OFFER> = {},
 ): PatchReport {

@@ -255,4 +255,31 @@ describe('files are tidy', () => {
       expect.stringContaining('src/orders/README.md:1: missing'),
     ]);
   });
+
+  test.each([
+    ['type', 'export type Reading = { at: number };'],
+    ['interface', 'export interface Reading { at: number }'],
+    ['class', 'export class Reading {}'],
+    ['abstract class with a parameter', 'export abstract class Reading<T> {}'],
+  ])('two files do not export the same name: %s', async (_, code) => {
+    await write('src/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    expect(await findings('plugins/b.ts', `/** B. */\n${code}\n`)).toEqual([
+      "src/engine/a.ts:1: plugins/b.ts exports a type Reading too: give it its room's word",
+    ]);
+  });
+
+  test.each([
+    ['a re-export', "export type { Reading } from './a.ts';"],
+    ['a type that the file keeps', 'type Reading = number;'],
+    ['a longer name', 'export type ReadingOptions = { at: number };'],
+    ['a function', 'export function Reading() {}'],
+  ])('%s may have the name of an exported type', async (_, code) => {
+    await write('src/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    expect(await findings('src/engine/b.ts', `${code}\n`)).toEqual([]);
+  });
+
+  test('a test may declare a type of the same name', async () => {
+    await write('src/engine/a.ts', 'export type Reading = number;\n');
+    expect(await findings('test/engine/b.ts', 'export type Reading = string;\n')).toEqual([]);
+  });
 });

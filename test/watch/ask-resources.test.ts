@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { Saturated } from '../../src/model/errors.ts';
-import type { Judges } from '../../src/preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskResources } from '../../src/watch/ask-resources.ts';
 
@@ -19,7 +19,7 @@ test('each resource is asked by its method, in turn, and the first 429 ends the 
   const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
   // Nothing is judged: no answer is a 402.
-  const judges = {} as Judges;
+  const judges = {} as PreflightEngine;
   const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
   const ask = createAskResources({ judges, ...clientOptions });
   try {

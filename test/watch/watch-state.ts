@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../src/store/store.ts';
 import { findDutyMs, findSlotMs, toDay } from '../../src/watch/plan.ts';
-import { type Delivery, toVersion, toWatchTiming, type WatchState } from '../../src/watch/state.ts';
+import {
+  toVersion,
+  toWatchTiming,
+  type WatchState,
+  type WebhookDelivery,
+} from '../../src/watch/state.ts';
 
 const TIMING = toWatchTiming();
 
@@ -39,7 +44,7 @@ export function stateOf(host: string, nowMs: number, more: Partial<WatchState> =
 }
 
 /** A test event that waits since `atMs`. */
-export function waitingSince(atMs: number): Delivery {
+export function waitingSince(atMs: number): WebhookDelivery {
   const times = { atMs, nextTryAtMs: atMs, lastTryAtMs: null };
   return { id: `msg_${randomUUID()}`, type: 'watch.test', tries: 0, status: 'waiting', ...times };
 }

@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest';
-import { type Answer, EngineFault, TaskFault, TaskLimitExceeded } from '../../src/workers/job.ts';
+import {
+  EngineFault,
+  type JobAnswer,
+  TaskFault,
+  TaskLimitExceeded,
+} from '../../src/workers/job.ts';
 import { createTaskRunner, type Task } from '../../src/workers/task-runner.ts';
 import type { Threads } from '../../src/workers/threads.ts';
 import { openScanAccount } from '../../src/workers/work-account.ts';
 
-const CUT: Answer = { kind: 'limit', limit: 'time', cpuMs: 1 };
-const MEMORY: Answer = { kind: 'limit', limit: 'memory', cpuMs: 1 };
-const THREW: Answer = { kind: 'threw', detail: 'broken', cpuMs: 1 };
-const TROUBLE: Answer = { kind: 'trouble', detail: 'no thread', cpuMs: 1 };
-const DONE: Answer = { kind: 'done', output: 'done', cpuMs: 1 };
+const CUT: JobAnswer = { kind: 'limit', limit: 'time', cpuMs: 1 };
+const MEMORY: JobAnswer = { kind: 'limit', limit: 'memory', cpuMs: 1 };
+const THREW: JobAnswer = { kind: 'threw', detail: 'broken', cpuMs: 1 };
+const TROUBLE: JobAnswer = { kind: 'trouble', detail: 'no thread', cpuMs: 1 };
+const DONE: JobAnswer = { kind: 'done', output: 'done', cpuMs: 1 };
 
 /** A runner on threads that give these answers, and its events in order. */
-function runnerOn(answers: readonly Answer[], { firstTryMs = 100 } = {}) {
+function runnerOn(answers: readonly JobAnswer[], { firstTryMs = 100 } = {}) {
   const events: string[] = [];
   const left = [...answers];
   const threads = (name: string): Threads => ({

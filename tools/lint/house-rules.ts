@@ -5,7 +5,14 @@ import type { Finding, HouseRule } from './finding.ts';
 import { privateDoors } from './private-doors.ts';
 import { isUnpinned, publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
-import { catalogChangelog, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
+import {
+  catalogChangelog,
+  folderReadmes,
+  lockfile,
+  roomNames,
+  typeNames,
+  unfinished,
+} from './tidy.ts';
 
 const RULES: readonly HouseRule[] = [
   checkFolders,
@@ -13,6 +20,7 @@ const RULES: readonly HouseRule[] = [
   publishedUnchanged,
   privateDoors,
   roomNames,
+  typeNames,
   unfinished,
   folderReadmes,
   catalogChangelog,

@@ -2,6 +2,9 @@
 import type { Finding, HouseRule } from './finding.ts';
 
 const ROOM = /^(?:utils?|helpers?|common|manager|misc)$/i;
+const SOURCE = /^(?:src|plugins)\/.*\.ts$/;
+const EXPORTED_TYPE =
+  /^export (?:declare )?(?:abstract )?(?:type|interface|class|enum) ([A-Za-z_$][\w$]*)/;
 // Each word is put together from parts, because this file would otherwise break its own rule.
 const UNFINISHED = new RegExp(
   `\\b(?:${['TO', 'FIX'].map((half, i) => half + ['DO', 'ME'][i]).join('|')})\\b`,
@@ -19,6 +22,27 @@ export const roomNames: HouseRule = (tree) =>
       { file, line: 1, message: `"${room}" says nothing: name it after the one concept in it` },
     ];
   });
+
+/** A type name has one meaning in `src` and `plugins`. Re-exports declare nothing, so they do not count. */
+export const typeNames: HouseRule = (tree) => {
+  const declaredIn = new Map<string, string>();
+  return tree.files
+    .filter((file) => SOURCE.test(file))
+    .flatMap((file) =>
+      tree
+        .read(file)
+        .split('\n')
+        .flatMap((line, index): Finding[] => {
+          const [, name] = EXPORTED_TYPE.exec(line) ?? [];
+          if (name === undefined) return [];
+          const other = declaredIn.get(name) ?? file;
+          declaredIn.set(name, other);
+          if (other === file) return [];
+          const message = `${other} exports a type ${name} too: give it its room's word`;
+          return [{ file, line: index + 1, message }];
+        }),
+    );
+};
 
 export const unfinished: HouseRule = (tree) =>
   tree.files

@@ -2,7 +2,7 @@
 import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
-export type Finding = {
+export type PrintedFinding = {
   readonly id: string;
   /** "P6 price-in-headers" */
   readonly name: string;
@@ -44,7 +44,7 @@ export type Findings = {
     readonly help: string;
     readonly properties?: object;
   }[];
-  readonly items: readonly Finding[];
+  readonly items: readonly PrintedFinding[];
 };
 
 /** A finished scan, as each format gets it. */

@@ -1,8 +1,9 @@
 import { escapeXmlCommands } from './escapes.ts';
-import type { Finding, Findings } from './findings.ts';
+import type { Findings, PrintedFinding } from './findings.ts';
 
 export function formatJunit({ title, target, timestamp, lines, items }: Findings): string {
-  const count = (status: Finding['status']) => items.filter((one) => one.status === status).length;
+  const count = (status: PrintedFinding['status']) =>
+    items.filter((one) => one.status === status).length;
   const counts = `tests="${items.length}" failures="${count('fail')}" skipped="${count('skipped')}"`;
   const time = timestamp === undefined ? '' : ` timestamp="${timestamp}"`;
   return [
@@ -21,7 +22,7 @@ export function formatJunit({ title, target, timestamp, lines, items }: Findings
   ].join('\n');
 }
 
-function writeCase({ name, group, status, kind, text }: Finding): string {
+function writeCase({ name, group, status, kind, text }: PrintedFinding): string {
   const open = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"`;
   const detail = escapeXml(text);
   switch (status) {

@@ -1,5 +1,5 @@
 import { escapeLinks, toPrintedJson } from './escapes.ts';
-import { type Finding, type Findings, isProblem } from './findings.ts';
+import { type Findings, isProblem, type PrintedFinding } from './findings.ts';
 
 /**
  * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, one result for each warning or
@@ -47,7 +47,7 @@ export function formatSarif({
 }
 
 /** Section 3.29: a file and line if `--source` names them, else the URL of the origin. */
-function toLocation(place: Finding['place'], origin: string): object {
+function toLocation(place: PrintedFinding['place'], origin: string): object {
   if (place === null) return { artifactLocation: { uri: `${origin}/` } };
   return { artifactLocation: { uri: place.file }, region: { startLine: place.line } };
 }

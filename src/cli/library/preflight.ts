@@ -1,6 +1,6 @@
 import { createOracle } from '../../buyers/create-oracle.ts';
 import { isPrice } from '../../preflight/asked.ts';
-import type { Judges } from '../../preflight/judge-challenge.ts';
+import type { PreflightEngine } from '../../preflight/judge-challenge.ts';
 import { preflightInHand } from '../../preflight/preflight.ts';
 import { type Preflight, type PreflightReason, toPreflight } from '../../preflight/result.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
@@ -56,8 +56,8 @@ export function preflight(
  * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
  * threads end by themselves and keep no process alive, so nothing has to be closed.
  */
-function keptJudges(): () => Promise<Judges> {
-  let opened: Promise<Judges> | null = null;
+function keptJudges(): () => Promise<PreflightEngine> {
+  let opened: Promise<PreflightEngine> | null = null;
   return () => {
     opened ??= startEngine(null)
       .then((engine) => ({ ...engine, oracle: createOracle() }))
@@ -72,7 +72,7 @@ function keptJudges(): () => Promise<Judges> {
 async function refusalOf(
   context: PaymentCreation,
   options: PreflightHookOptions,
-  judges: Judges,
+  judges: PreflightEngine,
 ): Promise<undefined | { abort: true; reason: string }> {
   const { url, strict = false } = options;
   const inHand = await judgeInHand(context, options, judges);
@@ -94,7 +94,7 @@ function describe(reasons: readonly PreflightReason[]): string {
 function judgeInHand(
   { paymentRequired, selectedRequirements }: PaymentCreation,
   options: PreflightHookOptions,
-  judges: Judges,
+  judges: PreflightEngine,
 ): Promise<Preflight> {
   const { url = null } = options;
   const chosen = chosenOf(paymentRequired, selectedRequirements);

@@ -1,4 +1,4 @@
-import { dollars, type Operation, priceUsd } from '../../../plugins/offers.ts';
+import { type DocumentedOperation, dollars, priceUsd } from '../../../plugins/offers.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** `/.well-known/x402`: the paid operations and the recipient (interface spec 2.8). */
@@ -111,6 +111,6 @@ export function serviceDescription(facts: ServiceFacts) {
   };
 }
 
-function toEndpoint({ method, path, parameters, offer, description }: Operation) {
+function toEndpoint({ method, path, parameters, offer, description }: DocumentedOperation) {
   return { method, path, params: parameters, priceUsd: priceUsd(offer), description };
 }

@@ -1,4 +1,4 @@
-import { dollars, type Operation } from '../../../plugins/offers.ts';
+import { type DocumentedOperation, dollars } from '../../../plugins/offers.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** `/llms.txt`, in the format of llmstxt.org. */
@@ -40,7 +40,7 @@ function introduction({ version, checksVersion, isLive }: ServiceFacts): string[
 
 function operationLists(facts: ServiceFacts): string[] {
   const operations = apiOperations(facts);
-  const list = (kind: Operation['offer']['kind']) =>
+  const list = (kind: DocumentedOperation['offer']['kind']) =>
     operations
       .filter(({ offer }) => offer.kind === kind)
       .map(
@@ -85,7 +85,7 @@ function documentList({ baseUrl, siteUrl }: ServiceFacts): string[] {
   ];
 }
 
-function inFull(operation: Operation): string[] {
+function inFull(operation: DocumentedOperation): string[] {
   const { description, parameters } = operation;
   return [
     `### ${nameOf(operation)}`,
@@ -100,11 +100,11 @@ function inFull(operation: Operation): string[] {
   ];
 }
 
-function nameOf({ method, path }: Operation): string {
+function nameOf({ method, path }: DocumentedOperation): string {
   return `${method} ${path}`;
 }
 
-function costOf({ offer }: Operation): string {
+function costOf({ offer }: DocumentedOperation): string {
   return offer.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}. ` : '';
 }
 

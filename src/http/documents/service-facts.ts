@@ -1,4 +1,4 @@
-import type { Operation } from '../../../plugins/offers.ts';
+import type { DocumentedOperation } from '../../../plugins/offers.ts';
 import { CAP_POINTS, GRADES, POINTS, WEIGHTS } from '../../engine/score.ts';
 
 export const SERVICE_NAME = 'x402 Conformance Scanner';
@@ -35,11 +35,11 @@ export type ServiceFacts = {
   readonly isLive: boolean;
   /** True if `/mcp` is served; its tools are not operations of the API. */
   readonly hasMcp: boolean;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DocumentedOperation[];
 };
 
 /** The operations without the documents themselves. */
-export function apiOperations({ operations }: ServiceFacts): readonly Operation[] {
+export function apiOperations({ operations }: ServiceFacts): readonly DocumentedOperation[] {
   return operations.filter(({ tag }) => tag !== DOCUMENTS_TAG);
 }
 

@@ -9,7 +9,7 @@ export type AnswerView =
   | { readonly problem: string; readonly search: string | null }
   | (ReturnType<typeof answerView> & { readonly problem: null });
 
-export type Answered = Requested & {
+export type PreflightAnswer = Requested & {
   readonly preflight: Preflight;
   /** The address that was asked; null if the origin names none. */
   readonly path: string | null;
@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<ReasonCode, string>> = {
 
 const MAX_OFFERS = 5;
 
-export function answerView(answered: Answered) {
+export function answerView(answered: PreflightAnswer) {
   const { preflight, origin, path } = answered;
   const { verdict, reasons, terms, otherWays = [] } = preflight;
   const offers = terms?.offers ?? [];

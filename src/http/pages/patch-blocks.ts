@@ -2,7 +2,7 @@ import type { ScanReport } from '../../model/report.ts';
 import { STACKS, type Stack } from '../../patches/patch.ts';
 import { readPatchValues } from '../../patches/patch-values.ts';
 import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
-import type { Finding } from './report-findings.ts';
+import type { PageFinding } from './report-findings.ts';
 
 /** A patch lists every route of the seller, and a page stays small. */
 const MAX_PATCH_CHARS = 4_500;
@@ -11,7 +11,7 @@ const DEFAULT_STACK: Stack = 'express';
 /** The gravest findings, each with its patch for one stack and links to the same page for the others. */
 export function fixFirst(
   report: ScanReport,
-  findings: readonly Finding[],
+  findings: readonly PageFinding[],
   wanted: string | null,
   isBrief: boolean,
 ) {

@@ -32,7 +32,7 @@ const MAX_EVIDENCE_BRIEF = 80;
 
 type Judged = Pick<ScanReport, 'results' | 'payableBy'>;
 type Row = ReturnType<typeof rowOf>;
-export type Finding = Row & {
+export type PageFinding = Row & {
   /** Findings that are not judged because of this one. */
   readonly follows: readonly Row[];
   /** Its own cost and that of what follows from it. */
@@ -87,14 +87,17 @@ export function reportFindings(
   const unevaluated = { count: causeOf.size, text: unevaluatedText(groups, failed) };
   return { first, categories, undetermined, unevaluated, costs };
 
-  function withConsequences(row: Row): Finding {
+  function withConsequences(row: Row): PageFinding {
     const follows = following.filter(({ cause }) => cause === row.id);
     return { ...row, follows, cost: follows.reduce((sum, one) => sum + one.points, row.points) };
   }
 }
 
 /** The findings that cost most, across categories; of equals, the graver one. */
-function findFirst(problems: readonly Finding[], costs: readonly ScoreCost[]): readonly Finding[] {
+function findFirst(
+  problems: readonly PageFinding[],
+  costs: readonly ScoreCost[],
+): readonly PageFinding[] {
   const order = costs.map(({ id }) => id);
   return problems
     .filter(({ cost }) => cost > 0)

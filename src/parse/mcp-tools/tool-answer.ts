@@ -17,7 +17,7 @@ import {
 import { parseChallenge } from '../x402/challenge.ts';
 import { rpcResponse } from './tool-list.ts';
 
-export type ToolAnswer = {
+export type ToolAnswerReading = {
   readonly answer: HttpObservation;
   readonly facts: Pick<ToolFacts, 'binding' | 'isError'>;
 };
@@ -29,9 +29,9 @@ const PAYMENT_REQUIRED_CODE = 402;
 /** SDKs report invalid arguments as a result that is an error. */
 const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|required propert/i;
 const MAX_TEXT_CHARS = 16_384;
-const NOTHING: ToolAnswer['facts'] = { binding: null, isError: null };
+const NOTHING: ToolAnswerReading['facts'] = { binding: null, isError: null };
 
-export function readToolAnswer(seen: HttpObservation, id: number): ToolAnswer {
+export function readToolAnswer(seen: HttpObservation, id: number): ToolAnswerReading {
   if (!seen.ok || seen.data.status === 402) return { answer: seen, facts: NOTHING };
   const response = rpcResponse(seen.data, id);
   if (response === null) return { answer: withoutResponse(seen), facts: NOTHING };
@@ -53,7 +53,7 @@ export function readToolAnswer(seen: HttpObservation, id: number): ToolAnswer {
 function readResult(
   result: JsonObject,
   as: (status: number, text: string, more?: HttpData['headers']) => HttpObservation,
-): ToolAnswer {
+): ToolAnswerReading {
   const isError = result['isError'] === true;
   const receipt = jsonObject(result['_meta'])['x402/payment-response'];
   const receipts = receipt === undefined ? [] : [header('payment-response', receipt)];

@@ -9,7 +9,7 @@ import {
   type ServedDocument,
   type StackPatches,
 } from '../patch.ts';
-import { type PatchValues, type SoldRoute, unknownRoute } from '../patch-values.ts';
+import { type PatchRoute, type PatchValues, unknownRoute } from '../patch-values.ts';
 import {
   bazaarImport,
   guardedRoutes,
@@ -112,7 +112,7 @@ function amendOpenApi(values: PatchValues): string {
   ].join('\n');
 }
 
-function paidStub(route: SoldRoute, index: number): string[] {
+function paidStub(route: PatchRoute, index: number): string[] {
   const { responses, ...extra } = paidOperation(route);
   const { template } = route;
   const path = template === null ? 'ROUTE' : python(writeRoute(template, 'fastapi'));

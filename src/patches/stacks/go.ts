@@ -15,8 +15,8 @@ import {
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
+  type PatchRoute,
   type PatchValues,
-  type SoldRoute,
   toResourceUrl,
 } from '../patch-values.ts';
 import { routePattern, writeRoute } from '../route-template.ts';
@@ -97,7 +97,7 @@ export const GO: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'go', code: serve(document) }],
 };
 
-function patternOf(routes: readonly SoldRoute[]): string {
+function patternOf(routes: readonly PatchRoute[]): string {
   if (routes.some(({ template }) => template === null)) return 'ROUTE';
   const patterns = routes.flatMap(({ template }) =>
     template === null ? [] : [routePattern(template)],
@@ -150,7 +150,7 @@ function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
 
 function soldRoute(
   name: string,
-  route: SoldRoute,
+  route: PatchRoute,
   values: PatchValues,
   bazaar = false,
 ): readonly string[] {
@@ -177,7 +177,7 @@ function soldRoute(
 }
 
 /** The x402 module writes parameters in brackets, the mux in braces. */
-function routeEntries(route: SoldRoute, name: string): readonly string[] {
+function routeEntries(route: PatchRoute, name: string): readonly string[] {
   const { template, example } = route;
   if (template === null) {
     const asked = example === null ? '' : ` behind ${example}`;
@@ -214,7 +214,7 @@ function machineOf(network: string): 'evm' | 'svm' {
   return isSolana(network) ? 'svm' : 'evm';
 }
 
-function discovery(name: string, { method }: SoldRoute): readonly string[] {
+function discovery(name: string, { method }: PatchRoute): readonly string[] {
   const asked = method ?? 'GET';
   return [
     `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,

@@ -17,7 +17,7 @@ import {
   type ServedDocument,
   type StackPatches,
 } from '../patch.ts';
-import { type PatchValues, type SoldRoute, unknownRoute } from '../patch-values.ts';
+import { type PatchRoute, type PatchValues, unknownRoute } from '../patch-values.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 /** Paths that are valid folder names; others stay a placeholder. */
@@ -76,7 +76,7 @@ function paidRoutes(values: PatchValues, extras: PaidExtras): Patch {
 }
 
 function routeModule(
-  routes: readonly SoldRoute[],
+  routes: readonly PatchRoute[],
   values: PatchValues,
   { proxy, bazaar = false }: PaidExtras,
 ): string[] {
@@ -121,8 +121,8 @@ function publicHandler(method: string, guarded: string, { origin }: PatchValues)
 }
 
 /** The methods of one path share a file; of two routes with the same method the first is kept. */
-function byFile(routes: readonly SoldRoute[]): readonly [string, readonly SoldRoute[]][] {
-  const files = new Map<string, [string, SoldRoute[]]>();
+function byFile(routes: readonly PatchRoute[]): readonly [string, readonly PatchRoute[]][] {
+  const files = new Map<string, [string, PatchRoute[]]>();
   for (const [index, route] of routes.entries()) {
     const file = routeFile(route.template);
     const key = route.template === null ? `${file} ${index}` : file;

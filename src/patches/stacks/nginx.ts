@@ -2,7 +2,7 @@
 import { json } from '../literals.ts';
 import type { Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
 import { part, whyNot } from '../patch.ts';
-import type { SoldRoute } from '../patch-values.ts';
+import type { PatchRoute } from '../patch-values.ts';
 import { hasParameters, routePattern, writeRoute } from '../route-template.ts';
 
 const FOLDER = '/srv/x402';
@@ -67,7 +67,7 @@ function application(what: string): Patch {
 }
 
 /** A location for each path. An unknown path gets a name with which nginx refuses to start. */
-function locations(routes: readonly SoldRoute[], lines: readonly string[]): Patch {
+function locations(routes: readonly PatchRoute[], lines: readonly string[]): Patch {
   const matches = routes.map(({ template }) => {
     if (template === null) return '<the route>';
     if (hasParameters(template)) return `~ ${routePattern(template)}`;

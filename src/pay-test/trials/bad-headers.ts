@@ -1,6 +1,6 @@
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
-import type { Finding } from '../result.ts';
+import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 const HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
@@ -13,7 +13,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 export async function badHeaders(
   tester: RouteTester,
   isAlive: () => Promise<boolean>,
-): Promise<Finding> {
+): Promise<TrialFinding> {
   const payment = await tester.pay();
   const delivered: string[] = [];
   const broken: string[] = [];

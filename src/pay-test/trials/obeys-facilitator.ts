@@ -1,9 +1,9 @@
 import { hasPaidPart, isPaidBody } from '../paid-body.ts';
-import { type Finding, judgeGift } from '../result.ts';
+import { judgeGift, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** T3: the facilitator answers `isValid: false`. */
-export async function obeysVerify(tester: RouteTester): Promise<Finding> {
+export async function obeysVerify(tester: RouteTester): Promise<TrialFinding> {
   const { nonce, isDelivered, seen } = await tester.attempt(
     {},
     { step: 'verify', fault: 'refuse' },
@@ -17,7 +17,7 @@ export async function obeysVerify(tester: RouteTester): Promise<Finding> {
 }
 
 /** T5: the facilitator answers settle with `success: false`. */
-export async function obeysSettle(tester: RouteTester): Promise<Finding> {
+export async function obeysSettle(tester: RouteTester): Promise<TrialFinding> {
   const { version, reply, isDelivered, seen } = await tester.attempt(
     {},
     { step: 'settle', fault: 'refuse' },

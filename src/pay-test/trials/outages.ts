@@ -1,28 +1,32 @@
-import type { Fault } from '../facilitator.ts';
+import type { FacilitatorFault } from '../facilitator.ts';
 import type { Step } from '../ledger.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { type Finding, worstOf } from '../result.ts';
-import type { Attempt, RouteTester } from '../route-tester.ts';
+import { type TrialFinding, worstOf } from '../result.ts';
+import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 import { lateMs } from '../timing.ts';
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
 const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
 
 /** T4: verify fails in four ways, all at once, told apart by nonce. */
-export async function failsClosed(tester: RouteTester): Promise<Finding> {
+export async function failsClosed(tester: RouteTester): Promise<TrialFinding> {
   return worstOf(
     await Promise.all(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault))),
   );
 }
 
 /** T6: settle fails in three ways, after the ledger took the payment. */
-export async function settleInDoubt(tester: RouteTester): Promise<Finding> {
+export async function settleInDoubt(tester: RouteTester): Promise<TrialFinding> {
   return worstOf(
     await Promise.all(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault))),
   );
 }
 
-async function tryOutage(tester: RouteTester, step: Step, fault: Fault): Promise<Finding> {
+async function tryOutage(
+  tester: RouteTester,
+  step: Step,
+  fault: FacilitatorFault,
+): Promise<TrialFinding> {
   const timeoutMs = lateMs(tester.timing);
   const send = () => tester.attempt({}, { step, fault, timeoutMs });
   const first = await send();
@@ -35,7 +39,10 @@ async function tryOutage(tester: RouteTester, step: Step, fault: Fault): Promise
   return { ...finding, evidence: `${step} ${name}: ${finding.evidence}` };
 }
 
-function judgeVerifyOutage(tester: RouteTester, { reply, isDelivered, seen }: Attempt): Finding {
+function judgeVerifyOutage(
+  tester: RouteTester,
+  { reply, isDelivered, seen }: PaymentAttempt,
+): TrialFinding {
   if (isDelivered) return { status: 'fail', evidence: seen, isGift: true };
   const isLate = reply.ms > tester.timing.patienceMs;
   return isLate
@@ -43,7 +50,10 @@ function judgeVerifyOutage(tester: RouteTester, { reply, isDelivered, seen }: At
     : { status: 'pass', evidence: seen };
 }
 
-function judgeSettleOutage(tester: RouteTester, { nonce, reply, seen }: Attempt): Finding {
+function judgeSettleOutage(
+  tester: RouteTester,
+  { nonce, reply, seen }: PaymentAttempt,
+): TrialFinding {
   const calls = tester.ledger.calls(nonce, 'settle');
   const amounts = new Set(calls.map(({ requirements }) => amountIn(requirements)));
   if (amounts.size > 1) {

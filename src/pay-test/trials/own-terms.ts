@@ -1,6 +1,6 @@
 import { caip2 } from '../../parse/x402/networks.ts';
-import type { Challenge, Terms } from '../payer.ts';
-import type { Finding } from '../result.ts';
+import type { SellerChallenge, Terms } from '../payer.ts';
+import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** An address without an owner. */
@@ -11,7 +11,7 @@ const NETWORKS = {
 } as const;
 
 /** T2: the buyer signs for terms of his own, and claims in the payload that they were accepted. */
-export async function ownTerms(tester: RouteTester): Promise<Finding> {
+export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
   const seen: string[] = [];
   let isGift = false;
   let isHandedOn = false;
@@ -27,7 +27,10 @@ export async function ownTerms(tester: RouteTester): Promise<Finding> {
   return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: seen.join('; '), isGift };
 }
 
-function variantsOf({ version, terms }: Challenge): readonly (readonly [string, Partial<Terms>])[] {
+function variantsOf({
+  version,
+  terms,
+}: SellerChallenge): readonly (readonly [string, Partial<Terms>])[] {
   const names = NETWORKS[version];
   const network = names.find((one) => caip2(one) !== caip2(terms.network)) ?? names[0];
   const amount = terms.amount === '1' ? '2' : '1';

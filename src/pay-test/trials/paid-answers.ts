@@ -1,8 +1,8 @@
-import { type Finding, notRun } from '../result.ts';
+import { notRun, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** T13: a shared cache must not hand a paid answer to others. */
-export function caches({ paid }: RouteTester): Finding {
+export function caches({ paid }: RouteTester): TrialFinding {
   if (paid === null) return notRun('no paid answer to look at');
   const written = paid.headers['cache-control'] ?? '';
   const directives = written
@@ -18,7 +18,7 @@ export function caches({ paid }: RouteTester): Finding {
 }
 
 /** T14: failed work must not be charged. */
-export async function failedWork(tester: RouteTester): Promise<Finding> {
+export async function failedWork(tester: RouteTester): Promise<TrialFinding> {
   const { nonce, reply, seen } = await tester.attempt();
   const evidence = `a good payment: ${seen}`;
   const isSettled = tester.ledger.settled(nonce) !== null;

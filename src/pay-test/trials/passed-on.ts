@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { REFUSED, type TestFacilitator } from '../facilitator.ts';
 import { toMembers } from '../judge-payment.ts';
-import type { Call } from '../ledger.ts';
+import type { FacilitatorCall } from '../ledger.ts';
 import type { Payment } from '../payer.ts';
-import { type Finding, notRun } from '../result.ts';
+import { notRun, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
-import type { Reply } from '../seller-client.ts';
+import type { SellerReply } from '../seller-client.ts';
 
 export const ONLY_VERSION_2 = 'the seller speaks version 1, and this is of version 2';
 /** The outcome of a payment, and the step of the facilitator that refuses it. */
@@ -16,7 +16,7 @@ const ANSWERS = [
 ] as const;
 
 /** T15: the facilitator gets what an index lists: resource and bazaar extension of the challenge. */
-export function listsItself({ first, ledger }: RouteTester): Finding {
+export function listsItself({ first, ledger }: RouteTester): TrialFinding {
   if (first === null) return notRun('no good payment to look at');
   if (first.version === 1) return notRun(ONLY_VERSION_2);
   if ((first.required['resource'] ?? null) === null) return notRun('the challenge has no resource');
@@ -28,7 +28,7 @@ export function listsItself({ first, ledger }: RouteTester): Finding {
   return { status: 'pass', evidence: `${steps} got the resource and the extensions` };
 }
 
-function findDropped({ required }: Payment, { step, payload }: Call): readonly string[] {
+function findDropped({ required }: Payment, { step, payload }: FacilitatorCall): readonly string[] {
   const faults: string[] = [];
   const { resource = null } = payload;
   if (resource === null) faults.push(`${step} got no paymentPayload.resource`);
@@ -46,7 +46,7 @@ function findDropped({ required }: Payment, { step, payload }: Call): readonly s
 }
 
 /** T16: the buyer reads why verify refused the payment. */
-export async function saysWhy(tester: RouteTester): Promise<Finding> {
+export async function saysWhy(tester: RouteTester): Promise<TrialFinding> {
   const misbehaviour = { step: 'verify', fault: 'refuse' } as const;
   const { version, reply, isDelivered, seen } = await tester.attempt({}, misbehaviour);
   const said = `verify said ${REFUSED}: ${seen}`;
@@ -62,7 +62,7 @@ export async function saysWhy(tester: RouteTester): Promise<Finding> {
 }
 
 /** T18: EXTENSION-RESPONSES is for the seller, and stays there. */
-export async function keepsToItself(tester: RouteTester): Promise<Finding> {
+export async function keepsToItself(tester: RouteTester): Promise<TrialFinding> {
   const { version } = await tester.challenge();
   if (version === 1) return notRun(ONLY_VERSION_2);
   const { facilitator } = tester;
@@ -81,7 +81,7 @@ export async function keepsToItself(tester: RouteTester): Promise<Finding> {
 }
 
 /** True for the header, and for its content in another header or in the body. */
-function isPassedOn(reply: Reply, { mark, extensionResponses }: TestFacilitator): boolean {
+function isPassedOn(reply: SellerReply, { mark, extensionResponses }: TestFacilitator): boolean {
   if (!reply.ok) return false;
   const texts = [...Object.values(reply.headers), reply.body.toString('utf8')];
   const decoded = texts.map((text) => Buffer.from(text, 'base64').toString('utf8'));

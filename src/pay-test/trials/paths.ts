@@ -1,13 +1,13 @@
 import { isPaidBody } from '../paid-body.ts';
 import { describeReply, isDelivery } from '../replies.ts';
-import { type Finding, notRun } from '../result.ts';
+import { notRun, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 import type { Request } from '../seller-client.ts';
 
 type Variant = readonly [name: string, request: Partial<Request>];
 
 /** T11: unpaid requests that a router may take for the paid route. */
-export async function paths(tester: RouteTester): Promise<Finding> {
+export async function paths(tester: RouteTester): Promise<TrialFinding> {
   const { paid } = tester;
   if (paid === null) return notRun('no paid body to compare with');
   const gifts: string[] = [];

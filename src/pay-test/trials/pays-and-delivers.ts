@@ -1,8 +1,8 @@
-import { isDelivery, type Receipt, readReceipt } from '../replies.ts';
-import type { Finding, TrialStatus } from '../result.ts';
-import type { Attempt, RouteTester } from '../route-tester.ts';
+import { isDelivery, readReceipt, type SellerReceipt } from '../replies.ts';
+import type { TrialFinding, TrialStatus } from '../result.ts';
+import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 
-export type FirstPayment = Finding & {
+export type FirstPayment = TrialFinding & {
   /** True if the seller delivered without a call to this facilitator. */
   readonly isUnasked: boolean;
   /** The reason that no other trial can be judged; null if they can. */
@@ -27,14 +27,14 @@ export async function paysAndDelivers(tester: RouteTester): Promise<FirstPayment
   return { status: isRefused ? 'warn' : status, evidence: `${seen}${fault}`, ...flags };
 }
 
-async function payFirst(tester: RouteTester): Promise<Attempt> {
+async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {
   const payment = await tester.pay();
   tester.first = payment;
   return tester.send(payment);
 }
 
 function judgeReceipt(
-  receipt: Receipt | null,
+  receipt: SellerReceipt | null,
   given: string | undefined,
 ): readonly [TrialStatus, string] {
   if (receipt === null) return ['fail', '; no settlement header that can be decoded'];
@@ -46,7 +46,7 @@ function judgeReceipt(
   return payer === '' ? ['warn', '; its settlement header names no payer'] : ['pass', ''];
 }
 
-function findHopeless({ reply, isDelivered }: Attempt, isAsked: boolean): string | null {
+function findHopeless({ reply, isDelivered }: PaymentAttempt, isAsked: boolean): string | null {
   if (!reply.ok && reply.why === 'silent') return 'the seller does not answer a good payment';
   if (isDelivered || isAsked) return null;
   return 'the seller neither delivers a good payment nor asks this facilitator';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { type Finding, notRun, worstOf } from '../result.ts';
-import type { Attempt, RouteTester } from '../route-tester.ts';
+import { notRun, type TrialFinding, worstOf } from '../result.ts';
+import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 import { lateMs } from '../timing.ts';
 import { ONLY_VERSION_2 } from './passed-on.ts';
 
@@ -12,10 +12,10 @@ const FORMS = [
 ] as const;
 
 /** T17: settle answers `settlement_pending` with a transaction, which is neither success nor refusal. */
-export async function pending(tester: RouteTester): Promise<Finding> {
+export async function pending(tester: RouteTester): Promise<TrialFinding> {
   const { version } = await tester.challenge();
   if (version === 1) return notRun(ONLY_VERSION_2);
-  const findings: Finding[] = [];
+  const findings: TrialFinding[] = [];
   for (const [fault, name] of FORMS) {
     const timeoutMs = lateMs(tester.timing);
     const attempt = await tester.attempt({}, { step: 'settle', fault, timeoutMs });
@@ -28,7 +28,7 @@ export async function pending(tester: RouteTester): Promise<Finding> {
   return worstOf(findings);
 }
 
-function judgePending(tester: RouteTester, { nonce, reply, seen }: Attempt): Finding {
+function judgePending(tester: RouteTester, { nonce, reply, seen }: PaymentAttempt): TrialFinding {
   const [first, ...more] = tester.ledger.calls(nonce, 'settle');
   if (first === undefined) return notRun(`${seen}: nothing was settled`);
   const isOther = more.some(

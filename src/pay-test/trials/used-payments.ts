@@ -1,7 +1,7 @@
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
-import { type Finding, judgeGift, notRun } from '../result.ts';
+import { judgeGift, notRun, type TrialFinding } from '../result.ts';
 import { type RouteTester, toRouteName } from '../route-tester.ts';
-import type { Answer } from '../seller-client.ts';
+import type { SellerAnswer } from '../seller-client.ts';
 
 const RACERS = 10;
 const STALE = [
@@ -10,7 +10,7 @@ const STALE = [
 ] as const;
 
 /** T7: the same header again, after it was settled. */
-export async function replay(tester: RouteTester): Promise<Finding> {
+export async function replay(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.pay();
   const { reply: first } = await tester.send(payment);
   const { reply: again } = await tester.send(payment);
@@ -24,12 +24,12 @@ export async function replay(tester: RouteTester): Promise<Finding> {
 }
 
 /** T8: the same header ten times at once. */
-export async function race(tester: RouteTester): Promise<Finding> {
+export async function race(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.pay();
   tester.facilitator.holdVerify(payment.nonce, RACERS, tester.timing.raceMs);
   const attempts = await Promise.all(Array.from({ length: RACERS }, () => tester.send(payment)));
   const delivered = attempts.map(({ reply }) => reply).filter(isDelivery);
-  const distinct: Answer[] = [];
+  const distinct: SellerAnswer[] = [];
   for (const one of delivered) {
     if (!distinct.some((other) => isRedelivery(other, one))) distinct.push(one);
   }
@@ -48,14 +48,14 @@ export async function race(tester: RouteTester): Promise<Finding> {
 export async function otherResource(
   tester: RouteTester,
   cheaper: RouteTester | null,
-): Promise<Finding> {
+): Promise<TrialFinding> {
   if (cheaper === null) return notRun('no other route with a lower price was found');
   const { isDelivered, seen } = await tester.send(await cheaper.pay());
   return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${seen}`);
 }
 
 /** T10: payments that are no longer valid, and that are not yet valid. */
-export async function stale(tester: RouteTester): Promise<Finding> {
+export async function stale(tester: RouteTester): Promise<TrialFinding> {
   const seen: string[] = [];
   let isGift = false;
   for (const [name, times] of STALE) {

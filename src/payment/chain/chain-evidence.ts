@@ -4,7 +4,13 @@ import { NodeError } from '../../answers/node-error.ts';
 import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
-import { clientOn, judgeReceipt, type Proof, readReceipt, tokenAbi } from './payment-proof.ts';
+import {
+  clientOn,
+  judgeReceipt,
+  type ReceiptVerdict,
+  readReceipt,
+  tokenAbi,
+} from './payment-proof.ts';
 
 /**
  * `isExpired`: the block is past `validBefore`, so no later block can use the authorization. `isFinal`:
@@ -38,7 +44,7 @@ export type ChainEvidence = {
    * Reads the proof in a receipt; `absent` if the node has none, null if it does not answer. Never
    * rejects.
    */
-  prove(payment: StoredPayment, transaction: Hex): Promise<Proof | 'absent' | null>;
+  prove(payment: StoredPayment, transaction: Hex): Promise<ReceiptVerdict | 'absent' | null>;
 };
 
 /** The clocks of chain and database may differ by this much. */
@@ -102,7 +108,7 @@ async function proofBy(
   node: NodeRequests,
   hash: Hex,
   payment: StoredPayment,
-): Promise<Proof | 'absent' | null> {
+): Promise<ReceiptVerdict | 'absent' | null> {
   try {
     const receipt = await readReceipt(node, hash, payment.requirements.asset);
     return receipt === null ? 'absent' : judgeReceipt(receipt, payment);

@@ -23,7 +23,7 @@ export const tokenAbi = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
 
-export type Receipt = {
+export type ChainReceipt = {
   readonly status: 'success' | 'reverted';
   readonly logs: readonly Log[];
   readonly transactionHash: Hex;
@@ -37,7 +37,7 @@ export async function readReceipt(
   node: NodeRequests,
   hash: Hex,
   contract: Address,
-): Promise<Receipt | null> {
+): Promise<ChainReceipt | null> {
   const method = 'eth_getTransactionReceipt';
   const found = await node.request({ method, params: [hash], contract });
   if (found === null) return null;
@@ -51,9 +51,12 @@ export async function readReceipt(
  * - `reverted`: mined, and moved nothing.
  * - `other`: whatever it did, it did not pay us by this authorization.
  */
-export type Proof = 'pays' | 'reverted' | 'other';
+export type ReceiptVerdict = 'pays' | 'reverted' | 'other';
 
-export function judgeReceipt({ status, logs }: Receipt, payment: StoredPayment): Proof {
+export function judgeReceipt(
+  { status, logs }: ChainReceipt,
+  payment: StoredPayment,
+): ReceiptVerdict {
   if (status === 'reverted') return 'reverted';
   return paysUs(logs, payment) ? 'pays' : 'other';
 }

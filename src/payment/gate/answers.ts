@@ -11,7 +11,7 @@ import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts
 import { isUnproved } from '../ledger/reconcile.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
-import { type Delivery, type Outcome, type Purchase, publishStep } from './purchase.ts';
+import { type PaidDelivery, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 
 /**
  * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
@@ -83,7 +83,7 @@ export async function findDelivery(
   stores: Pick<Store, 'answers' | 'now'>,
   entry: LedgerEntry,
   { isOwn }: { readonly isOwn: boolean },
-): Promise<Delivery> {
+): Promise<PaidDelivery> {
   const { answerId } = entry.last;
   const settledMs = settledAtMs(entry) ?? 0;
   const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
@@ -111,7 +111,7 @@ export type SendOptions = {
   written(): void;
 };
 
-export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer {
+export function paidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAnswer {
   const settlement = encodeSettlement(delivery.settlement);
   const { body } = delivery;
   const whole = typeof body === 'string' ? body : body();
@@ -135,7 +135,7 @@ export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer
 export type StoredDelivery = {
   readonly answerId: string;
   /** `transaction` is null, because the answer is not paid for yet. */
-  readonly delivery: Delivery;
+  readonly delivery: PaidDelivery;
 };
 
 /** Stores the whole answer durably before it is charged. */
@@ -166,7 +166,7 @@ function deliveryFrom(purchase: Purchase, stored: StoredAnswer): StoredDelivery 
   };
 }
 
-function unpaid({ key, payment, offer }: Purchase): Pick<Delivery, 'key' | 'settlement'> {
+function unpaid({ key, payment, offer }: Purchase): Pick<PaidDelivery, 'key' | 'settlement'> {
   const { network } = offer.requirements;
   return {
     key,
@@ -184,7 +184,7 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
 class MirroredError extends ServiceError {}
 
 /** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
-export function releasedData(reason: string, outcome: Outcome): JsonObject {
+export function releasedData(reason: string, outcome: PurchaseOutcome): JsonObject {
   const kept = { reason, isCounted: isPayersDoing(outcome) };
   const error = outcome.kind === 'refused' ? outcome.error : null;
   if (error instanceof PaymentRefused) {
@@ -199,7 +199,7 @@ export function releasedData(reason: string, outcome: Outcome): JsonObject {
 }
 
 /** True for ends by the payer, which count against key and identifier: neither our faults nor a 504. */
-function isPayersDoing(outcome: Outcome): boolean {
+function isPayersDoing(outcome: PurchaseOutcome): boolean {
   if (outcome.kind === 'disconnected') return true;
   if (outcome.kind !== 'refused') return false;
   const { error } = outcome;

@@ -10,14 +10,17 @@ import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
-export type Challenge = {
+export type ChallengeResponse = {
   /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /** Throws if the header would be too long for clients to echo: a fault of the route's texts. */
-export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefused): Challenge {
+export function challengeFor(
+  offer: RouteOffer,
+  { code, message }: PaymentRefused,
+): ChallengeResponse {
   const required: PaymentRequired = {
     x402Version: 2,
     error: `${code}: ${message}`,

@@ -19,7 +19,7 @@ const MAX_WAITING = 1_000;
 const MAX_WAITING_A_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
-export type Turn =
+export type ShareTurn =
   /** `hasWaited`: the caller must read the ledger again. */
   | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
   | { readonly kind: 'refused'; readonly error: Error }
@@ -40,7 +40,7 @@ export class FairShares {
   }
 
   /** Waits in order of arrival until this purchase may begin. */
-  async take(purchase: Purchase, stopping: AbortSignal): Promise<Turn> {
+  async take(purchase: Purchase, stopping: AbortSignal): Promise<ShareTurn> {
     if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
     if (this.#waiting >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
     const { payer, call } = purchase;

@@ -16,8 +16,8 @@ import { Challenges, type Preview } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
 import { FairShares } from './fair-shares.ts';
 import type { PaymentHeaders } from './payment-header.ts';
-import { type Delivery, type GateDeps, type Purchase, publishStep } from './purchase.ts';
-import { PurchaseRun, type RunOptions } from './purchase-run.ts';
+import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
+import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import {
   findLostAnswer,
   namesBuyer,
@@ -189,7 +189,7 @@ export class PaymentGate {
   /** Admits new work, waits for its turn, then claims, computes and settles it. */
   async #begin<Input>(
     purchase: Purchase<Input>,
-    read: Pick<RunOptions, 'entry' | 'identifier' | 'isVerified'>,
+    read: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
   ): Promise<Decision> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
@@ -237,7 +237,7 @@ export class PaymentGate {
   /** `isBuyers`: the caller has proved that he bought the answer, so writing it counts as delivery. */
   #send(
     purchase: Purchase,
-    delivery: Delivery,
+    delivery: PaidDelivery,
     isBuyers: boolean,
     isRedelivered = true,
   ): PaidAnswer {

@@ -12,17 +12,17 @@ import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { PaymentRefused, reasonWord, releasedData, storeDelivery } from './answers.ts';
 import { DebtRecord } from './debts.ts';
 import {
-  type Delivery,
   type GateDeps,
-  type Outcome,
+  type PaidDelivery,
   type Purchase,
+  type PurchaseOutcome,
   publishStep,
 } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
 import { type Ended, findEnd, withDeadline } from './waiting.ts';
 
-export type RunOptions = {
+export type PurchaseRunOptions = {
   readonly deps: GateDeps;
   /** The key as it was read last: it is free. The quickest writer wins the first step. */
   readonly entry: LedgerEntry | null;
@@ -39,17 +39,17 @@ export type RunOptions = {
 
 /** A facilitator that takes its time, and a block or two, must fit in before `validBefore`. */
 const MIN_LEFT_TO_SETTLE_MS = 15_000;
-const ABANDONED: Outcome = { kind: 'abandoned' };
+const ABANDONED: PurchaseOutcome = { kind: 'abandoned' };
 
 export class PurchaseRun<Input> {
   readonly #purchase: Purchase<Input>;
-  readonly #options: RunOptions;
+  readonly #options: PurchaseRunOptions;
   #writer: LedgerWriter | null = null;
   readonly #unpaid: DebtRecord;
   #computing: Promise<ComputedAnswer> | null = null;
   #isSettling = false;
 
-  constructor(purchase: Purchase<Input>, options: RunOptions) {
+  constructor(purchase: Purchase<Input>, options: PurchaseRunOptions) {
     this.#purchase = purchase;
     this.#options = options;
     this.#unpaid = new DebtRecord(options.deps, purchase);
@@ -61,15 +61,15 @@ export class PurchaseRun<Input> {
   }
 
   /** Never rejects: what is thrown on the way is the error to be answered. */
-  async run(): Promise<Outcome> {
-    const outcome = await this.#steps().catch((error: unknown): Outcome => {
+  async run(): Promise<PurchaseOutcome> {
+    const outcome = await this.#steps().catch((error: unknown): PurchaseOutcome => {
       return error instanceof StepLost ? ABANDONED : { kind: 'refused', error };
     });
     await this.#end(outcome);
     return outcome;
   }
 
-  async #steps(): Promise<Outcome> {
+  async #steps(): Promise<PurchaseOutcome> {
     const { deps, stopping, isVerified } = this.#options;
     const { call } = this.#purchase;
     const writer = await this.#claim();
@@ -121,7 +121,7 @@ export class PurchaseRun<Input> {
     return now.lastKey === key && now.liveKey === null;
   }
 
-  async #verify(): Promise<Outcome | null> {
+  async #verify(): Promise<PurchaseOutcome | null> {
     const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
@@ -153,7 +153,7 @@ export class PurchaseRun<Input> {
 
   async #store(
     computed: ComputedAnswer,
-  ): Promise<{ answerId: string; scanId: string | undefined; delivery: Delivery }> {
+  ): Promise<{ answerId: string; scanId: string | undefined; delivery: PaidDelivery }> {
     const { answers } = this.#options.deps.store;
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
@@ -174,7 +174,7 @@ export class PurchaseRun<Input> {
   }
 
   /** Frees the key if nothing was sent, keeps the work for its payer, gives back the share. */
-  async #end(outcome: Outcome): Promise<void> {
+  async #end(outcome: PurchaseOutcome): Promise<void> {
     const writer = this.#writer;
     if (outcome.kind === 'paid') {
       await this.#unpaid.clear();
@@ -195,7 +195,7 @@ export class PurchaseRun<Input> {
   }
 }
 
-function outcomeOf(ended: Ended): Outcome {
+function outcomeOf(ended: Ended): PurchaseOutcome {
   switch (ended) {
     case 'disconnected':
       return { kind: 'disconnected' };
@@ -223,13 +223,13 @@ export function findRefusal(
   return { kind: 'refused', error };
 }
 
-function reasonOf(outcome: Outcome): string {
+function reasonOf(outcome: PurchaseOutcome): string {
   if (outcome.kind === 'disconnected') return 'the client hung up';
   return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
 }
 
 /** The work was done, or goes on, and its payer does not have it: not for a fault of ours. */
-function isPayersToPay(outcome: Outcome): boolean {
+function isPayersToPay(outcome: PurchaseOutcome): boolean {
   if (outcome.kind !== 'refused') return false;
   return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;
 }

@@ -25,7 +25,7 @@ export type Purchase<Input = unknown> = {
 };
 
 /** A paid answer, ready for as many connections as ask for it. */
-export type Delivery = {
+export type PaidDelivery = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
@@ -38,8 +38,8 @@ export type Delivery = {
 };
 
 /** Outcome of a purchase's run. Its key is free by then, or its fate is in the ledger. */
-export type Outcome =
-  | { readonly kind: 'paid'; readonly delivery: Delivery }
+export type PurchaseOutcome =
+  | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
   /** Answered with this error; the payment settles nothing, now or later. */
   | { readonly kind: 'refused'; readonly error: unknown }
   /** Answered with this error; the reconciler finds out whether money moved. */

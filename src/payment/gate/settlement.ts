@@ -10,10 +10,10 @@ import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from '../set
 import type { EvmNetwork } from '../terms.ts';
 import { encodeSettlement, PaymentRefused, reasonWord, releasedData } from './answers.ts';
 import {
-  type Delivery,
   type GateDeps,
-  type Outcome,
+  type PaidDelivery,
   type Purchase,
+  type PurchaseOutcome,
   publishStep,
   RECONCILE_WITHIN_MS,
 } from './purchase.ts';
@@ -22,9 +22,9 @@ export class Settlement {
   readonly #deps: GateDeps;
   readonly #purchase: Purchase;
   readonly #writer: LedgerWriter;
-  readonly #delivery: Delivery;
+  readonly #delivery: PaidDelivery;
 
-  constructor(deps: GateDeps, purchase: Purchase, writer: LedgerWriter, delivery: Delivery) {
+  constructor(deps: GateDeps, purchase: Purchase, writer: LedgerWriter, delivery: PaidDelivery) {
     this.#deps = deps;
     this.#purchase = purchase;
     this.#writer = writer;
@@ -32,7 +32,7 @@ export class Settlement {
   }
 
   /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
-  async run(): Promise<Outcome> {
+  async run(): Promise<PurchaseOutcome> {
     const { facilitator } = this.#deps;
     const { payment, offer } = this.#purchase;
     if (!(await this.#declareIntent())) return this.#unknown(null);
@@ -94,8 +94,8 @@ export class Settlement {
   }
 
   /** Releases a claim whose payment was never sent, so that the payer may try it again, for example after a top-up. */
-  async #release(reason: string, error: Error): Promise<Outcome> {
-    const refused: Outcome = { kind: 'refused', error };
+  async #release(reason: string, error: Error): Promise<PurchaseOutcome> {
+    const refused: PurchaseOutcome = { kind: 'refused', error };
     try {
       await this.#writer.write('released', releasedData(reasonWord(reason), refused));
       return refused;
@@ -122,7 +122,7 @@ export class Settlement {
     );
   }
 
-  async #reconcile(outcome: DoubtfulOutcome): Promise<Outcome> {
+  async #reconcile(outcome: DoubtfulOutcome): Promise<PurchaseOutcome> {
     const { onError } = this.#deps;
     const { reason, transaction } = outcome;
     onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
@@ -158,7 +158,7 @@ export class Settlement {
     return await Promise.race([looking, late]).finally(() => patience.abort());
   }
 
-  #unknown(transaction: Hex | null): Outcome {
+  #unknown(transaction: Hex | null): PurchaseOutcome {
     const { payment, offer } = this.#purchase;
     const { network } = offer.requirements;
     return {
@@ -167,7 +167,7 @@ export class Settlement {
     };
   }
 
-  #paidBy(transaction: Hex | null): Outcome {
+  #paidBy(transaction: Hex | null): PurchaseOutcome {
     const settlement = { ...this.#delivery.settlement, transaction };
     return { kind: 'paid', delivery: { ...this.#delivery, settlement } };
   }

@@ -11,10 +11,10 @@ import {
 import type { PaidCall } from '../paid-route.ts';
 import { errorOfReleased, findDelivery } from './answers.ts';
 import {
-  type Delivery,
   type GateDeps,
-  type Outcome,
+  type PaidDelivery,
   type Purchase,
+  type PurchaseOutcome,
   RETRY_WITHIN_MS,
 } from './purchase.ts';
 import { refuseConflict } from './redelivery.ts';
@@ -64,7 +64,7 @@ export type CallInFlight = {
   readonly purchase: Purchase;
   /** After this, money may move even if the client disconnects. */
   readonly isSettling: boolean;
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<PurchaseOutcome>;
 };
 
 /** The keys that this process works on; calls with the same key join the first. */
@@ -82,8 +82,8 @@ export class InFlightCalls {
   /** The caller has made sure that there is none for this key. */
   start(
     purchase: Purchase,
-    run: { readonly isSettling: boolean; run(): Promise<Outcome> },
-  ): Promise<Outcome> {
+    run: { readonly isSettling: boolean; run(): Promise<PurchaseOutcome> },
+  ): Promise<PurchaseOutcome> {
     const outcome = run.run().finally(() => this.#calls.delete(purchase.key));
     this.#calls.set(purchase.key, {
       purchase,
@@ -104,7 +104,7 @@ export class InFlightCalls {
 export type Fate =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
   /** `entry` is null if this process has just sold it. */
-  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly entry: LedgerEntry | null }
+  | { readonly kind: 'paid'; readonly delivery: PaidDelivery; readonly entry: LedgerEntry | null }
   | { readonly kind: 'refused'; readonly error: unknown }
   | { readonly kind: 'disconnected' };
 

@@ -2,7 +2,7 @@
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
 import { findNodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { clientOn, type Receipt, readReceipt } from '../chain/payment-proof.ts';
+import { type ChainReceipt, clientOn, readReceipt } from '../chain/payment-proof.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;
@@ -20,7 +20,7 @@ export type GasFee = {
   readonly maxPriorityFeePerGas: bigint;
 };
 
-export type Call = {
+export type ContractCall = {
   /** The payment that it is for. */
   readonly key: string;
   readonly to: Hex;
@@ -30,7 +30,7 @@ export type Call = {
 
 export type SentTransaction = {
   readonly nonce: number;
-  readonly call: Call;
+  readonly call: ContractCall;
   readonly hash: Hex;
   /** The signed bytes; a further broadcast sends the same ones. */
   readonly raw: Hex;
@@ -39,7 +39,7 @@ export type SentTransaction = {
   /** Looks that found the nonce used, and no receipt. */
   looksWithoutReceipt: number;
   /** Resolves to the receipt; to null if another transaction used the nonce. */
-  readonly ended: PromiseWithResolvers<Receipt | null>;
+  readonly ended: PromiseWithResolvers<ChainReceipt | null>;
 };
 
 /** The transaction was not sent, because the account or its node is not ready. */
@@ -121,7 +121,7 @@ export class NonceQueue {
    * Sends the call with the next nonce; a call that is under way is not sent twice. Rejects with `NotSent`
    * only, and the node has no transaction of it then.
    */
-  send(call: Call): Promise<SentTransaction> {
+  send(call: ContractCall): Promise<SentTransaction> {
     const sending = this.#turn.then(() => this.#sendNow(call));
     this.#turn = sending.catch(() => undefined);
     return sending;
@@ -139,7 +139,7 @@ export class NonceQueue {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  async #sendNow(call: Call): Promise<SentTransaction> {
+  async #sendNow(call: ContractCall): Promise<SentTransaction> {
     const { node, account, chainId } = this.#options;
     const known = this.find(call.key);
     if (known !== null) return known;
@@ -180,7 +180,7 @@ export class NonceQueue {
     return this.#client.getTransactionCount({ address: this.#options.account.address, blockTag });
   }
 
-  #add(nonce: number, call: Call, raw: Hex): SentTransaction {
+  #add(nonce: number, call: ContractCall, raw: Hex): SentTransaction {
     const nowMs = performance.now();
     const sent: SentTransaction = {
       nonce,
@@ -190,7 +190,7 @@ export class NonceQueue {
       bornMs: nowMs,
       sentMs: nowMs,
       looksWithoutReceipt: 0,
-      ended: Promise.withResolvers<Receipt | null>(),
+      ended: Promise.withResolvers<ChainReceipt | null>(),
     };
     this.#sent.push(sent);
     this.#lookLater();

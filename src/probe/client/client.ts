@@ -6,10 +6,16 @@ import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
 import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
 import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
 import { type ProcessorTime, threadTime } from '../../guard/timers.ts';
-import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
+import type {
+  AnswerObservation,
+  Hop,
+  HttpData,
+  HttpMethod,
+  Observation,
+} from '../../model/observation.ts';
 import { sharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
-import type { Answer, ExchangeRequest, Outcome } from './response-collector.ts';
+import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import type { TextBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
 
@@ -128,7 +134,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     const redirects: Hop[] = [];
     let url = firstUrl(asked);
     // The body of a redirect is decoded only if it is the last answer, because decoding costs time.
-    let previous: (() => Promise<Seen<HttpData>>) | null = null;
+    let previous: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
       const isHop = previous !== null;
@@ -226,7 +232,7 @@ async function send(
   url: URL,
   request: ExchangeRequest,
   isHop: boolean,
-): Promise<Outcome> {
+): Promise<ExchangeOutcome> {
   try {
     return await connections.exchange(toOrigin(url), request);
   } catch (error) {
@@ -238,7 +244,7 @@ async function send(
 }
 
 /** Returns the target of a redirect that is to be followed; null for any other answer. */
-function locationOf(answer: Answer, { method, redirects }: ProbeRequest): string | null {
+function locationOf(answer: ExchangeAnswer, { method, redirects }: ProbeRequest): string | null {
   if (redirects === 'none' || !FOLLOWED[method].has(answer.status)) return null;
   return answer.headers.find(([name]) => name === 'location')?.[1] ?? null;
 }

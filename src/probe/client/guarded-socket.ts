@@ -1,6 +1,6 @@
 /** One connection to an origin: opened by the guard, counted byte by byte, closed where it takes too much. */
 import type { Socket } from 'node:net';
-import { type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
 import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
@@ -23,7 +23,7 @@ export type GuardedSocketOptions = {
 /** A request on its way over a socket. */
 export type CarriedRequest = {
   readonly request: { readonly capBytes: number };
-  end(failure: Failure): void;
+  end(failure: RequestFailure): void;
 };
 
 export type SocketEvents = {
@@ -92,13 +92,13 @@ export class GuardedSocket implements Meter {
   }
 
   /** Closes the connection, or ends its opening with this failure. */
-  close({ reason, detail }: Failure): void {
+  close({ reason, detail }: RequestFailure): void {
     this.#opening.abort(new ProbeFailure(reason, detail));
     this.#socket?.destroy();
   }
 
   /** Failure of an origin that has exceeded a limit; null before that. */
-  get #excess(): Failure | null {
+  get #excess(): RequestFailure | null {
     const { limits, budget } = this.#options;
     if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
     const maxBytes = maxAnswerBytes(this.carried?.request.capBytes ?? 0, limits);

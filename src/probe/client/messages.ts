@@ -12,16 +12,16 @@ export type PlainOptions = Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'ex
 export type ProbeCalls = {
   open(client: number, options: PlainOptions): void;
   /** An observation, long texts in shared memory: the serving thread passes them on unread. */
-  request(client: number, request: ProbeRequest): Promise<Answer<Serialized>>;
-  check(client: number, origin: Origin): Promise<Answer<Resolution>>;
+  request(client: number, request: ProbeRequest): Promise<ClientAnswer<Serialized>>;
+  check(client: number, origin: Origin): Promise<ClientAnswer<Resolution>>;
   /** The scan ran out of time. */
   expire(client: number): void;
   close(client: number): void;
 };
 
-export type Answer<T> = { readonly stats: ProbeStats } & (
+export type ClientAnswer<T> = { readonly stats: ProbeStats } & (
   | { readonly value: T }
-  | { readonly fault: Fault }
+  | { readonly fault: ClientFault }
 );
 
 /** News of the thread that belong to no call. */
@@ -41,12 +41,12 @@ export const NO_STATS: ProbeStats = {
 };
 
 /** An error that a client rejects with; classes do not survive the way between threads. */
-export type Fault =
+export type ClientFault =
   | { readonly name: 'OriginRefused'; readonly reason: RefusalReason; readonly message: string }
   | { readonly name: 'ResolverDown'; readonly detail: string }
   | { readonly name: 'other'; readonly message: string };
 
-export function toFault(error: unknown): Fault {
+export function toFault(error: unknown): ClientFault {
   if (error instanceof OriginRefused) {
     return { name: 'OriginRefused', reason: error.reason, message: error.message };
   }
@@ -54,7 +54,7 @@ export function toFault(error: unknown): Fault {
   return { name: 'other', message: error instanceof Error ? error.message : String(error) };
 }
 
-export function toError(fault: Fault): Error {
+export function toError(fault: ClientFault): Error {
   if (fault.name === 'OriginRefused') return new OriginRefused(fault.reason, fault.message);
   if (fault.name === 'ResolverDown') return new ResolverDown(fault.detail);
   return new Error(fault.message);

@@ -12,11 +12,17 @@ import {
   createInflate,
   createInflateRaw,
 } from 'node:zlib';
-import type { Failure } from '../../guard/failures.ts';
-import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
+import type { RequestFailure } from '../../guard/failures.ts';
+import type {
+  AnswerObservation,
+  Hop,
+  HttpData,
+  HttpMethod,
+  Observation,
+} from '../../model/observation.ts';
 import { deserializeFrozen, SHARED_FROM_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { GrowingBuffer, releasePages } from './growing-buffer.ts';
-import type { Answer } from './response-collector.ts';
+import type { ExchangeAnswer } from './response-collector.ts';
 
 export type DecodedBody = {
   /** A long text that is UTF-8 already stays as it is, in shared memory. */
@@ -32,7 +38,7 @@ export type DecodedBody = {
  * order mark or the charset of Content-Type says otherwise; bytes that are no valid text become
  * U+FFFD. A body with a NUL byte is no text.
  */
-export async function decodeBody(answer: Answer, capBytes: number): Promise<DecodedBody> {
+export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Promise<DecodedBody> {
   const layers = listOf(answer, 'content-encoding').filter((layer) => layer !== 'identity');
   const [layer] = layers;
   let bytes = answer.body;
@@ -82,7 +88,7 @@ function decoderFor(layer: string, bytes: Buffer): Transform | null {
   return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(flush) : createInflateRaw(flush);
 }
 
-function charsetOf(answer: Answer, bytes: Buffer): string {
+function charsetOf(answer: ExchangeAnswer, bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   const contentType = answer.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
@@ -94,7 +100,7 @@ function charsetOf(answer: Answer, bytes: Buffer): string {
   }
 }
 
-function listOf(answer: Answer, wanted: string): string[] {
+function listOf(answer: ExchangeAnswer, wanted: string): string[] {
   return answer.headers
     .filter(([name]) => name === wanted)
     .flatMap(([, value]) => value.toLowerCase().split(','))
@@ -112,9 +118,9 @@ export type AnswerContext = {
 
 /** The observation that an answer makes: plain data, frozen, the body as text. */
 export async function observeAnswer(
-  answer: Answer,
+  answer: ExchangeAnswer,
   context: AnswerContext,
-): Promise<Seen<HttpData>> {
+): Promise<AnswerObservation<HttpData>> {
   const { text, isCut, isBinary } = await decodeBody(answer, context.capBytes);
   const members = {
     url: context.url.href,
@@ -133,9 +139,9 @@ export async function observeAnswer(
 
 /** A redirect that was not followed to its end: the redirect itself is the answer. */
 export function refuseRedirect(
-  seen: Seen<HttpData>,
+  seen: AnswerObservation<HttpData>,
   to: string,
-  { reason, detail }: { reason: string; detail: string } | Failure,
+  { reason, detail }: { reason: string; detail: string } | RequestFailure,
 ): Observation<HttpData> {
   return { ...seen, data: { ...seen.data, refusedRedirect: { to, why: `${reason}: ${detail}` } } };
 }

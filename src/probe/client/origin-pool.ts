@@ -2,12 +2,16 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Pool } from 'undici';
-import { type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { startPatientTimer } from '../../guard/timers.ts';
 import { GuardedClient } from './guarded-client.ts';
 import { GuardedSocket, type OpenSocket, type SocketEvents } from './guarded-socket.ts';
-import { type ExchangeRequest, type Outcome, ResponseCollector } from './response-collector.ts';
+import {
+  type ExchangeOutcome,
+  type ExchangeRequest,
+  ResponseCollector,
+} from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 export type OriginPoolOptions = {
@@ -18,14 +22,17 @@ export type OriginPoolOptions = {
 };
 
 type Attempt = {
-  readonly outcome: Outcome;
+  readonly outcome: ExchangeOutcome;
   readonly isSent: boolean;
   readonly mayRepeat: boolean;
 };
 
-const OVER_BUDGET: Failure = { reason: 'budget', detail: 'the scan has used up its requests' };
+const OVER_BUDGET: RequestFailure = {
+  reason: 'budget',
+  detail: 'the scan has used up its requests',
+};
 const NO_MORE_CONNECTIONS = 'the scan has used up its connections, or their handshakes its time';
-const FIRST_FAILED: Failure = { reason: 'reset', detail: 'the first connection failed' };
+const FIRST_FAILED: RequestFailure = { reason: 'reset', detail: 'the first connection failed' };
 /** Failed connections, none having succeeded, after which an origin is not dialled again. */
 const FAILED_CONNECTIONS = 2;
 /** Connections that one request is tried on, where others of the origin stand. */
@@ -57,7 +64,7 @@ export class OriginPool implements SocketEvents {
   #isFirstOfMany = false;
   #hasConnected = false;
   #failedConnections = 0;
-  #closed: Failure | null = null;
+  #closed: RequestFailure | null = null;
   #pausedUntil = 0;
   #pause: NodeJS.Timeout | undefined;
 
@@ -82,7 +89,7 @@ export class OriginPool implements SocketEvents {
     });
   }
 
-  async run(request: ExchangeRequest): Promise<Outcome> {
+  async run(request: ExchangeRequest): Promise<ExchangeOutcome> {
     this.#isFirstOfMany ||= request.isFirstOfMany === true;
     let priority: number = request.method === 'POST' ? PRIORITY.post : PRIORITY.usual;
     let sent = 0;
@@ -107,7 +114,7 @@ export class OriginPool implements SocketEvents {
   }
 
   /** Ends everything: what waits gets the failure, a header that was seen is kept. */
-  close(failure: Failure): void {
+  close(failure: RequestFailure): void {
     if (this.#closed !== null) return;
     this.#closed = failure;
     clearTimeout(this.#pause);
@@ -172,14 +179,14 @@ export class OriginPool implements SocketEvents {
     return { outcome, isSent: response.isSent, mayRepeat };
   }
 
-  #mayRepeat(response: ResponseCollector, failure: Failure): boolean {
+  #mayRepeat(response: ResponseCollector, failure: RequestFailure): boolean {
     return response.isSent
       ? this.#maySendAgain(response, failure)
       : this.#mayGoElsewhere(response, failure);
   }
 
   /** The connection was closed as the request went out, or what came was a body after HEAD. */
-  #maySendAgain(response: ResponseCollector, { reason }: Failure): boolean {
+  #maySendAgain(response: ResponseCollector, { reason }: RequestFailure): boolean {
     const { request, socket, hasAnswerBegun, isOnKept } = response;
     if (request.method === 'POST') return false;
     if (reason === 'malformed') return isOnKept && socket?.lastMethod === 'HEAD';
@@ -189,7 +196,7 @@ export class OriginPool implements SocketEvents {
   }
 
   /** The connection could not be opened. */
-  #mayGoElsewhere({ socket }: ResponseCollector, failure: Failure): boolean {
+  #mayGoElsewhere({ socket }: ResponseCollector, failure: RequestFailure): boolean {
     if (socket === null) return false;
     if (this.#doWithout()) return true;
     this.#failedConnections += 1;
@@ -223,6 +230,6 @@ export class OriginPool implements SocketEvents {
   }
 }
 
-function notTried(failure: Failure): Attempt {
+function notTried(failure: RequestFailure): Attempt {
   return { outcome: { kind: 'failure', failure }, isSent: false, mayRepeat: false };
 }

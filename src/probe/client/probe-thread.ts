@@ -6,7 +6,7 @@ import type { HttpData, Observation } from '../../model/observation.ts';
 import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import {
-  type Answer,
+  type ClientAnswer,
   type News,
   NO_STATS,
   type PlainOptions,
@@ -138,7 +138,7 @@ class RunningThread {
     const calls = this.#calls;
     let stats: ProbeStats = NO_STATS;
     const expire = () => void calls.expire(number);
-    const ask = async <T>(call: () => Promise<Answer<T>>): Promise<T> => {
+    const ask = async <T>(call: () => Promise<ClientAnswer<T>>): Promise<T> => {
       const answer = await this.#call(call);
       stats = answer.stats;
       if ('fault' in answer) throw toError(answer.fault);

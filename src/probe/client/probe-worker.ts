@@ -4,8 +4,8 @@ import { expose } from 'comlink';
 import { serialize } from '../../parse/json/transfer.ts';
 import { createProbeClient, type ProbeClient } from './client.ts';
 import {
-  type Answer,
-  type Fault,
+  type ClientAnswer,
+  type ClientFault,
   type News,
   NO_STATS,
   type ProbeCalls,
@@ -13,7 +13,7 @@ import {
 } from './messages.ts';
 import { TextBudget } from './scan-budget.ts';
 
-const CLOSED: Fault = { name: 'other', message: 'this client is closed' };
+const CLOSED: ClientFault = { name: 'other', message: 'this client is closed' };
 
 type Opened = { readonly client: ProbeClient; readonly clock: AbortController };
 
@@ -51,7 +51,7 @@ tell({ kind: 'ready' });
 async function answer<T>(
   number: number,
   ask: (client: ProbeClient) => Promise<T>,
-): Promise<Answer<T>> {
+): Promise<ClientAnswer<T>> {
   const client = opened.get(number)?.client;
   if (client === undefined) return { fault: CLOSED, stats: NO_STATS };
   try {

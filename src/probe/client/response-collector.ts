@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
-import { classifyFailure, type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
@@ -23,7 +23,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly request: ExchangeRequest;
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<ExchangeOutcome>;
   isSent = false;
   hasAnswerBegun = false;
   /** True once settled; later bytes are dropped. */
@@ -34,7 +34,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   isOnKept = false;
   /** A connection was opened, or taken, for this request. */
   hasConnected = false;
-  readonly #settle: (outcome: Outcome) => void;
+  readonly #settle: (outcome: ExchangeOutcome) => void;
   /** Number of round trips up to and with this one. */
   readonly #round: number;
   readonly #limits: Limits;
@@ -45,11 +45,11 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #pieceBytes = 0;
   #interimResponses = 0;
   #firstByteMs: number | undefined;
-  #head: Pick<Answer, 'status' | 'headers'> | undefined;
+  #head: Pick<ExchangeAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
   constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget) {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.request = request;
     this.outcome = promise;
     this.#settle = resolve;
@@ -68,7 +68,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   /** Ends the request and its connection; a status and headers that have arrived are kept. */
-  end(failure: Failure): void {
+  end(failure: RequestFailure): void {
     if (this.isOver) return;
     this.#conclude(failure);
     this.#hangUp(failure);
@@ -124,18 +124,18 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (!this.isOver) this.#conclude(classifyFailure(error));
   }
 
-  #conclude(failure: Failure): void {
+  #conclude(failure: RequestFailure): void {
     if (this.#head === undefined) this.#finish({ kind: 'failure', failure });
     else this.#finish(this.#answered({ truncated: true, bodyFailure: failure.reason }));
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: ExchangeOutcome): void {
     this.isOver = true;
     this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.#round);
     this.#settle(outcome);
   }
 
-  #hangUp(failure: Failure): void {
+  #hangUp(failure: RequestFailure): void {
     if (this.#controller === undefined) this.socket?.close(failure);
     else this.#controller.abort(new ProbeFailure(failure.reason, failure.detail));
   }
@@ -152,7 +152,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (spent !== null) this.end({ reason: 'budget', detail: spent });
   }
 
-  #answered(rest: Pick<Answer, 'truncated' | 'bodyFailure'>): Outcome {
+  #answered(rest: Pick<ExchangeAnswer, 'truncated' | 'bodyFailure'>): ExchangeOutcome {
     const { status, headers } = this.#head ?? { status: 0, headers: [] };
     const body = this.#body.contents();
     const firstByteMs = Math.round(this.#firstByteMs ?? 0);
@@ -161,7 +161,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 }
 
 /** Bytes are UTF-8 where they are valid as such (some sellers send it), else Latin-1 (RFC 9110). */
-function readHeaders(fields: readonly (string | Buffer)[]): Answer['headers'] {
+function readHeaders(fields: readonly (string | Buffer)[]): ExchangeAnswer['headers'] {
   const texts = fields.map((field) =>
     typeof field === 'string' ? field : field.toString(isUtf8(field) ? 'utf8' : 'latin1'),
   );
@@ -185,7 +185,7 @@ export type ExchangeRequest = {
   readonly isFirstOfMany?: boolean;
 };
 
-export type Answer = {
+export type ExchangeAnswer = {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** At most the first `capBytes` bytes, still encoded. */
@@ -195,6 +195,6 @@ export type Answer = {
   readonly firstByteMs: number;
 };
 
-export type Outcome =
-  | { readonly kind: 'answer'; readonly answer: Answer }
-  | { readonly kind: 'failure'; readonly failure: Failure };
+export type ExchangeOutcome =
+  | { readonly kind: 'answer'; readonly answer: ExchangeAnswer }
+  | { readonly kind: 'failure'; readonly failure: RequestFailure };

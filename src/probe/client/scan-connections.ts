@@ -1,7 +1,7 @@
 /** Names, connections and counts of one scan. */
 import type { SecureContext } from 'node:tls';
 import { OriginRefused } from '../../guard/errors.ts';
-import { type Failure, ProbeFailure, ResolverDown } from '../../guard/failures.ts';
+import { ProbeFailure, type RequestFailure, ResolverDown } from '../../guard/failures.ts';
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
@@ -10,7 +10,7 @@ import type { ProcessorTime } from '../../guard/timers.ts';
 import { originSecureContext } from '../../guard/tls-handshake.ts';
 import { retryAfterMs } from '../../parse/text/http-header.ts';
 import { OriginPool } from './origin-pool.ts';
-import type { ExchangeRequest, Outcome } from './response-collector.ts';
+import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import { ScanBudget } from './scan-budget.ts';
 
 export type ScanConnectionsOptions = {
@@ -22,7 +22,7 @@ export type ScanConnectionsOptions = {
   readonly processorTime: ProcessorTime;
 };
 
-const NO_MORE: Failure = {
+const NO_MORE: RequestFailure = {
   reason: 'rate-limited',
   detail: 'not sent, as the origin kept answering 429',
 };
@@ -35,8 +35,8 @@ export class ScanConnections {
   readonly #pools = new Map<string, OriginPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
   /** Releases the requests that wait for a name when the scan ends. */
-  readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: Failure }>();
-  #closed: Failure | null = null;
+  readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: RequestFailure }>();
+  #closed: RequestFailure | null = null;
   #uncured429s = 0;
 
   constructor(options: ScanConnectionsOptions) {
@@ -55,7 +55,7 @@ export class ScanConnections {
   }
 
   /** One answer, after the one wait that a 429 may ask for. Throws like `ProbeClient.request`. */
-  async exchange(origin: Origin, request: ExchangeRequest): Promise<Outcome> {
+  async exchange(origin: Origin, request: ExchangeRequest): Promise<ExchangeOutcome> {
     const { limits } = this.#options;
     if (this.#uncured429s >= limits.maxRateLimited) return { kind: 'failure', failure: NO_MORE };
     const pool = await this.#poolOf(origin);
@@ -76,7 +76,7 @@ export class ScanConnections {
   }
 
   /** Ends every open request with this failure, and refuses those to come. */
-  close(failure: Failure): void {
+  close(failure: RequestFailure): void {
     this.#closed ??= failure;
     this.#end.resolve({ kind: 'closed', failure: this.#closed });
     for (const pool of this.#pools.values()) pool.close(this.#closed);

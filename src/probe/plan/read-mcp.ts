@@ -10,7 +10,7 @@ import {
   jsonText,
 } from '../../parse/json/json.ts';
 import { createKit, type Kit } from '../../parse/kit/kit.ts';
-import { readToolAnswer, type ToolAnswer } from '../../parse/mcp-tools/tool-answer.ts';
+import { readToolAnswer, type ToolAnswerReading } from '../../parse/mcp-tools/tool-answer.ts';
 import { readToolPage, rpcResponse, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
@@ -50,7 +50,7 @@ export function readTools({ answer, id }: McpSeen): ToolPage | null {
 }
 
 /** Reads the answer to `tools/call`. */
-export function readCall({ answer, id }: McpSeen): ToolAnswer {
+export function readCall({ answer, id }: McpSeen): ToolAnswerReading {
   return readToolAnswer(answer, id);
 }
 

@@ -25,14 +25,14 @@ const MAKERS = {
   (options: SellingOptions, offer: PaidOffer) => PaidRoute
 >;
 
-export type SoldRoute = {
+export type SoldOperation = {
   readonly operation: PaidOperation;
   readonly offer: PaidOffer;
   readonly route: PaidRoute;
 };
 
 /** The paid operations of the revision with their routes, prices and schemas. */
-export function soldRoutes(options: SellingOptions): SoldRoute[] {
+export function soldRoutes(options: SellingOptions): SoldOperation[] {
   const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
   return operations.flatMap((operation) => {
     const offer = options.config.revision.offers[operation];
@@ -42,7 +42,7 @@ export function soldRoutes(options: SellingOptions): SoldRoute[] {
 }
 
 /** Registers the paid operations behind the payment gate (`plugins/payment.ts`). */
-export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldRoute[] }> = async (
+export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldOperation[] }> = async (
   app,
   { sold },
 ) => {
