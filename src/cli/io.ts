@@ -88,3 +88,22 @@ function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS[code] ?? messageOf(error);
 }
+
+/** Stages of a scan; shown on standard error, on a terminal only. */
+const STAGES = {
+  documents: 'reading documents',
+  resources: 'asking for paid resources',
+  details: 'settling details',
+} as const;
+
+export function createProgress(stream: NodeJS.WriteStream) {
+  const clear = '\r\u001b[2K';
+  return {
+    at: (stage: keyof typeof STAGES) => {
+      if (stream.isTTY) stream.write(`${clear}${STAGES[stage]} …`);
+    },
+    end: () => {
+      if (stream.isTTY) stream.write(clear);
+    },
+  };
+}

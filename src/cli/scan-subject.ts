@@ -18,13 +18,36 @@ import { policyFor, withFlag } from './allow-private.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
-import { type Streams, write, writeOutput } from './io.ts';
-import type { ScanCommandOptions } from './scan-options.ts';
+import { createProgress, type Streams, write, writeOutput } from './io.ts';
 import { readSources, type Sources } from './sources.ts';
-import { missedThresholds, refuseUnknown, selectResults } from './thresholds.ts';
-import { UsageError } from './usage.ts';
+import { missedThresholds, refuseUnknown, selectResults, type Thresholds } from './thresholds.ts';
+import { type FormatName, UsageError } from './usage.ts';
 
 const NO_TERMINAL_COLUMNS = 100;
+
+export type ScanCommandOptions = Thresholds & {
+  /** Null with `from`. */
+  readonly origin: string | null;
+  /** Path and query of `<origin>`: a resource to request too. */
+  readonly resource: string | null;
+  readonly allowPrivate: boolean;
+  readonly format: FormatName;
+  readonly output: string | null;
+  /** Check ids and prefixes with `*`; null prints all. */
+  readonly only: readonly string[] | null;
+  readonly checksVersion: string | null;
+  readonly save: string | null;
+  readonly from: string | null;
+  readonly offline: boolean;
+  /** Nodes for advice on the chain; null leaves the settings as they are. */
+  readonly rpc: string | null;
+  readonly solanaRpc: string | null;
+  /** The endpoint's path, null if it is to be found; `mcp` is null without `--mcp`. */
+  readonly mcp: { readonly path: string | null } | null;
+  /** PATH=FILE pairs. */
+  readonly sources: readonly string[];
+  readonly timing: boolean;
+};
 
 type Asked = {
   readonly kind: 'origin';
@@ -210,28 +233,4 @@ function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOu
 
 function hasColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
-}
-
-/** Stages of a scan; shown on standard error, on a terminal alone. */
-const STAGES = {
-  documents: 'reading documents',
-  resources: 'asking for paid resources',
-  details: 'settling details',
-} as const;
-
-export type ProgressStage = keyof typeof STAGES;
-
-export function createProgress(stream: NodeJS.WriteStream): {
-  at(stage: ProgressStage): void;
-  end(): void;
-} {
-  const clear = '\r\u001b[2K';
-  return {
-    at: (stage) => {
-      if (stream.isTTY) stream.write(`${clear}${STAGES[stage]} …`);
-    },
-    end: () => {
-      if (stream.isTTY) stream.write(clear);
-    },
-  };
 }

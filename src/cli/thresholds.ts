@@ -1,17 +1,21 @@
-import type { CheckResult, Grade, ScanReport } from '../model/report.ts';
-import type { ScanCommandOptions } from './scan-options.ts';
+import { ALL_GRADES, type CheckResult, type Grade, type ScanReport } from '../model/report.ts';
 import { UsageError } from './usage.ts';
 
-const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
+/** Null members are not asked for. */
+export type Thresholds = {
+  readonly minGrade: Grade | null;
+  readonly minPayable: 'default' | 'settings' | null;
+  readonly failOn: 'fail' | 'warn' | null;
+};
 
 /** One line for each missed threshold. */
 export function missedThresholds(
   report: ScanReport,
   printed: readonly CheckResult[],
-  { minGrade, minPayable, failOn }: Pick<ScanCommandOptions, 'minGrade' | 'minPayable' | 'failOn'>,
+  { minGrade, minPayable, failOn }: Thresholds,
 ): readonly string[] {
   const missed: string[] = [];
-  if (minGrade !== null && ORDER.indexOf(report.grade) > ORDER.indexOf(minGrade)) {
+  if (minGrade !== null && ALL_GRADES.indexOf(report.grade) > ALL_GRADES.indexOf(minGrade)) {
     missed.push(`grade ${report.grade} is below ${minGrade}`);
   }
   if (minPayable !== null && !isPayable(report, minPayable)) {
@@ -27,7 +31,7 @@ function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): bo
   return payableBy === 'default' || payableBy === least;
 }
 
-function offends(result: CheckResult, failOn: ScanCommandOptions['failOn']): boolean {
+function offends(result: CheckResult, failOn: Thresholds['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
   // Undetermined results are no fault of the seller, so builds do not break on them.

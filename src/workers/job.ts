@@ -1,4 +1,5 @@
 import type { Serialized } from '../parse/json/transfer.ts';
+import type { WorkAccount } from './work-account.ts';
 
 /** The failure is ours: the scan is abandoned, uncharged, and nothing is stored. */
 export class EngineFault extends Error {
@@ -49,6 +50,17 @@ export type Work = {
   readonly isRaw?: boolean;
   /** The function may return a promise; by default that is a fault. */
   readonly mayWait?: boolean;
+};
+
+export type Task = {
+  /** For messages. */
+  readonly name: string;
+  readonly work: () => Work;
+  /** Pays for its time. */
+  readonly account: WorkAccount;
+  /** Processor time of each try, ms; default: the limits of the pool. */
+  readonly cpuMs?: number;
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type Job = Work & {

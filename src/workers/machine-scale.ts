@@ -1,4 +1,4 @@
-import type { Task } from './task-runner.ts';
+import type { Task } from './job.ts';
 import { openEndlessAccount } from './work-account.ts';
 
 /** Slowness of this machine relative to the one that the limits of processor time were chosen on. */

@@ -1,9 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { serialize } from '../parse/json/transfer.ts';
-import { TaskFault } from './job.ts';
+import {
+  EngineFault,
+  type JobAnswer,
+  type JobFailure,
+  type Task,
+  TaskFault,
+  TaskLimitExceeded,
+} from './job.ts';
 import { createMachineScale } from './machine-scale.ts';
-import { createTaskRunner, type Task } from './task-runner.ts';
-import { openThreads } from './threads.ts';
+import { openThreads, type Threads } from './threads.ts';
 import {
   openEndlessAccount,
   openScanAccount,
@@ -99,7 +105,8 @@ const DEFAULTS = {
 const WORKER = new URL('./worker.ts', import.meta.url);
 
 export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
-  const settings = { ...DEFAULTS, threads: defaultThreads(), ...options, entry: WORKER };
+  const cores = Math.min(Math.max(availableParallelism(), 2), 8);
+  const settings = { ...DEFAULTS, threads: cores, ...options, entry: WORKER };
   const { threads, onError } = settings;
   const quick = openThreads(settings);
   const slow = openThreads({ ...settings, threads: Math.max(1, Math.floor(threads / 2)) });
@@ -159,6 +166,85 @@ export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
   };
 }
 
-function defaultThreads(): number {
-  return Math.min(Math.max(availableParallelism(), 2), 8);
+type TaskLimits = {
+  /** Processor time of a first try, ms. */
+  firstTryMs(): number;
+  /** Processor time of any later try, ms. */
+  cpuMs(): number;
+  /** Runs before a task that was out of time is tried again: its limits may be too short for this machine. */
+  afterCut(): Promise<void>;
+};
+
+/** Threads of first and later tries, so that long tries do not delay first ones. Both may be the same threads. */
+type Tries = {
+  /** First tries. */
+  readonly quick: Threads;
+  /** Later tries, and all tasks of a scan that was cut before. */
+  readonly slow: Threads;
+};
+
+/**
+ * Two failures of a kind decide: a task that twice exceeds its limits, or twice throws, was given too
+ * much; a thread that twice fails on its own is our fault. A first try that ran out of a time shorter
+ * than the later ones' is no failure, only the reason for a longer one.
+ */
+export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits) {
+  const closing = new AbortController();
+  const isShort = () => limits.firstTryMs() < limits.cpuMs();
+
+  async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<JobAnswer> {
+    const { name, account, work } = task;
+    const cpuMs = () => {
+      if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
+      const ownMs = task.cpuMs ?? (isLong ? limits.cpuMs() : limits.firstTryMs());
+      return Math.min(ownMs, account.leftMs());
+    };
+    const threads = isLong ? slow : quick;
+    const answer = await threads.attempt({ account, work, cpuMs, signal });
+    account.charge(answer.cpuMs);
+    return answer;
+  }
+
+  return {
+    /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
+    async run(task: Task): Promise<unknown> {
+      const { name, account } = task;
+      const signal = AbortSignal.any([closing.signal, ...(task.signal ? [task.signal] : [])]);
+      const throwIfRepeated = retryOnce(name);
+      let isLong = account.isHeavy();
+      for (;;) {
+        if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
+        const answer = await attempt(task, isLong, signal);
+        if (answer.kind === 'done') return answer.output;
+        const isCut = !isLong && task.cpuMs === undefined && isShort() && isOutOfTime(answer);
+        if (isCut) {
+          account.markHeavy();
+          await limits.afterCut();
+        } else throwIfRepeated(answer);
+        isLong = true;
+      }
+    },
+    /** Ends every task, running or waiting, with EngineFault. */
+    close(): void {
+      closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
+    },
+  };
+}
+
+function isOutOfTime(answer: JobAnswer): boolean {
+  return answer.kind === 'limit' && answer.limit === 'time';
+}
+
+/** Throws at the second failure of a kind; before that the task is tried again. */
+function retryOnce(name: string): (failure: JobFailure) => void {
+  const known = new Set<JobFailure['kind']>();
+  return (failure) => {
+    if (!known.has(failure.kind)) {
+      known.add(failure.kind);
+      return;
+    }
+    if (failure.kind === 'limit') throw new TaskLimitExceeded(name, failure.limit);
+    if (failure.kind === 'threw') throw new TaskFault(name, failure.detail);
+    throw new EngineFault(`${name} failed twice: ${failure.detail}`);
+  };
 }

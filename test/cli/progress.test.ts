@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createProgress } from '../../src/cli/scan-subject.ts';
+import { createProgress } from '../../src/cli/io.ts';
 
 function run(isTTY: boolean): string {
   const stream = new PassThrough();

@@ -1,7 +1,7 @@
 /** A machine is measured once, when a task is cut or a service warms up, and never seems fast. */
 import { expect, test } from 'vitest';
+import type { Task } from '../../src/workers/job.ts';
 import { createMachineScale, MAX_SCALE, REFERENCE_MS } from '../../src/workers/machine-scale.ts';
-import type { Task } from '../../src/workers/task-runner.ts';
 
 /** Each run takes the next of these times, the last one for good. */
 function machine(...timesMs: readonly number[]) {

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import {
   EngineFault,
   type JobAnswer,
+  type Task,
   TaskFault,
   TaskLimitExceeded,
 } from '../../src/workers/job.ts';
-import { createTaskRunner, type Task } from '../../src/workers/task-runner.ts';
 import type { Threads } from '../../src/workers/threads.ts';
 import { openScanAccount } from '../../src/workers/work-account.ts';
+import { createTaskRunner } from '../../src/workers/worker-pool.ts';
 
 const CUT: JobAnswer = { kind: 'limit', limit: 'time', cpuMs: 1 };
 const MEMORY: JobAnswer = { kind: 'limit', limit: 'memory', cpuMs: 1 };

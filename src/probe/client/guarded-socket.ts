@@ -1,11 +1,14 @@
-/** One connection to an origin: opened by the guard, counted byte by byte, closed where it takes too much. */
+/** One connection to an origin: opened by the guard, counted byte by byte, closed if it takes too much. */
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
 import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
+import { type CarryingSocket, ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 export type OpenSocket = (
@@ -20,12 +23,6 @@ export type GuardedSocketOptions = {
   readonly events: SocketEvents;
 };
 
-/** A request on its way over a socket. */
-export type CarriedRequest = {
-  readonly request: { readonly capBytes: number };
-  end(failure: RequestFailure): void;
-};
-
 export type SocketEvents = {
   /** An address has accepted the connection; TLS is still to come. */
   dialled(): void;
@@ -37,7 +34,7 @@ export type SocketEvents = {
   closed(socket: GuardedSocket): void;
 };
 
-export class GuardedSocket implements Meter {
+export class GuardedSocket implements Meter, CarryingSocket {
   /** Rejects if the connection cannot be opened. */
   readonly opened: Promise<Socket>;
   isOpen = false;
@@ -47,7 +44,7 @@ export class GuardedSocket implements Meter {
   /** Method of the previous answer: bytes after the head of an answer to HEAD look like the next answer. */
   lastMethod: HttpMethod | null = null;
   /** The request that it carries. */
-  carried: CarriedRequest | null = null;
+  carried: ResponseCollector | null = null;
   readonly #options: GuardedSocketOptions;
   readonly #opening = new AbortController();
   readonly #patience: PatientTimer;
@@ -97,7 +94,7 @@ export class GuardedSocket implements Meter {
     this.#socket?.destroy();
   }
 
-  /** Failure of an origin that has exceeded a limit; null before that. */
+  /** RequestFailure of an origin that has exceeded a limit; null before that. */
   get #excess(): RequestFailure | null {
     const { limits, budget } = this.#options;
     if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
@@ -131,4 +128,84 @@ export class GuardedSocket implements Meter {
     this.#patience.cancel();
     this.#options.events.closed(this);
   }
+}
+
+/** Throws if no further connection is allowed. */
+export type TakeSocket = () => GuardedSocket;
+
+/**
+ * Ties each request to the socket that carries it, so that bytes on the wire count for its answer.
+ * undici connects again without limit if a connection closes before the request is written: here a
+ * request gets one connection, and its owner decides whether it is tried once more.
+ */
+export class GuardedClient extends Client {
+  readonly #carrier: Carrier;
+
+  constructor(origin: URL, options: Client.Options, takeSocket: TakeSocket) {
+    const carrier = new Carrier(takeSocket);
+    super(origin, {
+      ...options,
+      connect: (_options, callback) => carrier.connect(callback),
+    });
+    this.#carrier = carrier;
+    onBrokenAssertion(this, (error) => carrier.response?.end(classifyFailure(error)));
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    if (handler instanceof ResponseCollector) {
+      if (handler.isOver) return true;
+      this.#carrier.carry(handler);
+    }
+    return super.dispatch(options, handler);
+  }
+}
+
+class Carrier {
+  response: ResponseCollector | null = null;
+  readonly #takeSocket: TakeSocket;
+  #socket: GuardedSocket | null = null;
+
+  constructor(takeSocket: TakeSocket) {
+    this.#takeSocket = takeSocket;
+  }
+
+  carry(response: ResponseCollector): void {
+    this.response = response;
+    if (this.#socket?.isClosed === false) response.ride(this.#socket);
+  }
+
+  connect(callback: buildConnector.Callback): void {
+    const { response } = this;
+    if (response === null || response.isOver || response.hasConnected) {
+      callback(
+        new ProbeFailure('reset', 'the connection closed before the request was sent'),
+        null,
+      );
+      return;
+    }
+    response.hasConnected = true;
+    try {
+      const socket = this.#takeSocket();
+      this.#socket = socket;
+      response.ride(socket);
+      socket.opened.then(
+        (opened) => callback(null, opened),
+        (error: unknown) => callback(toError(error), null),
+      );
+    } catch (error) {
+      callback(toError(error), null);
+    }
+  }
+}
+
+/** undici tells of them by an event that its types leave out. */
+function onBrokenAssertion(client: EventEmitter, tell: (error: unknown) => void): void {
+  client.on('error', tell);
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -5,8 +5,12 @@ import { Pool } from 'undici';
 import { ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { startPatientTimer } from '../../guard/timers.ts';
-import { GuardedClient } from './guarded-client.ts';
-import { GuardedSocket, type OpenSocket, type SocketEvents } from './guarded-socket.ts';
+import {
+  GuardedClient,
+  GuardedSocket,
+  type OpenSocket,
+  type SocketEvents,
+} from './guarded-socket.ts';
 import {
   type ExchangeOutcome,
   type ExchangeRequest,

@@ -4,7 +4,6 @@ import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/
 import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import type { GuardedSocket } from './guarded-socket.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection and not about the answer. */
@@ -29,7 +28,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** True once settled; later bytes are dropped. */
   isOver = false;
   /** The connection that carries it. */
-  socket: GuardedSocket | null = null;
+  socket: CarryingSocket | null = null;
   /** True for a reused connection, which the origin may have closed meanwhile. */
   isOnKept = false;
   /** A connection was opened, or taken, for this request. */
@@ -60,7 +59,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   /** Takes the connection that the request goes out on. */
-  ride(socket: GuardedSocket): void {
+  ride(socket: CarryingSocket): void {
     if (this.socket !== null) this.socket.carried = null;
     this.socket = socket;
     this.isOnKept = socket.isOpen;
@@ -171,6 +170,16 @@ function readHeaders(fields: readonly (string | Buffer)[]): ExchangeAnswer['head
   }
   return pairs;
 }
+
+/** The connection of a request. */
+export type CarryingSocket = {
+  readonly isOpen: boolean;
+  /** Method of the previous answer. */
+  readonly lastMethod: HttpMethod | null;
+  carried: ResponseCollector | null;
+  answered(method: HttpMethod): void;
+  close(failure: RequestFailure): void;
+};
 
 /** One request to one origin; its caller follows redirects and decodes the body. */
 export type ExchangeRequest = {
