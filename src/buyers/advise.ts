@@ -24,7 +24,7 @@ export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'c
 const MAX_SHOWN = 3;
 const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
-type Found = readonly [id: AdviceId, text: string];
+type AdviceEntry = readonly [id: AdviceId, text: string];
 
 /** Ungraded parts of a report. */
 export type Remarks = {
@@ -43,10 +43,10 @@ export function advise(
   kit: Kit = createKit(),
 ): readonly Advice[] {
   const challenged = kit.challenged(resources);
-  const found: Found[] = challenged.flatMap((one) => {
+  const found: AdviceEntry[] = challenged.flatMap((one) => {
     const request = kit.request(one.probe.method, one.resource.path);
     return adviseOn(one, origin.hostname, kit).map(
-      ([id, text]): Found => [id, `${request} ${text}`],
+      ([id, text]): AdviceEntry => [id, `${request} ${text}`],
     );
   });
   found.push(...signInAdvice(resources, origin.hostname, kit));
@@ -68,11 +68,15 @@ export function advise(
   });
 }
 
-function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): readonly Found[] {
+function adviseOn(
+  { reading }: ChallengedResource,
+  hostname: string,
+  kit: Kit,
+): readonly AdviceEntry[] {
   const { challenge } = reading;
   const extensions = jsonObject(challenge.value['extensions']);
   const offers = kit.judgedOffers(challenge);
-  const found: Found[] = [];
+  const found: AdviceEntry[] = [];
   for (const offer of offers) {
     if (settlesUpfront(offer.extra)) {
       found.push([
@@ -104,7 +108,7 @@ function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): 
 }
 
 /** Sign-ins sell nothing and are no resources, so they are examined apart. */
-function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly Found[] {
+function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly AdviceEntry[] {
   return kit.signIns(resources).flatMap(({ path, probes }) => {
     const first = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
     const texts = first.flatMap(({ method, answer }) => {
@@ -114,11 +118,11 @@ function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): reado
         (text) => `${kit.request(method, path)} ${text}`,
       );
     });
-    return texts.map((text): Found => ['sign-in-elsewhere', text]);
+    return texts.map((text): AdviceEntry => ['sign-in-elsewhere', text]);
   });
 }
 
-function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly Found[] {
+function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly AdviceEntry[] {
   const offers = challenged.flatMap(({ reading }) => reading.challenge.offers);
   const isTest = ({ network }: Offer) => typeof network === 'string' && isTestnet(network);
   if (offers.length === 0 || !offers.every(isTest)) return [];
@@ -135,11 +139,11 @@ function needsAllowance(offer: Offer, kit: Kit): boolean {
   return row.scheme === 'upto' || transferMethod(row, offer.extra) === 'permit2';
 }
 
-function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly Found[] {
-  return offers.flatMap(({ network, asset, payTo, ...seen }): readonly Found[] => {
+function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly AdviceEntry[] {
+  return offers.flatMap(({ network, asset, payTo, ...seen }): readonly AdviceEntry[] => {
     const place = `${kit.quote(asset)} on ${kit.quote(network)}`;
     if (!seen.hasCode) return [['asset-without-code', `${place} has no code`]];
-    const found: Found[] = [];
+    const found: AdviceEntry[] = [];
     if (seen.domain?.agrees === false) {
       const { named } = seen.domain;
       const right =
@@ -160,9 +164,12 @@ function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly Found[
 const CHALLENGE_HEADER = 'payment-required';
 
 /** Judges the challenge in a browser: by the CORS protocol of Fetch, and as a page in a tab. */
-function browserAdvice({ path, fetched, opened }: BrowserAnswers, kit: Kit): readonly Found[] {
+function browserAdvice(
+  { path, fetched, opened }: BrowserAnswers,
+  kit: Kit,
+): readonly AdviceEntry[] {
   const request = kit.request('GET', path);
-  const found: Found[] = [];
+  const found: AdviceEntry[] = [];
   if (fetched.ok && fetched.data.status === 402) {
     const hidden = hiddenWhy(fetched.data, kit);
     if (hidden !== null) found.push(['hidden-from-browsers', `${request}: ${hidden}`]);

@@ -133,11 +133,11 @@ export function createOracle(options: OracleOptions = {}): Oracle {
   };
 }
 
-function toWork({ seen, solana }: ListedChallenge): Work {
+function toWork({ answer, solana }: ListedChallenge): Work {
   return {
     modules: solana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
     exportName: 'tryOnThread',
-    input: serialize(seen),
+    input: serialize(answer),
     mayWait: true,
   };
 }
@@ -153,7 +153,7 @@ function untried({ offers }: ListedChallenge): Trial {
   return { payableBy: 'unknown', words: OVERSPENT, offers: untold };
 }
 
-function toKey({ seen, solana }: ListedChallenge): string {
-  const text = JSON.stringify([seen, solana]);
+function toKey({ answer, solana }: ListedChallenge): string {
+  const text = JSON.stringify([answer, solana]);
   return createHash('sha256').update(text).digest('base64');
 }

@@ -10,7 +10,7 @@ import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
 
 /** The parts of a 402 that a client reads. */
-export type SeenChallenge = Pick<HttpData, 'headers' | 'body'> & {
+export type ChallengeAnswer = Pick<HttpData, 'headers' | 'body'> & {
   /** Set when the answer's head exceeds the limit of Node's fetch. */
   readonly isLongHead?: true;
 };
@@ -24,7 +24,7 @@ const NODE_HEAD_BYTES = 16_384;
 export type ListedChallenge = {
   readonly method: string;
   readonly path: string;
-  readonly seen: SeenChallenge;
+  readonly answer: ChallengeAnswer;
   /** True when an offer names Solana, whose packages load slowly. */
   readonly solana: boolean;
   readonly offers: readonly OfferTerms[];
@@ -58,7 +58,7 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
   return {
     method: probe.method,
     path: resource.path,
-    seen: resource.tool?.binding
+    answer: resource.tool?.binding
       ? resultAsHeader(resource.tool, reading)
       : {
           headers: answer.headers.filter(([name]) => name === 'payment-required'),
@@ -77,7 +77,7 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
 function resultAsHeader(
   { binding, isError, extension }: ToolFacts,
   { challenge }: ChallengedResource['reading'],
-): SeenChallenge {
+): ChallengeAnswer {
   const isRead = binding === 'extension' ? extension !== 'nobody' : isError === true;
   const text = Buffer.from(JSON.stringify(challenge.value)).toString('base64');
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };

@@ -32,8 +32,8 @@ export function toSummary(
   return { payability: all, payableBy: best ?? null, clients };
 }
 
-type Asked = Pick<OtherWay, 'method' | 'path'>;
+type WayRequest = Pick<OtherWay, 'method' | 'path'>;
 
-function isSame(one: Asked, other: Asked): boolean {
+function isSame(one: WayRequest, other: WayRequest): boolean {
   return one.method === other.method && one.path === other.path;
 }

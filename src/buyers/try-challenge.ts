@@ -20,7 +20,7 @@ import { showFault } from '../parse/x402/offer-fault.ts';
 import { offerFaults } from '../parse/x402/offer-faults.ts';
 import { findClient, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
-import { MAX_OFFERS, offerTerms, type SeenChallenge } from './list-challenges.ts';
+import { type ChallengeAnswer, MAX_OFFERS, offerTerms } from './list-challenges.ts';
 
 export type Trial = {
   readonly payableBy: PayableBy;
@@ -39,7 +39,7 @@ const LONG_HEAD = 'Node refuses a response head over 16 KiB, Python reads it';
 const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
 
 /** Pure but for keys and clocks: equal challenges get equal answers from the same packages. */
-export async function tryChallenge(seen: SeenChallenge, buyers: Buyers): Promise<Trial> {
+export async function tryChallenge(seen: ChallengeAnswer, buyers: Buyers): Promise<Trial> {
   const { challenge } = readChallenge({ ...NO_ANSWER, ...seen });
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
   const offers: OfferPayability[] = [];
@@ -61,7 +61,7 @@ const NO_ANSWER: HttpData = {
 
 /** Tries all offers together, because the client chooses among them: one can hide or break the others. */
 async function tryWhole(
-  seen: SeenChallenge,
+  seen: ChallengeAnswer,
   challenge: Challenge,
   offers: readonly OfferPayability[],
   buyers: Buyers,
@@ -186,7 +186,7 @@ function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   );
 }
 
-function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): string | null {
+function refusalToRead(client: x402HTTPClient, seen: ChallengeAnswer): string | null {
   try {
     read(client, seen);
     return null;
@@ -196,7 +196,7 @@ function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): string | nu
 }
 
 /** Follows the packages' fetch wrapper: repeated headers are joined, and an invalid JSON body is dropped. */
-function read(client: x402HTTPClient, { headers, body }: SeenChallenge): PaymentRequired {
+function read(client: x402HTTPClient, { headers, body }: ChallengeAnswer): PaymentRequired {
   const getHeader = (name: string) => {
     const values = headers.filter(([one]) => one === name.toLowerCase()).map(([, value]) => value);
     return values.length > 0 ? values.join(', ') : null;

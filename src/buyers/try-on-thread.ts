@@ -1,11 +1,11 @@
 import { createBuyers } from './buyers.ts';
-import type { SeenChallenge } from './list-challenges.ts';
+import type { ChallengeAnswer } from './list-challenges.ts';
 import { type Trial, tryChallenge } from './try-challenge.ts';
 
 const buyers = createBuyers();
 
 /** Runs on the clients' thread. `seen` arrives frozen, and clients may mutate their input. */
-export async function tryOnThread(seen: SeenChallenge): Promise<Trial> {
+export async function tryOnThread(seen: ChallengeAnswer): Promise<Trial> {
   return await leaveNoTrace(() => tryChallenge(structuredClone(seen), buyers));
 }
 

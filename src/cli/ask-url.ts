@@ -4,9 +4,9 @@ import type { OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { wayText } from '../parse/x402/more-sold.ts';
-import { askedUrl, refusedPreflight } from '../preflight/asked.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
+import { parsePreflightUrl, refusedPreflight } from '../preflight/preflight-request.ts';
 import type { Preflight, ReasonCode } from '../preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
@@ -31,7 +31,7 @@ export async function askUrl(
   let client: ProbeClient | null = null;
   try {
     const policy = policyFor(url, allowPrivate);
-    const asked = { ...askedUrl(url, policy), method, maxPrice };
+    const asked = { ...parsePreflightUrl(url, policy), method, maxPrice };
     const judges = await open();
     client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
     return await preflightUrl(asked, { ...judges, client });
@@ -81,7 +81,7 @@ const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
  * that the origin declares, which may not include this one.
  */
 export async function describeNamedUrl(named: NamedUrl): Promise<string> {
-  const { origin, path } = askedUrl(named.url, named.policy);
+  const { origin, path } = parsePreflightUrl(named.url, named.policy);
   const declared = named.report.payability?.filter((one) => one.path === path) ?? [];
   const ways = (named.report.otherWays ?? []).filter((one) => one.path === path);
   if (ways.length > 0 && declared.every(({ offers }) => offers.length === 0)) {

@@ -66,7 +66,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   return 0;
 }
 
-type Wanted = {
+type ExplainRequest = {
   readonly id: string;
   readonly file: string | null;
   readonly stack: Stack | null;
@@ -75,7 +75,7 @@ type Wanted = {
   readonly offer: string | null;
 };
 
-function parse(args: readonly string[]): Wanted {
+function parse(args: readonly string[]): ExplainRequest {
   const { values, positionals } = readFlags('explain', {
     args: [...args],
     allowPositionals: true,

@@ -1,6 +1,6 @@
 /** `preflight URL`: judges an offer before anything is signed. */
 import { protocolText } from '../parse/x402/more-sold.ts';
-import { isPrice } from '../preflight/asked.ts';
+import { isPrice } from '../preflight/preflight-request.ts';
 import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';

@@ -12,7 +12,7 @@ import type { ScanOutcome } from '../model/report.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';
-import type { McpWanted } from '../scan/observe-tools.ts';
+import type { McpOptions } from '../scan/observe-tools.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
@@ -49,15 +49,15 @@ export type ScanCommandOptions = Thresholds & {
   readonly timing: boolean;
 };
 
-type Asked = {
+type OriginSubject = {
   readonly kind: 'origin';
   readonly origin: Origin;
   readonly policy: OriginPolicy;
-  readonly mcp: McpWanted | undefined;
+  readonly mcp: McpOptions | undefined;
 };
 
 /** An origin to scan, or a recording of an earlier scan. */
-type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
+type Subject = OriginSubject | { readonly kind: 'recording'; readonly recording: Recording };
 
 export type ScanCall = {
   /** May still be booting. */
@@ -136,7 +136,7 @@ function refuseUnsent(subject: Subject, { catalog }: Engine): void {
 }
 
 async function scanOrigin(
-  { origin, policy, mcp }: Asked,
+  { origin, policy, mcp }: OriginSubject,
   { engine, oracle, options, streams }: ScanParts,
 ): Promise<ScanOutcome> {
   // The chain's clients load slowly and are not needed offline.

@@ -10,7 +10,7 @@ import {
 import { type NamedKey, readKeySet } from '../attestation/signing-keys.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { askedUrl } from '../preflight/asked.ts';
+import { parsePreflightUrl } from '../preflight/preflight-request.ts';
 import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
@@ -167,7 +167,7 @@ async function fetchText(source: KeySource): Promise<string> {
 
 async function ask({ at, isStated }: KeySource): Promise<string> {
   const policy = policyFor(at, isStated);
-  const { origin, path } = askedUrl(at, policy);
+  const { origin, path } = parsePreflightUrl(at, policy);
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
     const answer = await client.request({

@@ -21,7 +21,7 @@ type Evaluable = {
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_SCANS = 8;
 
-type Kept = {
+type CachedScan = {
   readonly kit: Kit;
   /** Deserialized observations by their part. */
   readonly values: Map<number, unknown>;
@@ -34,7 +34,7 @@ type Kept = {
  * large one is cached alone, which bounds memory to one scan.
  */
 class ScanMemo {
-  readonly #recent = new LRUCache<string, Kept>({
+  readonly #recent = new LRUCache<string, CachedScan>({
     max: MAX_KEPT_SCANS,
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: ({ bytes }) => Math.min(1 + bytes, MAX_KEPT_BYTES),

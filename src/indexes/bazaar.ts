@@ -47,16 +47,16 @@ const MAX_SHARED = 100;
 
 /** `now` returns milliseconds of the clock that stamps answers. */
 export function createMerchants(now: () => number): AskMerchant {
-  type Shared = { readonly atMs: number; readonly found: ReturnType<AskMerchant> };
+  type Shared = { readonly atMs: number; readonly answer: ReturnType<AskMerchant> };
   const shared = new LRUCache<string, Shared>({ max: MAX_SHARED });
   return (base, address, context) => {
     const key = `${base} ${address}`;
     const known = shared.get(key);
     const nowMs = now();
-    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.found;
-    const found = askMerchant(base, address, context);
-    shared.set(key, { atMs: nowMs, found });
-    return found;
+    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.answer;
+    const answer = askMerchant(base, address, context);
+    shared.set(key, { atMs: nowMs, answer });
+    return answer;
   };
 }
 

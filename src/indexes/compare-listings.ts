@@ -35,7 +35,7 @@ export type ComparedRow = {
 const MAX_SHOWN_CHARS = 120;
 
 /** An index's entries in a common shape. */
-type Held = {
+type IndexEntries = {
   readonly index: IndexName;
   /** Null when unknown. */
   readonly resources: readonly ListedResource[] | null;
@@ -46,7 +46,7 @@ type Held = {
 };
 
 /** A paid resource with its method. */
-type Sold = {
+type PaidResource = {
   readonly resource: ResourceObservation;
   readonly method: string;
   readonly challenged: ChallengedResource | null;
@@ -61,9 +61,9 @@ export function compareListings(
   return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));
 }
 
-function soldIn({ resources }: ListingObservations, kit: Kit): readonly Sold[] {
+function soldIn({ resources }: ListingObservations, kit: Kit): readonly PaidResource[] {
   const challenged = kit.challenged(resources);
-  return kit.selling(resources).flatMap((resource): readonly Sold[] => {
+  return kit.selling(resources).flatMap((resource): readonly PaidResource[] => {
     const own = challenged.filter((one) => one.resource === resource);
     if (own.length > 0) {
       return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
@@ -73,7 +73,7 @@ function soldIn({ resources }: ListingObservations, kit: Kit): readonly Sold[] {
   });
 }
 
-function readBazaar({ bazaar }: ListingObservations): Held | null {
+function readBazaar({ bazaar }: ListingObservations): IndexEntries | null {
   if (bazaar === undefined || isSwitchedOff(bazaar)) return null;
   const data = bazaar.state === 'seen' ? bazaar.data : null;
   return {
@@ -85,7 +85,7 @@ function readBazaar({ bazaar }: ListingObservations): Held | null {
   };
 }
 
-function readX402scan({ x402scan }: ListingObservations): Held | null {
+function readX402scan({ x402scan }: ListingObservations): IndexEntries | null {
   if (isSwitchedOff(x402scan)) return null;
   const data = x402scan.state === 'seen' ? x402scan.data : null;
   const resources = data?.resources
@@ -111,7 +111,12 @@ function isSwitchedOff(lookup: Lookup<unknown>): boolean {
   return lookup.state === 'off' && lookup.why === 'switched-off';
 }
 
-function toRow(seen: ListingObservations, sold: Sold, held: Held, kit: Kit): ComparedRow {
+function toRow(
+  seen: ListingObservations,
+  sold: PaidResource,
+  held: IndexEntries,
+  kit: Kit,
+): ComparedRow {
   const { resource, method, challenged } = sold;
   const head = { index: held.index, resource: shown(resource.url), method };
   const none = { listedAs: null, differences: [], reasons: [] };
@@ -143,7 +148,7 @@ function toRow(seen: ListingObservations, sold: Sold, held: Held, kit: Kit): Com
 function findListed(
   resources: readonly ListedResource[],
   originUrl: string,
-  { resource, method }: Sold,
+  { resource, method }: PaidResource,
 ): ListedResource | null {
   const here = resources.filter(
     (one) => parseUrlOrigin(one.resource) === originUrl && isSamePath(one.resource, resource),

@@ -93,9 +93,9 @@ export function reason(code: IndexedReasonCode, evidence: string): IndexedReason
   return { code, evidence, check: CHECKS[code] };
 }
 
-type Found = readonly [code: IndexedReasonCode, evidence: string];
+type ReasonEntry = readonly [code: IndexedReasonCode, evidence: string];
 
-function settlementReasons({ settlements, isBare }: ReasonContext): readonly Found[] {
+function settlementReasons({ settlements, isBare }: ReasonContext): readonly ReasonEntry[] {
   if (settlements.state !== 'seen') return [];
   const { source, data } = settlements;
   if (data.settlements === 0 && data.lastAt === null) {
@@ -119,7 +119,7 @@ function challengeReasons(
   { resource, method, challenged }: UnlistedResource,
   hostname: string,
   kit: Kit,
-): readonly Found[] {
+): readonly ReasonEntry[] {
   const request = kit.request(method, resource.path);
   if (challenged === null) {
     if (!kit.validatesFirst(resource)) return [];
@@ -127,7 +127,7 @@ function challengeReasons(
     return [['validates_before_challenging', `${request}: ${status} before any 402`]];
   }
   const { challenge } = challenged.reading;
-  const found: Found[] = [];
+  const found: ReasonEntry[] = [];
   if (challenge.version === 1) {
     found.push(['v1_only', `${request}: the challenge is of version 1`]);
   } else {
@@ -190,10 +190,10 @@ export function lapseReasons(
   ];
 }
 
-function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly Found[] {
+function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly ReasonEntry[] {
   const [first] = offers;
   if (first === undefined) return [];
-  const found: Found[] = [];
+  const found: ReasonEntry[] = [];
   if (offers.every(isUnderMinimum)) {
     const amount = kit.show(first.amount);
     found.push(['under_minimum', `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`]);

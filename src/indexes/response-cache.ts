@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import type { Lookup } from '../model/observations.ts';
 import { failed, type IndexAnswer } from './ask.ts';
 
-export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };
+export type CachedAnswer = { readonly takenAtMs: number; readonly data: unknown };
 
 /** Storage that outlives the process: the service's store, or files of the command line. */
 export type SnapshotCache = {
-  get(source: string, key: string): Promise<KeptAnswer | null>;
+  get(source: string, key: string): Promise<CachedAnswer | null>;
   put(snapshot: {
     readonly source: string;
     readonly key: string;
@@ -42,7 +42,7 @@ export type ResponseCache = {
   lookup<T>(question: Question<T>): Promise<Lookup<T>>;
 };
 
-type Kept<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly data: T };
+type CacheEntry<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly data: T };
 
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   const underway = new Map<string, Promise<Lookup<unknown>>>();
@@ -92,7 +92,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
 async function recall<T>(
   snapshots: SnapshotCache,
   { source, key, isAnswer }: Question<T>,
-): Promise<Kept<T> | null> {
+): Promise<CacheEntry<T> | null> {
   const kept = await snapshots.get(source, key).catch(() => null);
   if (kept === null || !isAnswer(kept.data)) return null;
   return {
@@ -102,7 +102,7 @@ async function recall<T>(
   };
 }
 
-function toLookup<T>(source: string, { takenAtMs, ageMs, data }: Kept<T>): Lookup<T> {
+function toLookup<T>(source: string, { takenAtMs, ageMs, data }: CacheEntry<T>): Lookup<T> {
   return {
     state: 'seen',
     source,
@@ -137,7 +137,7 @@ export function createFileCache(folder: string): SnapshotCache {
 }
 
 /** A truncated or foreign file counts as no answer. */
-function parse(text: string): KeptAnswer | null {
+function parse(text: string): CachedAnswer | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return null;

@@ -1,18 +1,26 @@
 import { findFreshReport } from '../directory/published-report.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
+import {
+  notAsked,
+  type PreflightRequest,
+  parsePreflightUrl,
+  refusedPreflight,
+} from '../preflight/preflight-request.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
 import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
 
 /** Sends one GET to addresses that `admit` allows, and judges the answer. */
-export type AskSeller = (asked: AskedByGet, admit: AdmitAddresses) => Promise<AskedSeller>;
+export type AskSeller = (
+  asked: GetPreflightRequest,
+  admit: AdmitAddresses,
+) => Promise<SellerAttempt>;
 
-export type AskedByGet = Asked & { readonly method: 'GET' };
+export type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
 
-export type AskedSeller = {
+export type SellerAttempt = {
   /** Null if `admit` refused; no request was sent then. */
   readonly preflight: Preflight | null;
   /** Processor time of TLS handshakes. */
@@ -27,12 +35,12 @@ export type PreflightCall = {
 };
 
 /** Reads the documents of a host and sends one GET; each request to addresses that `admit` allows. */
-export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<AskedHost>;
+export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<HostAttempt>;
 
 /** `path` is the one that was asked; null if the documents name none. */
-export type AskedHost = AskedSeller & { readonly path: string | null };
+export type HostAttempt = SellerAttempt & { readonly path: string | null };
 
-export type HostAnswer = Pick<AskedHost, 'path'> & { readonly preflight: Preflight };
+export type HostAnswer = Pick<HostAttempt, 'path'> & { readonly preflight: Preflight };
 
 export type PreflightRunner = {
   /** Judges one URL. */
@@ -59,7 +67,7 @@ const BUSY = 'too many are asked at once: ask again in a few seconds';
 export function createPreflightRunner(options: PreflightRunnerOptions): PreflightRunner {
   const { store, policy, askSeller, askHost, turns } = options;
 
-  async function stored(asked: Asked, why: string): Promise<Preflight> {
+  async function stored(asked: PreflightRequest, why: string): Promise<Preflight> {
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
     if (fresh?.origin !== url) return notAsked(why);
@@ -69,7 +77,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
   }
 
   /** Null if the wait for a turn would be too long. */
-  async function inTurn<Answer extends AskedSeller>(
+  async function inTurn<Answer extends SellerAttempt>(
     origin: Origin,
     { block }: Client,
     ask: (admit: AdmitAddresses) => Promise<Answer>,
@@ -96,9 +104,9 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
 
   return {
     async askUrl({ url, method, maxPrice, client }) {
-      let asked: Asked;
+      let asked: PreflightRequest;
       try {
-        asked = { ...askedUrl(url, policy), method, maxPrice };
+        asked = { ...parsePreflightUrl(url, policy), method, maxPrice };
       } catch (error) {
         if (error instanceof OriginRefused) return refusedPreflight(error);
         throw error;

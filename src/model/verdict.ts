@@ -47,15 +47,15 @@ export function notEvaluated(
 
 const FOLLOWS = /^Not evaluated, see ([A-Z]\d+)\b/;
 
-type Judged = Pick<Verdict, 'basis' | 'outcome' | 'evidence'> & { readonly id: string };
+type VerdictWithId = Pick<Verdict, 'basis' | 'outcome' | 'evidence'> & { readonly id: string };
 
 /**
  * Groups results that were not evaluated because another check failed, by the id of that check. Nothing
  * follows from a check that broke: its own result, among `all`, says that the fault is ours.
  */
-export function byRootCause<Result extends Judged>(
+export function byRootCause<Result extends VerdictWithId>(
   results: readonly Result[],
-  all: readonly Judged[] = results,
+  all: readonly VerdictWithId[] = results,
 ): ReadonlyMap<string, readonly Result[]> {
   const broken = new Set(all.filter(({ outcome }) => outcome === 'fault').map(({ id }) => id));
   const groups = new Map<string, Result[]>();

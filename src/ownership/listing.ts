@@ -1,7 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
 import { NotVerified, NotYourProof } from '../model/errors.ts';
-import type { HeldListing, ListingChange, ListingSettings } from '../store/listing.ts';
+import type { ListingChange, ListingSettings, StoredListing } from '../store/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import { isKey, type Verification } from './verification.ts';
@@ -125,7 +125,7 @@ function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
 
 /** The change without the members that this confirm's key has set; null if it would alter them. */
 function withoutKeyed(
-  { settings, keyed }: HeldListing,
+  { settings, keyed }: StoredListing,
   { tokenHash }: Confirm,
   change: ListingChange,
 ): ListingChange | null {

@@ -19,8 +19,12 @@ export type PaymentToJudge = {
   readonly requirements: Members;
 };
 
-export type Judged = { readonly payer: string; readonly nonce: string; readonly amount: string };
-export type Judgement = Judged | { readonly reason: string; readonly nonce: string };
+export type ValidPayment = {
+  readonly payer: string;
+  readonly nonce: string;
+  readonly amount: string;
+};
+export type Judgement = ValidPayment | { readonly reason: string; readonly nonce: string };
 
 /** The clocks of seller and buyer may differ by this much. */
 const LEEWAY_SEC = 6;

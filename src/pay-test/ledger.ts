@@ -14,12 +14,12 @@ export type FacilitatorCall = {
   readonly isGood: boolean;
 };
 
-export type Settled = { readonly transaction: string; readonly amount: string };
+export type LedgerSettlement = { readonly transaction: string; readonly amount: string };
 
 /** Records calls and settlements by nonce, in place of a chain. */
 export class Ledger {
   readonly #calls: FacilitatorCall[] = [];
-  readonly #settled = new Map<string, Settled>();
+  readonly #settled = new Map<string, LedgerSettlement>();
   readonly #transactions = new Map<string, string>();
 
   record(call: FacilitatorCall): void {
@@ -27,7 +27,7 @@ export class Ledger {
   }
 
   /** Null if the nonce was used. Synchronous, so that racing calls settle once. */
-  settle(nonce: string, amount: string): Settled | null {
+  settle(nonce: string, amount: string): LedgerSettlement | null {
     if (this.#settled.has(nonce)) return null;
     const settled = { transaction: this.transactionOf(nonce), amount };
     this.#settled.set(nonce, settled);
@@ -43,7 +43,7 @@ export class Ledger {
     return transaction;
   }
 
-  settled(nonce: string): Settled | null {
+  settled(nonce: string): LedgerSettlement | null {
     return this.#settled.get(nonce) ?? null;
   }
 

@@ -36,7 +36,7 @@ export type PaymentAttempt = {
   readonly reply: SellerReply;
   readonly isDelivered: boolean;
   /** "200, asked verify once, settle once" */
-  readonly seen: string;
+  readonly description: string;
 };
 
 /** An example that was refused is left out. */
@@ -154,8 +154,8 @@ export class RouteTester {
 
   async send({ version, nonce, headers }: Payment, timeoutMs?: number): Promise<PaymentAttempt> {
     const reply = await this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-    const seen = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
-    return { version, nonce, reply, isDelivered: isDelivery(reply), seen };
+    const description = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
+    return { version, nonce, reply, isDelivered: isDelivery(reply), description };
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */

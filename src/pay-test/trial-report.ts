@@ -24,19 +24,19 @@ export function mostRuns(ids: readonly TrialId[], routes: number, isFailing: boo
 }
 
 export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes'> & {
-  readonly found: readonly RouteFinding[];
+  readonly findings: readonly RouteFinding[];
   readonly isWanted: (id: TrialId) => boolean;
 };
 
 /** Leaves out the trials that `--only` does not name; T1 is run all the same. */
 export function toPayTestReport(parts: ReportParts): PayTestReport {
-  const { target, facilitator, routes, found, isWanted } = parts;
-  const shown = found
+  const { target, facilitator, routes, findings, isWanted } = parts;
+  const shown = findings
     .filter(({ id }) => isWanted(id))
     .toSorted((one, other) => TRIAL_IDS.indexOf(one.id) - TRIAL_IDS.indexOf(other.id));
   const count = (status: RouteFinding['status']) =>
     shown.filter((one) => one.status === status).length;
-  const paid = found.filter(({ id }) => id === 'T1');
+  const paid = findings.filter(({ id }) => id === 'T1');
   const gifts = shown.filter(({ status, isGift }) => status === 'fail' && isGift === true);
   return {
     target,

@@ -46,7 +46,7 @@ export async function runTrials(options: TrialRunOptions): Promise<PayTestReport
 
 class TrialRun {
   readonly #options: TrialRunOptions;
-  readonly #found: RouteFinding[] = [];
+  readonly #findings: RouteFinding[] = [];
   #isDown = false;
   #restarts = 0;
 
@@ -87,7 +87,7 @@ class TrialRun {
       target: target.origin,
       facilitator: parts.facilitator.url,
       routes: testers.map(({ route: { method, path } }) => ({ method, path })),
-      found: this.#found,
+      findings: this.#findings,
       isWanted: (id) => this.#isWanted(id),
     });
   }
@@ -156,7 +156,7 @@ class TrialRun {
   async #failWork(failing: RouteTester | null, hopeless: string | null): Promise<void> {
     if (failing === null) {
       const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
-      this.#found.push({ id: 'T14', route: null, ...finding });
+      this.#findings.push({ id: 'T14', route: null, ...finding });
     } else if (hopeless !== null) this.#skip(failing, ['T14'], `${hopeless}, see T1`);
     else await this.#try('T14', failing, () => failedWork(failing));
   }
@@ -196,13 +196,13 @@ class TrialRun {
     const ended: Partial<TrialFinding> = hasEnded
       ? { status: 'fail', evidence: `${finding.evidence}; ${ENDED}` }
       : {};
-    this.#found.push({ id, route: toRouteName(route), ...finding, ...ended });
+    this.#findings.push({ id, route: toRouteName(route), ...finding, ...ended });
   }
 
   #skip({ route }: RouteTester, ids: readonly TrialId[], evidence: string): void {
     for (const id of ids) {
       if (id !== 'T1' && !this.#isWanted(id)) continue;
-      this.#found.push({ id, route: toRouteName(route), ...notRun(evidence) });
+      this.#findings.push({ id, route: toRouteName(route), ...notRun(evidence) });
     }
   }
 

@@ -20,14 +20,14 @@ export type PreflightEngine = {
 };
 
 /** The request that the challenge answered. */
-export type AskedFor = {
+export type ChallengeRequest = {
   readonly origin: Origin;
   readonly method: 'GET' | 'POST';
   /** Set for MCP, where `mcp://tool/NAME` is a valid `resource.url`. */
   readonly isTool?: boolean;
 };
 
-export type JudgedChallenge = {
+export type ChallengeJudgement = {
   /** Null without terms, or when they could not be read within limits. */
   readonly terms: ReadTerms | null;
   /** Empty also when the answer could not be read within limits. */
@@ -48,11 +48,11 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts'
 
 /** Rejects when the failure is ours, or with the signal's reason. */
 export async function judgeChallenge(
-  asked: AskedFor,
+  asked: ChallengeRequest,
   answer: HttpData,
   { catalog, checks, pool, oracle }: PreflightEngine,
   signal?: AbortSignal,
-): Promise<JudgedChallenge> {
+): Promise<ChallengeJudgement> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
   const worked = await workOn(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
@@ -97,7 +97,7 @@ const TOOL_IN_HAND: ToolFacts = {
 };
 
 function toResourceSet(
-  { origin, method, isTool = false }: AskedFor,
+  { origin, method, isTool = false }: ChallengeRequest,
   answer: HttpData,
 ): ResourceSet {
   const path = pathOf(answer);

@@ -3,8 +3,8 @@ import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import { notAsked } from './asked.ts';
 import { askOnce, resolveForStranger, type StrangersOptions } from './preflight.ts';
+import { notAsked } from './preflight-request.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import { type Preflight, toPreflight } from './result.ts';
 

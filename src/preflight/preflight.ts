@@ -4,8 +4,8 @@ import { allowingOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../gua
 import type { Address, Resolution } from '../guard/resolve.ts';
 import type { HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
-import { type Asked, notAsked, refusedPreflight } from './asked.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
+import { notAsked, type PreflightRequest, refusedPreflight } from './preflight-request.ts';
 import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
@@ -29,7 +29,7 @@ const ACCEPT = 'application/json, */*;q=0.5';
  * redirects are followed within the origin, POST sends an empty object. Rejects when the failure is ours.
  */
 export async function preflightUrl(
-  asked: Asked,
+  asked: PreflightRequest,
   { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
   const { origin, path, method } = asked;
@@ -51,7 +51,7 @@ export async function preflightUrl(
  * nobody can query our DNS through it. Null when `admit` refuses.
  */
 export async function preflightForStranger(
-  asked: Asked & { readonly method: 'GET' },
+  asked: PreflightRequest & { readonly method: 'GET' },
   { answerWithinMs, admit, client, ...judges }: StrangersOptions,
 ): Promise<Preflight | null> {
   const { origin, method } = asked;
@@ -74,14 +74,14 @@ export async function resolveForStranger(
   return toPreflight([{ code: 'unreachable', evidence }]);
 }
 
-type Sent = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
+type ProbeSettings = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
   readonly method: 'GET' | 'POST';
 };
 
 /** Sends one request and judges the answer. */
 export async function askOnce(
-  { origin, path, maxPrice }: Asked,
-  sent: Sent,
+  { origin, path, maxPrice }: PreflightRequest,
+  sent: ProbeSettings,
   { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
   const { method } = sent;

@@ -5,8 +5,8 @@ import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { protocolText } from '../parse/x402/more-sold.ts';
-import type { Asked } from './asked.ts';
-import type { JudgedChallenge } from './judge-challenge.ts';
+import type { ChallengeJudgement } from './judge-challenge.ts';
+import type { PreflightRequest } from './preflight-request.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';
 import {
   type Preflight,
@@ -26,7 +26,7 @@ export type BuyerTerms = {
 
 const MAX_QUOTED = 160;
 
-export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight {
+export function verdictOn(judged: ChallengeJudgement, buyer: BuyerTerms): Preflight {
   const { terms, payability, schema, otherWays } = judged;
   if (terms === null) return toPreflight([withoutTerms(otherWays)], null, null, otherWays);
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
@@ -59,7 +59,7 @@ function withoutTerms(otherWays: readonly OtherWay[]): PreflightReason {
   return { code: 'other_protocol', evidence: `the 402 asks for a payment over ${ways}, not x402` };
 }
 
-function clientReasons({ payability }: JudgedChallenge): readonly PreflightReason[] {
+function clientReasons({ payability }: ChallengeJudgement): readonly PreflightReason[] {
   if (payability === null) {
     return [{ code: 'nobody_can_pay', evidence: 'no official client could read the challenge' }];
   }
@@ -98,7 +98,7 @@ function isSame(url: URL, origin: Origin): boolean {
   );
 }
 
-function schemaReasons(schema: JudgedChallenge['schema']): readonly PreflightReason[] {
+function schemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
   if (schema === null || schema.status === 'pass') return [];
   const { outcome, evidence } = schema;
   const told = `${outcome}: ${evidence}`;
@@ -161,7 +161,7 @@ function flowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[
  * name no recipient.
  */
 export function storedPreflight(
-  { method, path, origin, maxPrice }: Asked,
+  { method, path, origin, maxPrice }: PreflightRequest,
   { payability, otherWays = [] }: Pick<ScanReport, 'payability' | 'otherWays'>,
 ): Preflight | null {
   const isAsked = (one: Pick<OtherWay, 'method' | 'path'>) =>

@@ -84,7 +84,7 @@ export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
   };
 }
 
-type Asked = { readonly method: string; readonly challenge: Challenge | null };
+type RouteChallenge = { readonly method: string; readonly challenge: Challenge | null };
 
 class Routes {
   readonly #operations: readonly Pattern[];
@@ -128,7 +128,7 @@ class Routes {
     return draft;
   }
 
-  see(resource: ResourceObservation, { method, challenge }: Asked): void {
+  see(resource: ResourceObservation, { method, challenge }: RouteChallenge): void {
     const draft = this.meet(withoutQuery(resource.path), method);
     draft.method ??= method;
     draft.challenge ??= challenge;
@@ -174,7 +174,7 @@ function withoutQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly Asked[] {
+function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly RouteChallenge[] {
   return probes
     .filter(({ method, number, answer }) => number === 1 && method !== 'HEAD' && is402(answer))
     .map(({ method, answer }) => ({

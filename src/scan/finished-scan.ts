@@ -6,7 +6,7 @@ import type { PayableState } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { Recording } from '../probe/recording.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
-import type { KeptRecording, ScanResult } from '../store/results.ts';
+import type { ScanResult, StoredRecording } from '../store/results.ts';
 
 /** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {
@@ -28,7 +28,7 @@ export type FinishedScan = {
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Keeps the recording and returns it; absent in scans that were read back from the store. */
-  readonly keepRecording?: () => Promise<KeptRecording>;
+  readonly keepRecording?: () => Promise<StoredRecording>;
 };
 
 /** Reports of older releases lack `reached`, `rateLimited` and the digest. */

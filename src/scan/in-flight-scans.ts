@@ -4,7 +4,7 @@ import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { toRecording } from '../probe/recording.ts';
-import type { KeptRecording } from '../store/results.ts';
+import type { StoredRecording } from '../store/results.ts';
 import type { Slot } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -203,7 +203,7 @@ export class InFlightScans {
   async #keepRecording(
     scanId: string,
     recording: Promise<RecordedScan | null>,
-  ): Promise<KeptRecording> {
+  ): Promise<StoredRecording> {
     const kept = { text: (await recording)?.text ?? null };
     await this.#options.store.results.keepRecording(scanId, kept);
     return kept;

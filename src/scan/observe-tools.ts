@@ -21,12 +21,12 @@ import {
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 /** The options of `--mcp`. */
-export type McpWanted = {
+export type McpOptions = {
   /** Path of the endpoint from the caller; null searches the documents. */
   readonly path: string | null;
 };
 
-export type SeenTools = {
+export type ToolObservations = {
   readonly resources: readonly ResourceObservation[];
   /** Number of paid tools, called or not. */
   readonly declared: number;
@@ -74,7 +74,7 @@ export class ToolObserver {
     this.#work = work;
   }
 
-  async observe(first: EndpointClues['first'], { path }: McpWanted): Promise<SeenTools> {
+  async observe(first: EndpointClues['first'], { path }: McpOptions): Promise<ToolObservations> {
     const endpoints = path === null ? await this.#findEndpoints(first) : [path];
     for (const endpoint of endpoints) {
       const session = await this.#open(endpoint);

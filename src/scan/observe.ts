@@ -12,7 +12,7 @@ import { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
 import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, followLinks, settleIcons } from '../probe/second-wave.ts';
-import type { McpWanted, SeenTools } from './observe-tools.ts';
+import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
 import { describeChallenges, NO_CHALLENGES, planFrom } from './readers.ts';
 
@@ -28,7 +28,7 @@ export type ObserveOptions = {
   readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: ScanStage) => void) | undefined;
   /** Set by the command line only, on request. */
-  readonly mcp?: McpWanted | undefined;
+  readonly mcp?: McpOptions | undefined;
 };
 
 /** Gathers everything in waves of requests, each planned from the previous answers. Judging comes later. */
@@ -89,16 +89,16 @@ function factsOf({ url, scheme, hostname, port, host }: Origin): OriginFacts {
 async function observeTools(
   origin: Origin,
   first: FixedPaths & Pick<Observations, 'origin'>,
-  mcp: McpWanted,
+  mcp: McpOptions,
   cache: RequestCache,
   work: ScanWork,
-): Promise<SeenTools> {
+): Promise<ToolObservations> {
   const { ToolObserver } = await import('./observe-tools.ts');
   return new ToolObserver(origin, cache, work).observe(first, mcp);
 }
 
 /** Adds tools to the resources and removes their endpoint, which documents may list. */
-function withTools(resources: ResourceSet, tools: SeenTools | null): ResourceSet {
+function withTools(resources: ResourceSet, tools: ToolObservations | null): ResourceSet {
   if (tools === null) return resources;
   const probed = resources.probed.filter(
     ({ path, probes }) =>

@@ -16,7 +16,7 @@ import type { ScanAccount } from '../workers/work-account.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
 import { observe, type ScanStage } from './observe.ts';
-import type { McpWanted } from './observe-tools.ts';
+import type { McpOptions } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
 import { type OriginScanOptions, type Scanner, ScannerFailure } from './scanner.ts';
 
@@ -54,7 +54,7 @@ export type ScannerOptions = {
   /** Additional trusted roots, PEM. */
   readonly extraCa?: readonly string[];
   /** Also calls the paid tools of an MCP endpoint; command line only. */
-  readonly mcp?: McpWanted | undefined;
+  readonly mcp?: McpOptions | undefined;
   /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
   readonly gatherDeadlineMs?: number;
 };

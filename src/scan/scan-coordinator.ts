@@ -1,6 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { KeptRecording } from '../store/results.ts';
+import type { StoredRecording } from '../store/results.ts';
 import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
 import {
   hasRecord,
@@ -29,7 +29,7 @@ export type ScanCoordinator = {
   /** Joins this process's scan in flight; null when there is none. */
   join(origin: Origin, options?: JoinOptions): Promise<FinishedScan> | null;
   /** The recording of a finished scan; null if none was kept. */
-  recordingOf(scan: FinishedScan): Promise<KeptRecording | null>;
+  recordingOf(scan: FinishedScan): Promise<StoredRecording | null>;
   /** Publishes a finished scan to cache, directory and changes. Idempotent. */
   publish(scanId: string): Promise<void>;
   /** True while a new scan would be refused; joining one in flight always works. */

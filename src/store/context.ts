@@ -26,14 +26,14 @@ export type ListQuery = DirectoryQuery & {
 
 /** Lists of records, by queries of the engine's own. Opted-out and never reached hosts are left out. */
 export type RecordLists = {
-  list(query: ListQuery): Promise<FoundHosts>;
+  list(query: ListQuery): Promise<HostPage>;
   grades(): Promise<ReadonlyMap<Grade, number>>;
   /** Hosts by the time of their scan, newest first. */
   hostsByRecency(limit: number): Promise<readonly string[]>;
 };
 
 /** The hosts of one page in their order, and the number of all matches. */
-export type FoundHosts = { readonly count: number; readonly hosts: readonly string[] };
+export type HostPage = { readonly count: number; readonly hosts: readonly string[] };
 
 /** The parts of a store that depend on its engine. */
 export type EngineContext = {

@@ -15,7 +15,7 @@ export type ListingChange = {
   readonly enrichmentSuppressed?: boolean | undefined;
 };
 
-export type HeldListing = {
+export type StoredListing = {
   /** Defaults: listed, not suppressed. */
   readonly settings: ListingSettings;
   /** Maps each setting that was set with a listing key to the hash of that key's token. */
@@ -27,7 +27,7 @@ export type HeldListing = {
 /** Preferences of verified owners, in rows of their own that no publication touches. */
 export function listingOn(context: StoreContext) {
   return {
-    async get(host: string): Promise<HeldListing> {
+    async get(host: string): Promise<StoredListing> {
       const { n: version, state } = await findOwner(context, host);
       const { listedBy, suppressedBy } = state;
       const keyed = {

@@ -23,7 +23,7 @@ export type ScanResult = {
   readonly report: JsonObject;
 };
 
-export type KeptRecording = {
+export type StoredRecording = {
   /** JSON; null if it is too large to be kept. */
   readonly text: string | null;
 };
@@ -69,13 +69,13 @@ export function resultsOn(context: StoreContext) {
     },
 
     /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
-    async keepRecording(scanId: string, { text }: KeptRecording): Promise<void> {
+    async keepRecording(scanId: string, { text }: StoredRecording): Promise<void> {
       const recording = text === null ? null : await packReport(text);
       await recordings.insert({ scanId, keptAtMs: now(), recording });
     },
 
     /** Null if none was kept, or it was purged. */
-    async recording(scanId: string): Promise<KeptRecording | null> {
+    async recording(scanId: string): Promise<StoredRecording | null> {
       const row = await recordings.get(scanId);
       if (row === null) return null;
       const { recording } = row;

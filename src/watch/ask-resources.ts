@@ -10,7 +10,7 @@ import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../prob
 export type WatchedResource = { readonly method: string; readonly path: string };
 
 /** The present answer to a request that was challenged before; `unknown` for one that proves nothing. */
-export type AskedResource = WatchedResource &
+export type ResourceAnswer = WatchedResource &
   (
     | { readonly kind: 'unknown' | 'unreachable' }
     | {
@@ -31,10 +31,10 @@ export type AskResources = (
   origin: Origin,
   resources: readonly WatchedResource[],
   admit: AdmitAddresses,
-) => Promise<AskedResources>;
+) => Promise<ResourceAnswers>;
 
-export type AskedResources = {
-  readonly asked: readonly AskedResource[];
+export type ResourceAnswers = {
+  readonly answers: readonly ResourceAnswer[];
   /** Processor time of TLS handshakes. */
   readonly handshakeMs: number;
 };
@@ -54,7 +54,7 @@ export function createAskResources({
   return async (origin, resources, admit) => {
     const client = createClient(clientOptions);
     try {
-      const asked: AskedResource[] = [];
+      const asked: ResourceAnswer[] = [];
       const resolved = await client.check(origin);
       for (const resource of resources) {
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
@@ -62,12 +62,12 @@ export function createAskResources({
         if (!isAdmitted) break;
         const { status, preflight } = await askOne(client, origin, resource, judges);
         if (status === 429) break;
-        asked.push({ ...resource, ...judged(preflight) });
+        asked.push({ ...resource, ...toResourceVerdict(preflight) });
       }
       // Nothing is known of resources that are not asked.
       const unasked = resources.slice(asked.length);
       return {
-        asked: [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
+        answers: [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
         handshakeMs: client.stats().handshakeMs,
       };
     } finally {
@@ -96,14 +96,14 @@ async function askOne(
   return { status: answer.status, preflight };
 }
 
-type Judged =
+type ResourceVerdict =
   | { readonly kind: 'unknown' | 'unreachable' }
   | Pick<
-      Extract<AskedResource, { kind: 'answered' }>,
+      Extract<ResourceAnswer, { kind: 'answered' }>,
       'kind' | 'payableBy' | 'offers' | 'schemaOutcome'
     >;
 
-function judged({ reasons, terms }: Preflight): Judged {
+function toResourceVerdict({ reasons, terms }: Preflight): ResourceVerdict {
   const codes = new Set(reasons.map(({ code }) => code));
   if (codes.has('not_asked') || codes.has('not_judged')) return { kind: 'unknown' };
   if (codes.has('unreachable') || codes.has('no_answer') || codes.has('refused')) {

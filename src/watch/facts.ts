@@ -4,7 +4,7 @@ import { ALL_GRADES, type CheckResult, type ScanReport } from '../model/report.t
 import { cleanText } from '../parse/text/text.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { AskedResource, WatchedResource } from './ask-resources.ts';
+import type { ResourceAnswer, WatchedResource } from './ask-resources.ts';
 
 /** One thing that a look saw, in the form that an event tells it. */
 export type Fact = {
@@ -71,7 +71,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
 }
 
 /** Returns null when no answer shows anything of the origin. */
-export function readAnswers(asked: readonly AskedResource[], atMs: number): LookResult | null {
+export function readAnswers(asked: readonly ResourceAnswer[], atMs: number): LookResult | null {
   const conclusive = asked.filter(({ kind }) => kind !== 'unknown');
   if (conclusive.length === 0) return null;
   const isReached = conclusive.some(({ kind }) => kind !== 'unreachable');

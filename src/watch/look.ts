@@ -45,10 +45,10 @@ export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
 /** The result of a turn, and the processor time of its TLS handshakes. */
-type Done<Result> = { readonly result: Result; readonly handshakeMs: number };
-type Sight = { readonly seen: LookResult | null; readonly scan: FinishedScan | null };
+type TurnResult<Result> = { readonly result: Result; readonly handshakeMs: number };
+type Sight = { readonly result: LookResult | null; readonly scan: FinishedScan | null };
 
-const NOTHING: Sight = { seen: null, scan: null };
+const NOTHING: Sight = { result: null, scan: null };
 /** After this wait for a turn, the looks behind it are read. */
 const LOOK_WITHIN_MS = 5_000;
 /** The file is read once a day, so its reading waits longer. */
@@ -81,7 +81,7 @@ export class Look {
     const result = await store.results.published(host);
     if (result === null || result.scanId !== record.scanId) return false;
     const scan = fromStoredReport(result);
-    await this.#store({ seen: readScan(scan), scan }, this.#watch.nextLookAtMs);
+    await this.#store({ result: readScan(scan), scan }, this.#watch.nextLookAtMs);
     return true;
   }
 
@@ -128,7 +128,7 @@ export class Look {
   }
 
   /** Uses the finding of whoever else reads the file now, because readings of a host begin 10 s apart. */
-  async #readFile(turn: OriginTurn): Promise<Done<TokenFinding | null>> {
+  async #readFile(turn: OriginTurn): Promise<TurnResult<TokenFinding | null>> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin();
     for (let tries = 0; tries < FILE_TRIES; tries += 1) {
@@ -147,7 +147,7 @@ export class Look {
   /** Runs work that asks the origin, once it is this watch's turn. */
   async #inTurn<Result>(
     withinMs: number,
-    work: (turn: OriginTurn) => Promise<Done<Result>>,
+    work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
   ): Promise<Result> {
     const { domain, block, suspicions } = this.#watch;
     const turn = await this.#options.turns.enter({
@@ -169,19 +169,19 @@ export class Look {
     }
   }
 
-  async #scan(turn: OriginTurn): Promise<Done<Sight>> {
+  async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
     const { scanCoordinator, onError, resolve } = this.#options;
     try {
       const resolved = await resolve(this.#origin());
       const isDialled = resolved.kind === 'addresses';
       if (isDialled && !(await turn.toward(resolved.addresses))) throw new Saturated();
       const scan = await scanCoordinator.run(this.#origin(), { isFree: true });
-      return { result: { seen: readScan(scan), scan }, handshakeMs: 0 };
+      return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
     } catch (error) {
       // Paid scans hold the places of free ones.
       if (error instanceof Saturated) throw new NoPlace();
       if (error instanceof OriginRefused) {
-        return { result: { seen: this.#unreachable(), scan: null }, handshakeMs: 0 };
+        return { result: { result: this.#unreachable(), scan: null }, handshakeMs: 0 };
       }
       // A fault of ours does not count as a look.
       onError('a look failed', error);
@@ -189,12 +189,12 @@ export class Look {
     }
   }
 
-  async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<Done<Sight>> {
+  async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<Sight>> {
     const { askResources, onError, store } = this.#options;
     try {
       const admit: OriginTurn['toward'] = (addresses) => turn.toward(addresses);
-      const { asked, handshakeMs } = await askResources(this.#origin(), resources, admit);
-      return { result: { seen: readAnswers(asked, store.now()), scan: null }, handshakeMs };
+      const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
+      return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
     } catch (error) {
       if (error instanceof Saturated) throw new NoPlace();
       onError('a look failed', error);
@@ -223,7 +223,7 @@ export class Look {
   }
 
   /** @param keptMs time of a planned look that must not be postponed; null when there is none */
-  async #store({ seen, scan }: Sight, keptMs: number | null): Promise<void> {
+  async #store({ result, scan }: Sight, keptMs: number | null): Promise<void> {
     const { store, timing, siteUrl } = this.#options;
     publishStep('look-seen');
     const before = await this.#storedBaseline();
@@ -233,11 +233,11 @@ export class Look {
       if (held.baseline !== known) return null;
       const nowMs = store.now();
       const compared =
-        seen && compare(before?.value ?? null, held.suspicions, seen, timing.confirmAfterMs);
+        result && compare(before?.value ?? null, held.suspicions, result, timing.confirmAfterMs);
       const suspicions = compared?.suspicions ?? held.suspicions;
       const plannedMs = planLookMs(held.host, suspicions, nowMs, timing);
       const nextLookAtMs = keptMs === null ? plannedMs : Math.min(keptMs, plannedMs);
-      const looked = { ...held, ...scanned(held, seen, scan, timing), suspicions, nextLookAtMs };
+      const looked = { ...held, ...scanned(held, result, scan, timing), suspicions, nextLookAtMs };
       if (compared === null) return { state: looked };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;

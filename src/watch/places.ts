@@ -10,7 +10,7 @@ const PENDING_A_RECEIVER = 3;
 /** Racing callers may pass a limit, so a few more are read. */
 const READ_LIMIT = 2 * AGREED_A_RECEIVER;
 
-type Wanted = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
+type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
 
 /** `evicted` is the watch that has to end first. */
 type Room = { readonly evicted: WatchState | null };
@@ -19,7 +19,7 @@ type Room = { readonly evicted: WatchState | null };
  * Refuses a new watch beyond a limit. Watches are counted by reading, so racing callers may pass a limit by as many
  * as they are. Throws TooManyWatches.
  */
-export async function refuseCrowd(store: Store, wanted: Wanted): Promise<void> {
+export async function refuseCrowd(store: Store, wanted: PlaceRequest): Promise<void> {
   const { receiver, domain, client, holdsPlace } = wanted;
   if ((await others(store, wanted, { domain })).length >= WATCHES_A_DOMAIN) {
     throw new TooManyWatches(`${WATCHES_A_DOMAIN} hosts of ${domain} are watched`);
@@ -46,7 +46,7 @@ export async function refuseCrowd(store: Store, wanted: Wanted): Promise<void> {
  */
 export async function findRoom(
   store: Store,
-  wanted: Pick<Wanted, 'host' | 'receiver' | 'domain'>,
+  wanted: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
 ): Promise<Room | null> {
   const { receiver, domain } = wanted;
   const agreed = await others(store, wanted, { receiver, holdsPlace: true });
@@ -62,7 +62,7 @@ export async function findRoom(
 /** Watches of other hosts. */
 async function others(
   { watches }: Store,
-  { host }: Pick<Wanted, 'host'>,
+  { host }: Pick<PlaceRequest, 'host'>,
   which: LiveWatches,
 ): Promise<readonly WatchState[]> {
   const live = await watches.live(which, READ_LIMIT);

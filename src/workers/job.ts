@@ -79,10 +79,10 @@ export type JobFailure =
 
 type Cost = { readonly cpuMs: number };
 
-export type Done = Cost & { readonly kind: 'done'; readonly output: unknown };
-export type JobAnswer = Done | (JobFailure & Cost);
+export type JobResult = Cost & { readonly kind: 'done'; readonly output: unknown };
+export type JobAnswer = JobResult | (JobFailure & Cost);
 
-export type Said = { readonly ticket: number } & (
+export type ThreadMessage = { readonly ticket: number } & (
   | {
       /** The modules are loaded and the function is called next: the deadline runs from here on. */
       readonly kind: 'started';
@@ -93,6 +93,6 @@ export type Said = { readonly ticket: number } & (
   | { readonly kind: 'failed'; readonly failure: JobFailure; readonly cpuMs: number }
 );
 
-export function isSaid(message: unknown): message is Said {
+export function isThreadMessage(message: unknown): message is ThreadMessage {
   return typeof message === 'object' && message !== null && 'ticket' in message;
 }

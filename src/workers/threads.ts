@@ -6,13 +6,13 @@ import { Piscina } from 'piscina';
 import { armDeadline, type Expiry } from './deadline.ts';
 import { createFairQueue } from './fair-queue.ts';
 import {
-  type Done,
-  isSaid,
+  isThreadMessage,
   type Job,
   type JobAnswer,
   type JobFailure,
+  type JobResult,
   type LoadJob,
-  type Said,
+  type ThreadMessage,
   type Work,
 } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
@@ -72,7 +72,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   let tickets = 0;
 
   piscina.on('message', (message: unknown) => {
-    if (!isSaid(message)) return;
+    if (!isThreadMessage(message)) return;
     trials.get(message.ticket)?.hear(message);
   });
   // Without a listener a throw between tasks would end the host.
@@ -133,7 +133,7 @@ export function openThreads(options: ThreadsOptions): Threads {
 }
 
 function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOptions) {
-  return new Piscina<Job | LoadJob, Done>({
+  return new Piscina<Job | LoadJob, JobResult>({
     filename: fileURLToPath(entry),
     minThreads: 0,
     maxThreads: threads,
@@ -154,7 +154,7 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
 type Trial = {
   readonly killed: AbortSignal;
   isStarted(): boolean;
-  hear(said: Said): void;
+  hear(said: ThreadMessage): void;
   fail(failure: JobFailure, cpuMs?: number): void;
   /** The answer of a run that rejected with `error`. */
   failure(error: unknown): JobAnswer;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, threadId } from 'node:worker_threads';
 import { deserializeFrozen } from '../parse/json/transfer.ts';
-import type { Done, Job, JobFailure, Limit, LoadJob, Said, Work } from './job.ts';
+import type { Job, JobFailure, JobResult, Limit, LoadJob, ThreadMessage, Work } from './job.ts';
 
 type Module = Readonly<Record<string, unknown>>;
 
@@ -15,13 +15,13 @@ const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
 };
 
 const MAX_DETAIL_CHARS = 2_000;
-const LOADED: Done = { kind: 'done', output: null, cpuMs: 0 };
+const LOADED: JobResult = { kind: 'done', output: null, cpuMs: 0 };
 
 /**
  * Piscina calls this function on the thread. After a failure the promise never resolves: the host kills
  * the thread, so that no later task runs in the state of a failed one.
  */
-async function perform(job: Job | LoadJob): Promise<Done> {
+async function perform(job: Job | LoadJob): Promise<JobResult> {
   if (job.kind === 'load') {
     await Promise.allSettled(job.modules.map(load));
     return LOADED;
@@ -98,6 +98,6 @@ function fail(ticket: number, failure: JobFailure, cpuMs: number): Promise<never
   return new Promise(() => {});
 }
 
-function say(said: Said): void {
+function say(said: ThreadMessage): void {
   parentPort?.postMessage(said);
 }

@@ -141,13 +141,13 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
     for (const { name, recording } of await recordedOrigins()) {
       const { report } = await engine.replay(recording, NEWER);
       const { challenged } = listChallenges(recording.observations.resources);
-      for (const { method, path, seen } of challenged) {
-        const header = seen.headers.map(([, value]) => value).join(', ') || null;
-        const says = await python.judge({ header, body: seen.body });
+      for (const { method, path, answer } of challenged) {
+        const header = answer.headers.map(([, value]) => value).join(', ') || null;
+        const says = await python.judge({ header, body: answer.body });
         const { status, evidence } = resultOf({ report }, 'P3');
         const text = `${name} ${method} ${path}: Python says ${says.unlimited}; ${evidence}`;
         // P4 fails what stands in the body alone.
-        const isUnread = header === null && !seen.body.includes('"x402Version":1');
+        const isUnread = header === null && !answer.body.includes('"x402Version":1');
         if (says.unlimited !== null && !isUnread) expect(status, text).not.toBe('pass');
         judged.push(text);
       }

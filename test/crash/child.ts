@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
-import { notAsked } from '../../src/preflight/asked.ts';
+import { notAsked } from '../../src/preflight/preflight-request.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -1,10 +1,10 @@
 /** Kept answers in memory, by a clock that the test sets. */
-import type { KeptAnswer, SnapshotCache } from '../../src/indexes/response-cache.ts';
+import type { CachedAnswer, SnapshotCache } from '../../src/indexes/response-cache.ts';
 
 export type MemoryCache = SnapshotCache & {
   /** Lets time pass for the stamps, and for nothing else. */
   wait(ms: number): void;
-  readonly kept: Map<string, KeptAnswer>;
+  readonly kept: Map<string, CachedAnswer>;
 };
 
 export const HOUR_MS = 3_600_000;
@@ -12,7 +12,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 /** A cache whose clock the test sets; answers go through JSON, as they do in a store. */
 export function memoryCache(startMs = Date.parse('2026-08-20T12:00:00Z')): MemoryCache {
-  const kept = new Map<string, KeptAnswer>();
+  const kept = new Map<string, CachedAnswer>();
   let nowMs = startMs;
   return {
     kept,

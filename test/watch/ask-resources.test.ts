@@ -30,8 +30,8 @@ test('each resource is asked by its method, in turn, and the first 429 ends the 
       { method: 'GET', path: '/never' },
     ];
     const origin = parseOrigin(`http://${host}`, policy);
-    const { asked } = await ask(origin, resources, async () => true);
-    expect(asked.map(({ path, kind }) => [path, kind])).toEqual([
+    const { answers } = await ask(origin, resources, async () => true);
+    expect(answers.map(({ path, kind }) => [path, kind])).toEqual([
       ['/weather?city=x', 'answered'],
       ['/order', 'answered'],
       ['/busy', 'unknown'],
@@ -42,7 +42,7 @@ test('each resource is asked by its method, in turn, and the first 429 ends the 
     // Each request waits for its turn: the second one gets none.
     let turns = 1;
     const half = await ask(origin, resources, async () => turns-- > 0);
-    expect(half.asked.map(({ kind }) => kind)).toEqual([
+    expect(half.answers.map(({ kind }) => kind)).toEqual([
       'answered',
       'unknown',
       'unknown',

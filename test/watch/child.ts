@@ -53,14 +53,14 @@ const watching = createWatching({
       price: null,
       client: 'signs',
     } as const;
-    const asked = resources.map((resource) => ({
+    const answers = resources.map((resource) => ({
       ...resource,
       kind: 'answered' as const,
       payableBy: 'default' as const,
       offers: [{ ...OFFER, ...more, amount, isTestnet: false }],
       schemaOutcome: null,
     }));
-    return { asked, handshakeMs: 0 };
+    return { answers, handshakeMs: 0 };
   },
   resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
   fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),

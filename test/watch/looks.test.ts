@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
-import type { AskedResource } from '../../src/watch/ask-resources.ts';
+import type { ResourceAnswer } from '../../src/watch/ask-resources.ts';
 import { toSecondOfDay } from '../../src/watch/plan.ts';
 import type { CannedScan } from '../scan/fake-scanner.ts';
 import { OFFER, sells } from './seller-report.ts';
@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 function answered(offer: typeof OFFER | null = OFFER, more: object = {}) {
-  return ({ method, path }: { method: string; path: string }): AskedResource => ({
+  return ({ method, path }: { method: string; path: string }): ResourceAnswer => ({
     method,
     path,
     kind: 'answered',

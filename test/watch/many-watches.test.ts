@@ -33,7 +33,7 @@ test('10,000 watches that were all missed are looked at within 10 s of a start, 
     timing: TIMING,
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
     askResources: async () => ({
-      asked: [
+      answers: [
         {
           ...RESOURCE,
           kind: 'answered',

@@ -37,7 +37,7 @@ function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> =
     async askResources({ host }, resources) {
       asked.push(host);
       if (host.startsWith('slow')) await slow.promise;
-      return { asked: resources.map((one) => ({ ...one, kind: 'unknown' })), handshakeMs: 0 };
+      return { answers: resources.map((one) => ({ ...one, kind: 'unknown' })), handshakeMs: 0 };
     },
     resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
     fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),

@@ -2,7 +2,7 @@
 
 import type { Address } from '../../src/guard/resolve.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { AskedResource, AskResources } from '../../src/watch/ask-resources.ts';
+import type { AskResources, ResourceAnswer } from '../../src/watch/ask-resources.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
@@ -19,7 +19,7 @@ export type WatchedApp = AsyncDisposable & {
   readonly troubles: { readonly message: string; readonly error: unknown }[];
   readonly events: WatchingEvent[];
   /** What resources answer by the hourly requests; null where the fault is ours. */
-  asked: ((resource: { method: string; path: string }) => AskedResource) | null;
+  asked: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
   /** Where hosts are, if not at one address of all. */
   readonly addresses: Map<string, Address>;
   /** Hosts in the order in which they were asked. */
@@ -67,7 +67,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     asking.push(host);
     const { asked } = watched;
     if (asked === null) throw new Error('our fault');
-    return { asked: resources.map(asked), handshakeMs: 0 };
+    return { answers: resources.map(asked), handshakeMs: 0 };
   };
   const watching = createWatching({
     store,

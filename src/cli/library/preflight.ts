@@ -1,7 +1,7 @@
 import { createOracle } from '../../buyers/create-oracle.ts';
-import { isPrice } from '../../preflight/asked.ts';
 import type { PreflightEngine } from '../../preflight/judge-challenge.ts';
 import { preflightInHand } from '../../preflight/preflight.ts';
+import { isPrice } from '../../preflight/preflight-request.ts';
 import { type Preflight, type PreflightReason, toPreflight } from '../../preflight/result.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
 import { startEngine } from '../engine.ts';

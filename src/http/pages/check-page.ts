@@ -39,14 +39,14 @@ export type CheckPageInput = {
   /** "Protocol & payment surface" */
   readonly categoryLabel: string;
   /** Counts of sellers over the last `days`; null when there are no statistics. */
-  readonly found: CheckStatistics | null;
+  readonly statistics: CheckStatistics | null;
   readonly days: number;
 };
 
 /** These sections come last, because they do not help to mend the finding. */
 const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
 
-export function checkPage({ explanation, categoryLabel, found, days }: CheckPageInput) {
+export function checkPage({ explanation, categoryLabel, statistics, days }: CheckPageInput) {
   const { id, title, severity, impl, says, outcomes } = explanation;
   const phrase = toPhrase(title);
   // These READMEs are ours; they hold no text of an origin.
@@ -66,7 +66,7 @@ export function checkPage({ explanation, categoryLabel, found, days }: CheckPage
     impl,
     says,
     outcomes,
-    found: found === null ? null : foundText(found, days),
+    found: statistics === null ? null : foundText(statistics, days),
     sections: sections.filter(({ heading }) => !LAST_SECTIONS.has(heading)),
     lastSections: sections.filter(({ heading }) => LAST_SECTIONS.has(heading)),
     patches: patchesOf(id),

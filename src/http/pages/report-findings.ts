@@ -30,7 +30,7 @@ const MAX_FIRST = 3;
 const MAX_EVIDENCE = 320;
 const MAX_EVIDENCE_BRIEF = 80;
 
-type Judged = Pick<ScanReport, 'results' | 'payableBy'>;
+type ReportResults = Pick<ScanReport, 'results' | 'payableBy'>;
 type Row = ReturnType<typeof rowOf>;
 export type PageFinding = Row & {
   /** Findings that are not judged because of this one. */
@@ -40,7 +40,7 @@ export type PageFinding = Row & {
 };
 
 export function reportFindings(
-  report: Judged,
+  report: ReportResults,
   catalog: Catalog,
   says: SentencesById,
   isBrief = false,

@@ -24,7 +24,7 @@ export type ManifestParsers = {
   readonly facts: (body: string) => ManifestFacts;
 };
 
-type Found = Extract<ManifestReading, { state: 'found' }>;
+type ManifestDocument = Extract<ManifestReading, { state: 'found' }>;
 
 const CANONICAL = '/.well-known/x402';
 const OTHER = '/.well-known/x402.json';
@@ -49,7 +49,10 @@ export function findManifest(
   };
 }
 
-function parsed(reading: DocumentReading, { json, facts }: ManifestParsers): Found | null {
+function parsed(
+  reading: DocumentReading,
+  { json, facts }: ManifestParsers,
+): ManifestDocument | null {
   if (reading.state !== 'present' || !json(reading.body).ok) return null;
   const { path, body } = reading;
   return { state: 'found', path, canonical: path === CANONICAL, facts: facts(body) };

@@ -30,7 +30,7 @@ export type OpenApiParsers = {
 };
 
 type Present = Extract<DocumentReading, { state: 'present' }>;
-type Found = Extract<OpenApiReading, { state: 'found' }>;
+type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
 
 const CANONICAL = '/openapi.json';
 const YAML_CHARS = 65_536;
@@ -56,7 +56,7 @@ export function findOpenApi(
   return { state: 'none', evidence: seen.join('; ') };
 }
 
-function claimed(reading: Present, { json, facts }: OpenApiParsers): Found | null {
+function claimed(reading: Present, { json, facts }: OpenApiParsers): OpenApiDocument | null {
   if (!json(reading.body).ok) return null;
   const read = facts(reading.body, reading.answer.url);
   if (read.version === null && !read.swagger && read.paths === 0) return null;
@@ -64,7 +64,7 @@ function claimed(reading: Present, { json, facts }: OpenApiParsers): Found | nul
   return { state: 'found', path, canonical: path === CANONICAL, answer, facts: read };
 }
 
-function isUsable({ facts }: Found): boolean {
+function isUsable({ facts }: OpenApiDocument): boolean {
   return facts.version?.startsWith('3.') === true && facts.paths > 0;
 }
 

@@ -14,7 +14,7 @@ import { caip2 } from './networks.ts';
 import { otherChallenges } from './other-protocol.ts';
 
 export type ChallengeReader = (answer: HttpData) => ChallengeReading;
-type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
+type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
  * A resource is judged by the challenge to its declared method. When that method did not answer 402, a
@@ -57,7 +57,7 @@ function findChallenges(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
   read: ChallengeReader,
-): readonly Found[] {
+): readonly ProbeChallenge[] {
   return judgedProbes(resource, all)
     .map((probe) => challengeFrom(probe, read))
     .filter((one) => one !== null);
@@ -80,7 +80,7 @@ export function judgedProbes(
 }
 
 /** Methods with equal terms count once, whatever the version. */
-function withOwnTerms(found: readonly Found[]): readonly Found[] {
+function withOwnTerms(found: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
   const terms = found.map(({ reading }) => formatTerms(reading.challenge));
   return found.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
 }
@@ -94,11 +94,11 @@ function formatTerms({ offers }: Challenge): string {
   );
 }
 
-function isInBody({ reading }: Found): boolean {
+function isInBody({ reading }: ProbeChallenge): boolean {
   return reading.challenge.where === 'body';
 }
 
-function challengeFrom(probe: Probe, read: ChallengeReader): Found | null {
+function challengeFrom(probe: Probe, read: ChallengeReader): ProbeChallenge | null {
   if (!probe.answer.ok || probe.answer.data.status !== 402) return null;
   const answer = probe.answer.data;
   const reading = read(answer);

@@ -1,13 +1,13 @@
 import type { OtherWay } from '../../model/payability.ts';
 import { cleanText } from '../text/text.ts';
 
-type Sold = Pick<OtherWay, 'method' | 'path'>;
+type PaidWay = Pick<OtherWay, 'method' | 'path'>;
 
 const MAX_METHODS = 5;
 const MAX_PATH_CHARS = 80;
 
 /** Formats the ways that none of `sold` has: "2 more are sold over MPP: tempo, stripe"; null without one. */
-export function moreSold(ways: readonly OtherWay[], sold: readonly Sold[]): string | null {
+export function moreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): string | null {
   const more = apartFrom(ways, sold);
   const methods = [...new Set(more.flatMap((one) => one.methods))].slice(0, MAX_METHODS);
   const count = countMore(more);
@@ -16,11 +16,11 @@ export function moreSold(ways: readonly OtherWay[], sold: readonly Sold[]): stri
 }
 
 /** Formats the same without the methods: "2 more are sold over MPP". */
-export function countMoreSold(ways: readonly OtherWay[], sold: readonly Sold[]): string | null {
+export function countMoreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): string | null {
   return countMore(apartFrom(ways, sold));
 }
 
-function apartFrom(ways: readonly OtherWay[], sold: readonly Sold[]): readonly OtherWay[] {
+function apartFrom(ways: readonly OtherWay[], sold: readonly PaidWay[]): readonly OtherWay[] {
   return ways.filter((way) => !sold.some((one) => isSame(one, way)));
 }
 
@@ -31,7 +31,7 @@ function countMore(more: readonly OtherWay[]): string | null {
   return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
 }
 
-function isSame(one: Sold, other: Sold): boolean {
+function isSame(one: PaidWay, other: PaidWay): boolean {
   return one.method === other.method && one.path === other.path;
 }
 

@@ -4,26 +4,26 @@ import type { RouteTester } from '../route-tester.ts';
 
 /** T3: the facilitator answers `isValid: false`. */
 export async function obeysVerify(tester: RouteTester): Promise<TrialFinding> {
-  const { nonce, isDelivered, seen } = await tester.attempt(
+  const { nonce, isDelivered, description } = await tester.attempt(
     {},
     { step: 'verify', fault: 'refuse' },
   );
   const isSettled = tester.ledger.calls(nonce, 'settle').length > 0;
   return {
     status: isDelivered || isSettled ? 'fail' : 'pass',
-    evidence: `verify said isValid: false: ${seen}`,
+    evidence: `verify said isValid: false: ${description}`,
     isGift: isDelivered,
   };
 }
 
 /** T5: the facilitator answers settle with `success: false`. */
 export async function obeysSettle(tester: RouteTester): Promise<TrialFinding> {
-  const { version, reply, isDelivered, seen } = await tester.attempt(
+  const { version, reply, isDelivered, description } = await tester.attempt(
     {},
     { step: 'settle', fault: 'refuse' },
   );
   const { paid } = tester;
-  const seenHow = `settle said success: false: ${seen}`;
+  const seenHow = `settle said success: false: ${description}`;
   if (!reply.ok || paid === null) return judgeGift(isDelivered, seenHow);
   if (isPaidBody(paid, reply.body)) {
     return judgeGift(true, `${seenHow}, with the body of the resource`);

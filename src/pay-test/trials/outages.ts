@@ -41,31 +41,35 @@ async function tryOutage(
 
 function judgeVerifyOutage(
   tester: RouteTester,
-  { reply, isDelivered, seen }: PaymentAttempt,
+  { reply, isDelivered, description }: PaymentAttempt,
 ): TrialFinding {
-  if (isDelivered) return { status: 'fail', evidence: seen, isGift: true };
+  if (isDelivered) return { status: 'fail', evidence: description, isGift: true };
   const isLate = reply.ms > tester.timing.patienceMs;
   return isLate
-    ? { status: 'warn', evidence: `${seen}, late` }
-    : { status: 'pass', evidence: seen };
+    ? { status: 'warn', evidence: `${description}, late` }
+    : { status: 'pass', evidence: description };
 }
 
 function judgeSettleOutage(
   tester: RouteTester,
-  { nonce, reply, seen }: PaymentAttempt,
+  { nonce, reply, description }: PaymentAttempt,
 ): TrialFinding {
   const calls = tester.ledger.calls(nonce, 'settle');
   const amounts = new Set(calls.map(({ requirements }) => amountIn(requirements)));
   if (amounts.size > 1) {
-    return { status: 'fail', evidence: `${seen}, with another amount the second time` };
+    return { status: 'fail', evidence: `${description}, with another amount the second time` };
   }
   if (isDelivery(reply)) {
     return readReceipt(reply)?.success === true
-      ? { status: 'fail', evidence: `${seen}, and a made-up settlement header`, isGift: true }
-      : { status: 'warn', evidence: `${seen}: delivered without a proof of settlement` };
+      ? {
+          status: 'fail',
+          evidence: `${description}, and a made-up settlement header`,
+          isGift: true,
+        }
+      : { status: 'warn', evidence: `${description}: delivered without a proof of settlement` };
   }
   const isLate = reply.ms > tester.timing.patienceMs;
-  return { status: isLate ? 'fail' : 'pass', evidence: seen };
+  return { status: isLate ? 'fail' : 'pass', evidence: description };
 }
 
 function amountIn(requirements: Readonly<Record<string, unknown>>): unknown {

@@ -22,7 +22,7 @@ export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
       .some(({ requirements }) => hasTermOf(requirements, terms));
     isGift ||= attempt.isDelivered;
     isHandedOn ||= wasHandedOn;
-    seen.push(`${name}: ${attempt.seen}${wasHandedOn ? " with the buyer's terms" : ''}`);
+    seen.push(`${name}: ${attempt.description}${wasHandedOn ? " with the buyer's terms" : ''}`);
   }
   return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: seen.join('; '), isGift };
 }

@@ -19,8 +19,8 @@ export function caches({ paid }: RouteTester): TrialFinding {
 
 /** T14: failed work must not be charged. */
 export async function failedWork(tester: RouteTester): Promise<TrialFinding> {
-  const { nonce, reply, seen } = await tester.attempt();
-  const evidence = `a good payment: ${seen}`;
+  const { nonce, reply, description } = await tester.attempt();
+  const evidence = `a good payment: ${description}`;
   const isSettled = tester.ledger.settled(nonce) !== null;
   if (reply.ok && reply.status < 500) {
     return notRun(`${evidence}: ${isSettled ? 'its handler works' : 'the handler did not fail'}`);

@@ -48,8 +48,8 @@ function findDropped({ required }: Payment, { step, payload }: FacilitatorCall):
 /** T16: the buyer reads why verify refused the payment. */
 export async function saysWhy(tester: RouteTester): Promise<TrialFinding> {
   const misbehaviour = { step: 'verify', fault: 'refuse' } as const;
-  const { version, reply, isDelivered, seen } = await tester.attempt({}, misbehaviour);
-  const said = `verify said ${REFUSED}: ${seen}`;
+  const { version, reply, isDelivered, description } = await tester.attempt({}, misbehaviour);
+  const said = `verify said ${REFUSED}: ${description}`;
   if (isDelivered) return notRun(`${said}: it delivers, see T3`);
   const error = tester.readError(reply, version);
   if (error === null) return { status: 'warn', evidence: `${said}: no 402 with a challenge` };
@@ -75,7 +75,7 @@ export async function keepsToItself(tester: RouteTester): Promise<TrialFinding> 
     const attempt = await tester.send(payment);
     const isHere = isPassedOn(attempt.reply, facilitator);
     isLeaked ||= isHere;
-    seen.push(`${name}: ${attempt.seen}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
+    seen.push(`${name}: ${attempt.description}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
   }
   return { status: isLeaked ? 'warn' : 'pass', evidence: seen.join('; ') };
 }

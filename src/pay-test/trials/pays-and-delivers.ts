@@ -18,7 +18,7 @@ export async function paysAndDelivers(tester: RouteTester): Promise<FirstPayment
   const flags = { isUnasked: isDelivered && !isAsked, hopeless: findHopeless(attempt, isAsked) };
   const { refusedExample } = tester;
   const refused = refusedExample === null ? '' : `; it refuses its own example, ${refusedExample}`;
-  const seen = `a good payment: ${attempt.seen}${refused}`;
+  const seen = `a good payment: ${attempt.description}${refused}`;
   if (!isDelivery(reply)) return { status: 'fail', evidence: seen, ...flags };
   tester.paid = reply;
   const given = tester.ledger.settled(nonce)?.transaction;

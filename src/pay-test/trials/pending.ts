@@ -28,30 +28,39 @@ export async function pending(tester: RouteTester): Promise<TrialFinding> {
   return worstOf(findings);
 }
 
-function judgePending(tester: RouteTester, { nonce, reply, seen }: PaymentAttempt): TrialFinding {
+function judgePending(
+  tester: RouteTester,
+  { nonce, reply, description }: PaymentAttempt,
+): TrialFinding {
   const [first, ...more] = tester.ledger.calls(nonce, 'settle');
-  if (first === undefined) return notRun(`${seen}: nothing was settled`);
+  if (first === undefined) return notRun(`${description}: nothing was settled`);
   const isOther = more.some(
     (call) =>
       !isDeepStrictEqual([call.payload, call.requirements], [first.payload, first.requirements]),
   );
   if (isOther) {
-    return { status: 'fail', evidence: `${seen}, again with another payload or other terms` };
+    return {
+      status: 'fail',
+      evidence: `${description}, again with another payload or other terms`,
+    };
   }
   const receipt = reply.ok ? readReceipt(reply) : null;
   if (isDelivery(reply)) {
-    if (tester.ledger.settled(nonce) !== null) return { status: 'pass', evidence: seen };
+    if (tester.ledger.settled(nonce) !== null) return { status: 'pass', evidence: description };
     if (receipt?.success === true) {
-      const evidence = `${seen}, and a settlement header that says success`;
+      const evidence = `${description}, and a settlement header that says success`;
       return { status: 'fail', evidence, isGift: true };
     }
     if (tester.paid === null || isPaidBody(tester.paid, reply.body)) {
-      return { status: 'warn', evidence: `${seen}: delivered without a proof of settlement` };
+      return {
+        status: 'warn',
+        evidence: `${description}: delivered without a proof of settlement`,
+      };
     }
   }
   const transaction = tester.ledger.transactionOf(nonce);
   const isTold = receipt !== null && receipt.reason !== '' && receipt.transaction === transaction;
-  if (isTold) return { status: 'pass', evidence: `${seen}, with reason and transaction` };
+  if (isTold) return { status: 'pass', evidence: `${description}, with reason and transaction` };
   const lack = 'without reason and transaction in a settlement header: the buyer pays twice';
-  return { status: 'warn', evidence: `${seen}, ${lack}` };
+  return { status: 'warn', evidence: `${description}, ${lack}` };
 }

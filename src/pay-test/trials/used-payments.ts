@@ -50,8 +50,8 @@ export async function otherResource(
   cheaper: RouteTester | null,
 ): Promise<TrialFinding> {
   if (cheaper === null) return notRun('no other route with a lower price was found');
-  const { isDelivered, seen } = await tester.send(await cheaper.pay());
-  return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${seen}`);
+  const { isDelivered, description } = await tester.send(await cheaper.pay());
+  return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
 }
 
 /** T10: payments that are no longer valid, and that are not yet valid. */
@@ -61,7 +61,7 @@ export async function stale(tester: RouteTester): Promise<TrialFinding> {
   for (const [name, times] of STALE) {
     const attempt = await tester.attempt(times);
     isGift ||= attempt.isDelivered;
-    seen.push(`${name}: ${attempt.seen}`);
+    seen.push(`${name}: ${attempt.description}`);
   }
   return judgeGift(isGift, seen.join('; '));
 }

@@ -6,7 +6,7 @@ import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
 import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
-import { type Ended, withDeadline } from './waiting.ts';
+import { type CallEnd, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Settlements are counted up to this number, because no payer opens more calls. */
@@ -23,7 +23,7 @@ export type ShareTurn =
   /** `hasWaited`: the caller must read the ledger again. */
   | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
   | { readonly kind: 'refused'; readonly error: Error }
-  | { readonly kind: Ended };
+  | { readonly kind: CallEnd };
 
 /** Number of running computations of one route in this process. */
 type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };

@@ -28,10 +28,10 @@ import {
 } from './redelivery.ts';
 import {
   awaitPayment,
-  type Ended,
-  type Fate,
+  type CallEnd,
   findEnd,
   InFlightCalls,
+  type KeyState,
   withDeadline,
 } from './waiting.ts';
 
@@ -172,7 +172,7 @@ export class PaymentGate {
   async #answer<Input>(
     purchase: Purchase<Input>,
     key: string,
-    fate: Exclude<Fate, { readonly kind: 'free' }>,
+    fate: Exclude<KeyState, { readonly kind: 'free' }>,
   ): Promise<Decision> {
     switch (fate.kind) {
       case 'disconnected':
@@ -261,7 +261,7 @@ export class PaymentGate {
     if (!this.#deps.isReady()) throw new PaymentsUnavailable();
   }
 
-  #ended(ended: Ended): 'disconnected' {
+  #ended(ended: CallEnd): 'disconnected' {
     if (ended === 'disconnected') return 'disconnected';
     throw ended === 'late' ? new ScanProcessing() : new Saturated();
   }

@@ -20,7 +20,7 @@ import {
 } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
-import { type Ended, findEnd, withDeadline } from './waiting.ts';
+import { type CallEnd, findEnd, withDeadline } from './waiting.ts';
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
@@ -195,7 +195,7 @@ export class PurchaseRun<Input> {
   }
 }
 
-function outcomeOf(ended: Ended): PurchaseOutcome {
+function outcomeOf(ended: CallEnd): PurchaseOutcome {
   switch (ended) {
     case 'disconnected':
       return { kind: 'disconnected' };

@@ -24,10 +24,12 @@ import { endedUnpaid, unknownSettlement } from './settlement.ts';
 const POLL_INTERVAL_MS = 200;
 
 /** Reasons that end a call before its work is done. */
-export type Ended = 'disconnected' | 'late' | 'stopping';
-export type Waited<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: Ended };
+export type CallEnd = 'disconnected' | 'late' | 'stopping';
+export type WaitResult<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: CallEnd };
 
-export function findEnd(call: PaidCall, stopping?: AbortSignal): Ended | null {
+export function findEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
   if (call.disconnect.aborted) return 'disconnected';
   if (stopping?.aborted) return 'stopping';
   return leftMs(call) === 0 ? 'late' : null;
@@ -38,8 +40,8 @@ export function withDeadline<T>(
   work: Promise<T>,
   call: PaidCall,
   stopping?: AbortSignal,
-): Promise<Waited<T>> {
-  const over = Promise.withResolvers<Waited<T>>();
+): Promise<WaitResult<T>> {
+  const over = Promise.withResolvers<WaitResult<T>>();
   const onDisconnect = () => over.resolve({ kind: 'disconnected' });
   const onStop = () => over.resolve({ kind: 'stopping' });
   if (call.disconnect.aborted) onDisconnect();
@@ -101,7 +103,7 @@ export class InFlightCalls {
 }
 
 /** An answer, an error to be answered, or null for a free key. */
-export type Fate =
+export type KeyState =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
   /** `entry` is null if this process has just sold it. */
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery; readonly entry: LedgerEntry | null }
@@ -118,7 +120,7 @@ export async function awaitPayment(
   key: string,
   purchase: Purchase,
   known?: LedgerEntry | null,
-): Promise<Fate> {
+): Promise<KeyState> {
   let wasBusy = false;
   // The caller's row serves for the first pass; after a wait the key is read again.
   let read = known;
@@ -161,7 +163,7 @@ async function fateOf(
   entry: LedgerEntry,
   purchase: Purchase,
   wasBusy: boolean,
-): Promise<Fate | null> {
+): Promise<KeyState | null> {
   const isOwn = entry.key === purchase.key;
   const progress = toProgress(entry.last.state);
   if (progress === 'free') {
@@ -182,7 +184,11 @@ async function fateOf(
 }
 
 /** Null if the other caller left; calls that still wait start again. */
-async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Promise<Fate | null> {
+async function join(
+  other: CallInFlight,
+  purchase: Purchase,
+  isOwn: boolean,
+): Promise<KeyState | null> {
   const { payment, offer, request } = other.purchase;
   if (isOwn) {
     refuseConflict(
@@ -217,7 +223,7 @@ async function awaitElsewhere(
   { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
   entry: LedgerEntry,
   { call }: Purchase,
-): Promise<Fate | null> {
+): Promise<KeyState | null> {
   const { owner, state } = entry.last;
   const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOthers = !isOurs && (await store.instances.isAlive(owner));

@@ -40,10 +40,10 @@ export const UNPROVED = 'unproved';
  */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** Result of one look; `seen` is the chain's verdict, if it was asked and answered. */
+/** Result of one look; `chainVerdict` is missing if the chain was not asked or did not answer. */
 type Lookup = {
   readonly verdict: ReconcileVerdict;
-  readonly seen?: ChainVerdict | undefined;
+  readonly chainVerdict?: ChainVerdict | undefined;
 };
 
 /**
@@ -56,14 +56,15 @@ export async function reconcileOnce(
   resend: Resend,
 ): Promise<ReconcileVerdict> {
   const payment = storedPayment(entry);
-  const { verdict, seen } =
+  const { verdict, chainVerdict } =
     evidence === null
       ? await askFacilitator(entry, resend)
       : await askChain(evidence, entry, payment, resend);
   const endsAtMs = Number(payment.authorization.validBefore) * 1000;
   if (verdict.kind !== 'open' || now() <= endsAtMs + GIVE_UP_AFTER_MS) return verdict;
   // Even a node that has stopped following the chain proves a payment that it shows.
-  if (seen?.kind === 'spent_elsewhere') return { kind: 'failed', reason: 'nonce spent elsewhere' };
+  if (chainVerdict?.kind === 'spent_elsewhere')
+    return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };
 }
 
@@ -77,30 +78,34 @@ async function askChain(
   const known = findTransaction(entry);
   const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
     evidence.lookUp(payment, { sinceMs, transaction }).then(
-      (found) => lookupOf(found, sent),
+      (chainVerdict) => lookupOf(chainVerdict, sent),
       (error: unknown): Lookup => ({ verdict: stillOpen(sent, describeNodeError(error)) }),
     );
   const first = await lookUp(known, null);
-  const { seen } = first;
-  const isPayable = seen?.kind === 'unused' && !seen.isExpired && !seen.isReverted;
+  const { chainVerdict } = first;
+  const isPayable =
+    chainVerdict?.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
   if (!isPayable || resend === null) return first;
   const sent = await resend();
   return lookUp(transactionIn(sent) ?? known, sent);
 }
 
-function lookupOf(seen: ChainVerdict, sent: SettleOutcome | null): Lookup {
-  const ended = verdictOfChain(seen);
-  return { seen, verdict: ended ?? stillOpen(sent, `the chain says: ${seen.kind}`) };
+function lookupOf(chainVerdict: ChainVerdict, sent: SettleOutcome | null): Lookup {
+  const ended = verdictOfChain(chainVerdict);
+  return {
+    chainVerdict,
+    verdict: ended ?? stillOpen(sent, `the chain says: ${chainVerdict.kind}`),
+  };
 }
 
-function verdictOfChain(found: ChainVerdict): ReconcileVerdict | null {
-  switch (found.kind) {
+function verdictOfChain(verdict: ChainVerdict): ReconcileVerdict | null {
+  switch (verdict.kind) {
     case 'paid':
-      return { kind: 'settled', transaction: found.transaction, how: 'found on the chain' };
+      return { kind: 'settled', transaction: verdict.transaction, how: 'found on the chain' };
     case 'spent_elsewhere':
-      return found.isFinal ? { kind: 'failed', reason: 'nonce spent elsewhere' } : null;
+      return verdict.isFinal ? { kind: 'failed', reason: 'nonce spent elsewhere' } : null;
     case 'unused':
-      return found.isFinal ? { kind: 'failed', reason: 'expired unused' } : null;
+      return verdict.isFinal ? { kind: 'failed', reason: 'expired unused' } : null;
     case 'unexplained':
       return null;
   }
@@ -128,9 +133,9 @@ export function transactionIn(outcome: SettleOutcome): Hex | null {
   return 'transaction' in outcome ? outcome.transaction : null;
 }
 
-function stillOpen(sent: SettleOutcome | null, found: string): ReconcileVerdict {
-  const said = sent === null || sent.kind === 'settled' ? '' : `; sent again: ${sent.reason}`;
-  return { kind: 'open', reason: `${found}${said}`.slice(0, 300) };
+function stillOpen(sent: SettleOutcome | null, status: string): ReconcileVerdict {
+  const resent = sent === null || sent.kind === 'settled' ? '' : `; sent again: ${sent.reason}`;
+  return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
 }
 
 export type ReconcileTiming = {

@@ -239,11 +239,11 @@ export class NonceQueue {
  * - `stale`: the chain has used this nonce.
  * - `refused`: the node has not taken it, and says why.
  */
-type BroadcastFate =
+type BroadcastResult =
   | { readonly kind: 'sent' | 'stale' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-async function broadcast(node: NodeRequests, raw: Hex): Promise<BroadcastFate> {
+async function broadcast(node: NodeRequests, raw: Hex): Promise<BroadcastResult> {
   try {
     await node.request({ method: 'eth_sendRawTransaction', params: [raw] });
     return { kind: 'sent' };

@@ -15,7 +15,7 @@ import { TextBudget } from './scan-budget.ts';
 
 const CLOSED: ClientFault = { name: 'other', message: 'this client is closed' };
 
-type Opened = { readonly client: ProbeClient; readonly clock: AbortController };
+type OpenClient = { readonly client: ProbeClient; readonly clock: AbortController };
 
 if (!(workerData instanceof MessagePort)) {
   throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
@@ -27,7 +27,7 @@ const texts = new TextBudget({
 // One scan's broken socket is not to end the scans of all others: its own deadline ends it.
 process.on('uncaughtException', (error) => tell({ kind: 'error', error: describe(error) }));
 process.on('unhandledRejection', (error) => tell({ kind: 'error', error: describe(error) }));
-const opened = new Map<number, Opened>();
+const opened = new Map<number, OpenClient>();
 
 const calls: ProbeCalls = {
   open(number, options) {

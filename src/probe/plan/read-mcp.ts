@@ -15,7 +15,7 @@ import { readToolPage, rpcResponse, type ToolPage } from '../../parse/mcp-tools/
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
 
-export type McpSeen = { readonly answer: HttpObservation; readonly id: number };
+export type McpResponse = { readonly answer: HttpObservation; readonly id: number };
 
 const LATEST_LEGACY_VERSION = '2025-11-25';
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
@@ -23,7 +23,7 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const SESSION_ID = /^[\x21-\x7e]{1,512}$/;
 
 /** Reads the answer to `server/discover`; null if the endpoint does not know it. */
-export function readDiscovery({ answer, id }: McpSeen): McpEra | null {
+export function readDiscovery({ answer, id }: McpResponse): McpEra | null {
   const result = resultOf(answer, id);
   if (!jsonList(result?.['supportedVersions']).includes(MODERN_VERSION)) return null;
   const { extensions } = jsonObject(result?.['capabilities']);
@@ -31,7 +31,7 @@ export function readDiscovery({ answer, id }: McpSeen): McpEra | null {
 }
 
 /** Reads the answer to `initialize`; null if no MCP server answered. */
-export function readInitialization({ answer, id }: McpSeen): McpEra | null {
+export function readInitialization({ answer, id }: McpResponse): McpEra | null {
   const stated = jsonText(resultOf(answer, id)?.['protocolVersion']);
   if (stated === null || !answer.ok) return null;
   const version = VERSION.test(stated) ? stated : LATEST_LEGACY_VERSION;
@@ -44,13 +44,13 @@ export function readInitialization({ answer, id }: McpSeen): McpEra | null {
 }
 
 /** Reads the answer to `tools/list`; null if there is no list in it. */
-export function readTools({ answer, id }: McpSeen): ToolPage | null {
+export function readTools({ answer, id }: McpResponse): ToolPage | null {
   const result = resultOf(answer, id);
   return result === null ? null : readToolPage(result);
 }
 
 /** Reads the answer to `tools/call`. */
-export function readCall({ answer, id }: McpSeen): ToolAnswerReading {
+export function readCall({ answer, id }: McpResponse): ToolAnswerReading {
   return readToolAnswer(answer, id);
 }
 

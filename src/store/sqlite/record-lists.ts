@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES } from '../../model/report.ts';
-import type { DirectoryQuery, FoundHosts, ListQuery, RecordLists } from '../context.ts';
+import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
 import { verifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
@@ -129,7 +129,7 @@ function fewMatches(
   selection: Selection,
   page: Page,
   hidden: string,
-): FoundHosts | null {
+): HostPage | null {
   const found = connection.values(
     `SELECT r.rowid FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
     ...selection.values,

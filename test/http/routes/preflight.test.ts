@@ -6,7 +6,7 @@ import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/engine/judging-pool.ts';
 import { DEFAULT_POLICY, parseAllowHosts } from '../../../src/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';
-import type { Asked } from '../../../src/preflight/asked.ts';
+import type { PreflightRequest } from '../../../src/preflight/preflight-request.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { createProbeClient } from '../../../src/probe/client/client.ts';
 import { createAskSeller } from '../../../src/service/scanning.ts';
@@ -27,8 +27,8 @@ const OFFER = {
 };
 
 function recordingAsker() {
-  const asked: Asked[] = [];
-  const askSeller = async (one: Asked) => {
+  const asked: PreflightRequest[] = [];
+  const askSeller = async (one: PreflightRequest) => {
     asked.push(one);
     return { preflight: toPreflight([]), handshakeMs: 0 };
   };

@@ -8,7 +8,7 @@ import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../../../scan/scan-coordinator.ts';
-import type { KeptRecording } from '../../../store/results.ts';
+import type { StoredRecording } from '../../../store/results.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
 import { reportExample } from '../report-schema.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -152,7 +152,7 @@ export function scanAnswers(
 }
 
 /** `json` is the text of an object with members. */
-function withRecordingMember(json: string, kept: KeptRecording | null): string {
+function withRecordingMember(json: string, kept: StoredRecording | null): string {
   const reason = kept === null ? NOT_KEPT : TOO_LARGE;
   const member = kept?.text
     ? `"recording":${kept.text}`

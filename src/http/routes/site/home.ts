@@ -8,7 +8,7 @@ import { PAGE_SIZE, readFrontPage, toProject } from '../../../directory/project.
 import { OriginRefused } from '../../../guard/errors.ts';
 import { toClient } from '../../../limits/client-key.ts';
 import { Forbidden, UnsupportedMediaType } from '../../../model/errors.ts';
-import { type AskedText, readAskedText } from '../../../preflight/asked.ts';
+import { type PreflightTarget, readPreflightTarget } from '../../../preflight/preflight-request.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/answer-view.ts';
 import { homePage } from '../../pages/home-page.ts';
@@ -116,9 +116,9 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
       },
     },
     async ({ body: asked, ip }, reply) => {
-      let target: AskedText;
+      let target: PreflightTarget;
       try {
-        target = readAskedText(asked.url, config.originPolicy);
+        target = readPreflightTarget(asked.url, config.originPolicy);
       } catch (error) {
         if (!(error instanceof OriginRefused)) throw error;
         const problem = problemOf(error, asked.url.trim());
@@ -165,7 +165,7 @@ function problemOf({ reason, message }: OriginRefused, text: string): AnswerView
 }
 
 async function askSeller(
-  { origin, path }: AskedText,
+  { origin, path }: PreflightTarget,
   ip: string,
   { preflight, config: { baseUrl, revision } }: RouteContext,
 ): Promise<AnswerView> {

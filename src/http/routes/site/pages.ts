@@ -45,10 +45,10 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       const explanation = await explainCheck(id, catalog, checks);
       const { label = '' } =
         catalog.categories.find(({ key }) => key === explanation.category) ?? {};
-      const statistics = hasStatistics ? await readStatistics(store, DAYS, [id]) : null;
-      const found = statistics?.checks[0] ?? null;
+      const all = hasStatistics ? await readStatistics(store, DAYS, [id]) : null;
+      const statistics = all?.checks[0] ?? null;
       const { checkPage } = await page();
-      const view = checkPage({ explanation, categoryLabel: label, found, days: DAYS });
+      const view = checkPage({ explanation, categoryLabel: label, statistics, days: DAYS });
       return reply.view('check', view);
     },
   );

@@ -2,7 +2,7 @@ import type { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { type Preflight, toPreflight } from './result.ts';
 
-export type Asked = {
+export type PreflightRequest = {
   readonly origin: Origin;
   /** Path and query. */
   readonly path: string;
@@ -19,22 +19,25 @@ export function isPrice(text: string): boolean {
 }
 
 /** Throws OriginRefused. */
-export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin' | 'path'> {
+export function parsePreflightUrl(
+  url: string,
+  policy: OriginPolicy,
+): Pick<PreflightRequest, 'origin' | 'path'> {
   const valid = validateUrl(url, policy);
   return { origin: toOrigin(valid), path: `${valid.pathname}${valid.search}` };
 }
 
-export type AskedText = {
+export type PreflightTarget = {
   readonly origin: Origin;
   /** Path and query; null if the text names only a host. */
   readonly path: string | null;
 };
 
 /** Reads what people type: a URL, or a host with or without a path. Throws OriginRefused. */
-export function readAskedText(text: string, policy: OriginPolicy): AskedText {
+export function readPreflightTarget(text: string, policy: OriginPolicy): PreflightTarget {
   const written = text.trim();
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `https://${written}`;
-  const { origin, path } = askedUrl(url, policy);
+  const { origin, path } = parsePreflightUrl(url, policy);
   return { origin, path: path === '/' ? null : path };
 }
 
