@@ -30,18 +30,18 @@ describe('an answer', () => {
     [64 * KIB, true],
     [64 * KIB + 1, false],
     [900 * KIB, false],
-  ])('of %d bytes is parsed on the serving thread: %s', async (bytes, isMain) => {
+  ])('with %d bytes is parsed on the serving thread: %s', async (bytes, isMain) => {
     const read = await reader.read(pieces('x'.repeat(bytes)), KIB * KIB, THREAD, null);
     expect(read).toEqual({ isMain, chars: bytes });
   });
 
-  test.each([1, 7, 70_000])('is whole in pieces of %d bytes', async (pieceBytes) => {
+  test.each([1, 7, 70_000])('arrives whole in pieces of %d bytes', async (pieceBytes) => {
     const text = 'é€😀'.repeat(8_000);
     const read = await reader.read(pieces(text, pieceBytes), KIB * KIB, THREAD, null);
     expect(read.chars).toBe(text.length);
   });
 
-  test('over its cap is refused, and no further piece is asked for', async () => {
+  test('over its cap is refused, and the reader asks for no further piece', async () => {
     let given = 0;
     let isEnded = false;
     async function* endless(): AsyncGenerator<Uint8Array> {

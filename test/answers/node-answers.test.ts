@@ -37,12 +37,12 @@ test.each([
   ['eth_chainId', 1024 * 1024],
 ])('the cap of %s is %d bytes', (method, bytes) => expect(answerCapOf(method)).toBe(bytes));
 
-describe('of an answer is kept', () => {
-  test('a log as far as it is read', () => {
+describe("the reader of a node's answer keeps", () => {
+  test('of a log, the members that we read', () => {
     expect(read('eth_getLogs', [log()])).toEqual({ result: [kept] });
   });
 
-  test('no log that is pending, or that no event of a token has made', () => {
+  test('no pending log, and no log without a token event', () => {
     const others = [
       log({ transactionHash: null }),
       log({ data: `${WORD}00` }),
@@ -52,7 +52,7 @@ describe('of an answer is kept', () => {
     expect(read('eth_getLogs', others)).toEqual({ result: [] });
   });
 
-  test.each([[[7]], ['x'], [null]])('no list of logs where it is %j', (result) => {
+  test.each([[[7]], ['x'], [null]])('null if the list of logs is %j', (result) => {
     expect(read('eth_getLogs', result)).toEqual({ result: null });
   });
 
@@ -65,20 +65,20 @@ describe('of an answer is kept', () => {
     expect(read('eth_getTransactionReceipt', null, TOKEN)).toEqual({ result: null });
   });
 
-  test('of a block, no list', () => {
+  test('of a block, no list of transactions', () => {
     const block = { number: '0x1', timestamp: '0x2', transactions: [WORD], withdrawals: [{}] };
     expect(read('eth_getBlockByNumber', block)).toEqual({
       result: { number: '0x1', timestamp: '0x2' },
     });
   });
 
-  test('of Solana accounts, their number', () => {
+  test('of a list of Solana accounts, its length', () => {
     expect(read('getTokenAccountsByOwner', { context: {}, value: [{}, {}] })).toEqual({
       result: 2,
     });
   });
 
-  test('of an error, the start of its words', () => {
+  test('of an error, the start of its message', () => {
     const error = { code: 3, message: 'x'.repeat(500), data: '0x08' };
     expect(
       readNodeAnswer(JSON.stringify({ error }), { method: 'eth_call', contract: null }),
@@ -90,12 +90,12 @@ describe('of an answer is kept', () => {
   });
 });
 
-test('code over its cap is code; any other answer over its cap is an error', () => {
+test('contract code over its cap counts as code; any other answer over its cap is an error', () => {
   expect(answerOverCap('eth_getCode')).toEqual({ result: '0x00' });
   expect(() => answerOverCap('eth_call')).toThrow('eth_call: answered with more than 16384 bytes');
 });
 
-test('an answer is a result, an error of the node, or none', () => {
+test('an answer holds a result, an error of the node, or neither', () => {
   expect(resultOf('eth_call', 200, { result: '0x' })).toBe('0x');
   expect(() => resultOf('eth_call', 502, { result: '0x' })).toThrow('eth_call: HTTP 502');
   expect(() => resultOf('eth_call', 200, null)).toThrow('eth_call: no JSON-RPC answer');

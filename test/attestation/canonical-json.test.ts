@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toCanonicalJson } from '../../src/attestation/envelope.ts';
 
-test('numbers, texts and the order of members are those of RFC 8785, section 3.2.3', () => {
+test('numbers, texts and the order of members follow RFC 8785, section 3.2.3', () => {
   const value = {
     numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27, -0],
     string: '\u20ac$\u000f\nA\'B"\\\\"/',
@@ -31,7 +31,7 @@ test('lone surrogates are replaced, in texts and names, and what has no value is
   );
 });
 
-test('a value and its JSON, parsed again, are one', () => {
+test('a value and its JSON, parsed again, give the same text', () => {
   const value = { list: [1, { b: -0, a: undefined }], text: 'é\u2028' };
   expect(toCanonicalJson(JSON.parse(JSON.stringify(value)))).toBe(toCanonicalJson(value));
 });

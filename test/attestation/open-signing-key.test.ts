@@ -11,7 +11,7 @@ test('the thumbprint is that of RFC 8037, appendix A.3', () => {
   );
 });
 
-test('a store keeps the key that its first host made', async () => {
+test('a store keeps the key that its first instance made', async () => {
   await using parts = openParts();
   const { keys } = parts;
   const opened = await Promise.all(Array.from({ length: 20 }, () => openSigningKey(keys, null)));
@@ -21,7 +21,7 @@ test('a store keeps the key that its first host made', async () => {
   expect(toSigningKey(createPrivateKey(stored?.privateKey ?? '')).kid).toBe(opened[0]?.kid);
 });
 
-test('a given key replaces that of the store, which does not keep it; without it another is made', async () => {
+test("a configured key replaces the store's key and is not stored; without it a new key is made", async () => {
   await using parts = openParts();
   const { keys } = parts;
   const made = await openSigningKey(keys, null);

@@ -41,7 +41,7 @@ describe('a signed report', needs('unavailable' in judges ? judges.unavailable :
     expect(statement.predicate.report.results[0].evidence).toContain('a lone \ufffd, é');
   });
 
-  test('with a changed byte is refused by it', async () => {
+  test('with a changed byte is refused by securesystemslib', async () => {
     await using app = await startApp();
     await app.publish(HOST);
     const envelope = (await app.get(`/v1/attestation?url=${HOST}`)).json();

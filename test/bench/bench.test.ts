@@ -56,7 +56,7 @@ test.each([
   expect(() => parseArguments(args)).toThrow('usage: npm run bench');
 });
 
-test('an unknown case is told, with those that there are', async () => {
+test('an unknown case is refused, and the message lists the known ones', async () => {
   const failed = await run(process.execPath, [MAIN, 'speed']).catch((error: unknown) => error);
   expect(failed).toMatchObject({
     code: 2,

@@ -30,7 +30,7 @@ const offering = (...changes: readonly JsonObject[]) =>
 const extending = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
 
 describe('advice', () => {
-  it('has none for a seller who does all right', () => {
+  it('is empty for a seller without faults', () => {
     expect(advise(perfectSeller())).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('advice', () => {
     expect(offering(change)).toEqual(ids);
   });
 
-  it('looks at what stands beside', () => {
+  it('compares signed offers with those in accepts', () => {
     expect(offering({}, SEPOLIA)).toEqual([]);
     expect(offering({}, PERMIT2)).toEqual([]);
     const accepts = [offer(PERMIT2)];
@@ -59,7 +59,7 @@ describe('advice', () => {
     expect(adviceOn({ accepts, extensions })).toEqual([]);
   });
 
-  it('holds signed offers against those in accepts', () => {
+  it('compares sign-ins with the scanned host', () => {
     const signed = (payload: JsonObject) => ({
       'offer-receipt': { info: { offers: [{ format: 'eip712', acceptIndex: 0, payload }] } },
     });
@@ -74,7 +74,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('holds sign-ins against the host that is asked', () => {
+  it('names required identifiers, and methods that the scan did not ask', () => {
     const signIn = (info: JsonObject) => extending({ 'sign-in-with-x': { info } });
     expect(signIn({ domain: 'seller.example', uri: 'https://seller.example/weather' })).toEqual([]);
     expect(signIn({ domain: 'shop.example' })).toEqual(['sign-in-elsewhere']);
@@ -83,7 +83,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('tells of identifiers that are required, and of methods that are not asked', () => {
+  it('names each id once, with its place, in a fixed order', () => {
     expect(extending({ 'payment-identifier': { info: { required: true } } })).toEqual([
       'identifier-required',
     ]);

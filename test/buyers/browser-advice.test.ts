@@ -56,7 +56,7 @@ describe('hidden-from-browsers', () => {
     );
   });
 
-  test('an origin that is echoed is allowed', () => {
+  test('an echoed origin is allowed', () => {
     const headers = {
       'access-control-allow-origin': BROWSER_ORIGIN,
       'access-control-expose-headers': 'PAYMENT-REQUIRED',
@@ -64,7 +64,7 @@ describe('hidden-from-browsers', () => {
     expect(idsOf(challenge402(undefined, { headers }))).toEqual([]);
   });
 
-  test('what asks for no payment is not advised on', () => {
+  test('an answer that asks for no payment gets no advice', () => {
     expect(idsOf(answer(200, {}))).toEqual([]);
   });
 });
@@ -76,25 +76,31 @@ describe.skipIf(browserUnavailable() !== null)('a browser', () => {
   });
   afterAll(() => browser.close());
 
-  test.each(SELLERS)('reads the challenge as the advice says: %s', async (_, headers, readable) => {
-    await using seller = await serve(402, { ...headers, 'payment-required': encodeChallenge({}) });
-    await using site = await serve(200, { 'content-type': 'text/html' });
-    const page = await browser.newPage();
-    await page.goto(site.url);
-    const header = await page.evaluate(
-      (url) =>
-        fetch(url).then(
-          (response) => response.headers.get('payment-required'),
-          () => null,
-        ),
-      seller.url,
-    );
-    await page.close();
-    expect(header !== null).toBe(readable);
-  });
+  test.each(SELLERS)(
+    'can read the challenge exactly if the advice is absent: %s',
+    async (_, headers, readable) => {
+      await using seller = await serve(402, {
+        ...headers,
+        'payment-required': encodeChallenge({}),
+      });
+      await using site = await serve(200, { 'content-type': 'text/html' });
+      const page = await browser.newPage();
+      await page.goto(site.url);
+      const header = await page.evaluate(
+        (url) =>
+          fetch(url).then(
+            (response) => response.headers.get('payment-required'),
+            () => null,
+          ),
+        seller.url,
+      );
+      await page.close();
+      expect(header !== null).toBe(readable);
+    },
+  );
 });
 
-describe('a page', () => {
+describe('an answer to a page view:', () => {
   const fetched = challenge402(undefined, {
     headers: { ...OPEN, 'access-control-expose-headers': '*', vary: 'Accept' },
   });

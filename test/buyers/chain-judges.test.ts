@@ -76,7 +76,7 @@ describe('the official client of the network', needs(lack), () => {
     expect(faults.filter((member) => LENIENT[member] === undefined)).toEqual([]);
   });
 
-  it('takes the recipient that the specification for Stellar prints, which its client refuses', async () => {
+  it('accepts the recipient that the specification for Stellar prints, though its client refuses it', async () => {
     const printed = KNOWN_PAIRS.find(({ name }) => name === 'exact on Stellar')?.offer;
     const one = { ...offer(), ...printed };
     expect(await clients.get('exact on Stellar')?.judge(one)).toContain('Unsupported address');

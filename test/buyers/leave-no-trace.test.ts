@@ -7,16 +7,16 @@ afterEach(() => {
   Array.prototype.push = push;
 });
 
-it('hands on what work answers that changed nothing', async () => {
+it('hands on the answer of work that changed nothing', async () => {
   await expect(leaveNoTrace(async () => 'answer')).resolves.toBe('answer');
 });
 
-it('refuses a member that every object would inherit', async () => {
+it('refuses work that adds a member to every object', async () => {
   const pollute = async () => Reflect.set(Object.prototype, 'polluted', true);
   await expect(leaveNoTrace(pollute)).rejects.toThrow('every object');
 });
 
-it('refuses a method in the place of another', async () => {
+it('refuses work that replaces a built-in method', async () => {
   const replace = async () => {
     Array.prototype.push = () => 0;
   };

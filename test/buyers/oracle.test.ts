@@ -35,7 +35,7 @@ async function verdicts(...changes: readonly (JsonObject | null)[]) {
 
 const SVM_UPTO = { feePayer: SOLANA_KEY, receiverAuthorizer: SOLANA_KEY, withdrawDelay: 900 };
 
-describe('one offer', () => {
+describe('a single offer:', () => {
   it.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
     ['a cent on Base', {}, 'default', 'signs'],
     ['permit2', { extra: { assetTransferMethod: 'permit2' } }, 'default', 'signs'],
@@ -89,23 +89,23 @@ describe('one offer', () => {
   });
 });
 
-describe('a whole challenge', () => {
-  it('lets an offer that survives the filters hide those behind it', async () => {
+describe('a whole challenge:', () => {
+  it('an offer that survives the filters hides those behind it', async () => {
     expect(await verdicts({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
     expect(await verdicts({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
   });
 
-  it('is not harmed by what the filters take away', async () => {
+  it('offers that the filters remove do no harm', async () => {
     expect(await verdicts({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
     expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
   });
 
-  it('is spoilt by an entry that is no offer, wherever it stands', async () => {
+  it('an entry that is not an offer spoils it, in any position', async () => {
     expect(await verdicts({}, null)).toEqual(['settings', 'signs', 'refuses']);
     expect(await verdicts(null)).toEqual(['nobody', 'refuses']);
   });
 
-  it('of version 1 is read from the body, of version 2 from the header alone', async () => {
+  it('version 1 is read from the body, version 2 only from the header', async () => {
     expect(await said(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
     expect(await said(inBody(challengeV2()))).toMatchObject({
       payableBy: 'nobody',
@@ -124,7 +124,7 @@ describe('a whole challenge', () => {
     ['a resource that is a number', { resource: 7 }, '/resource'],
     ['a resource without an address', { resource: { description: 'Weather' } }, '/resource/url'],
     ['an address that is no text', { resource: { url: 7 } }, '/resource/url'],
-  ])('counts as refused with %s, whatever a client signs', async (_, change, member) => {
+  ])('with %s counts as refused, whatever a client signs', async (_, change, member) => {
     const { payableBy, words } = await said(inHeader(challengeV2(change)));
     expect(payableBy).toBe('nobody');
     if (member !== '/x402Version') expect(words).toContain(`${member} is `);
@@ -136,11 +136,11 @@ describe('a whole challenge', () => {
     ['an empty address', { resource: { url: '' } }],
     ['a description that is no text', { resource: { url: 'https://a.example', description: 5 } }],
     ['tags that are no list', { resource: { url: 'https://a.example', tags: 'weather' } }],
-  ])('is paid all the same with %s', async (_, change) => {
+  ])('with %s is still payable', async (_, change) => {
     expect(await said(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
   });
 
-  it('is as hostile as it likes', async () => {
+  it('a hostile challenge does not break the oracle', async () => {
     for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
       for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
         const { payableBy, offers } = await said(offering({ [member]: value }));
@@ -154,7 +154,7 @@ describe('a whole challenge', () => {
   });
 });
 
-it('says the same of the same challenge', async () => {
+it('the same challenge gets the same verdict', async () => {
   const other = createOracle();
   try {
     const once = await other.tryChallenges(offering(SOLANA, { amount: '5000000' }));
@@ -165,7 +165,7 @@ it('says the same of the same challenge', async () => {
   }
 });
 
-it('ends what takes too long, twice, and says so; the next challenge is tried as ever', async () => {
+it('a challenge that takes too long is ended, twice, and reported; the next is tried as usual', async () => {
   const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
   const patient = createOracle({ idleMs: 1 });
   try {
@@ -187,7 +187,7 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
   }
 });
 
-it("tries nothing once the scan's time for it is spent", async () => {
+it('no challenge is tried once the scan has spent its time for clients', async () => {
   const stingy = createOracle({ scanMs: 0 });
   try {
     const { resources } = await stingy.tryChallenges(offering({ amount: '8' }));
@@ -199,7 +199,7 @@ it("tries nothing once the scan's time for it is spent", async () => {
   }
 });
 
-it('lets go of a caller who leaves, while his challenge is tried and while it waits', async () => {
+it('a caller that leaves is let go while its challenge is tried and while it waits', async () => {
   const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
   const gone = new AbortController();
   try {
@@ -215,7 +215,7 @@ it('lets go of a caller who leaves, while his challenge is tried and while it wa
   }
 });
 
-it('refuses more challenges than may wait', async () => {
+it('more challenges than may wait are refused', async () => {
   const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
   try {
     const asked = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
@@ -227,7 +227,7 @@ it('refuses more challenges than may wait', async () => {
   }
 });
 
-it('is our fault where a package cannot load', async () => {
+it('a package that cannot load is our fault', async () => {
   const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
     await expect(broken.tryChallenges(offering({}))).rejects.toThrow(EngineFault);

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => oracle.close());
 
-it.each(UNSETTLED_OFFERS)('nobody is paid by $name', async ({ change }) => {
+it.each(UNSETTLED_OFFERS)('no client can pay $name', async ({ change }) => {
   const [one] = (await oracle.tryChallenges(offering(change))).resources;
   expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
 });
@@ -22,20 +22,23 @@ it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
   expect(one?.payableBy).not.toBe('nobody');
 });
 
-it.each(KNOWN_PAIRS)('$name is known to be payable by nobody only with a fault', async (pair) => {
-  const { offer, alsoSound = [], wrong } = pair;
-  for (const [name, change] of [['printed', {}] as const, ...alsoSound]) {
-    const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
-    expect([name, one?.payableBy]).not.toEqual([name, 'nobody']);
-  }
-  for (const [name, change] of wrong) {
-    const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
-    expect([name, one?.payableBy]).toEqual([name, 'nobody']);
-  }
-});
+it.each(KNOWN_PAIRS)(
+  'a fault makes $name payable by nobody, and the sound form is not',
+  async (pair) => {
+    const { offer, alsoSound = [], wrong } = pair;
+    for (const [name, change] of [['printed', {}] as const, ...alsoSound]) {
+      const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
+      expect([name, one?.payableBy]).not.toEqual([name, 'nobody']);
+    }
+    for (const [name, change] of wrong) {
+      const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
+      expect([name, one?.payableBy]).toEqual([name, 'nobody']);
+    }
+  },
+);
 
 it.each(NAMED_OFFERS)(
-  'of %s, which is not judged, it is not known who can pay',
+  'who can pay %s is unknown, because no client judges it',
   async (_, offer) => {
     const [one] = (await oracle.tryChallenges(offering(offer))).resources;
     expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['unknown', 'unsupported']);

@@ -37,7 +37,7 @@ it('finds checks to test', () => {
 });
 
 describe.each(folders)('$name', ({ checks, cases }) => {
-  it('has no two cases of one name or of one content', () => {
+  it('has no two cases with one name or one content', () => {
     expect(duplicates(cases.map((one) => one.name))).toEqual([]);
     const contents = cases.map((one) => JSON.stringify([one.versions ?? 'all', one.seen]));
     expect(duplicates(contents)).toEqual([]);

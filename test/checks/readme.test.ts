@@ -7,7 +7,7 @@ import { checksReadme } from '../../tools/checks/checks-readme.ts';
 
 const STALE = 'run npm run checks:readme';
 
-test('is what npm run checks:readme writes', async () => {
+test('checks/README.md is what npm run checks:readme writes', async () => {
   const checks = await discoverChecks();
   const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
   const text = checksReadme(catalog, checks);

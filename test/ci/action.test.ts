@@ -96,29 +96,29 @@ describe('a good seller', () => {
     expect(good.used).toEqual([]);
   });
 
-  test('is stopped', async () => {
+  test('is stopped after the scan', async () => {
     await expect.poll(() => isUp(good.port)).toBe(false);
   });
 });
 
 describe('a broken seller', () => {
-  test('misses the gate, after all was said and its server stopped', async () => {
+  test('misses the gate after the report was printed and its server stopped', async () => {
     expect(broken.codes).toEqual({ start: 0, wait: 0, scan: 0, render: 0, stop: 0, gate: 1 });
     expect(broken.log['gate']).toMatch(/grade \w is below A/);
     await expect.poll(() => isUp(broken.port)).toBe(false);
   });
 
-  test('is told what fell since the baseline', () => {
+  test('is told which checks fell since the baseline', () => {
     expect(broken.log['gate']).toMatch(/--fail-on-regression: .*P2 pass -> /);
   });
 
-  test('is annotated, at the line of the file that the document is made of', () => {
+  test('is annotated at the line of the file that its document comes from', () => {
     expect(broken.log['render']).toMatch(/^::(?:error|warning) title=P2 /m);
     expect(broken.log['render']).toMatch(/^::warning file=openapi\.json,line=3,title=S1 /m);
     expect(broken.summary).toMatch(/\| P2 /);
   });
 
-  test('gets SARIF that code scanning takes', async () => {
+  test('gets SARIF that code scanning accepts', async () => {
     expect(broken.used).toEqual([
       expect.stringMatching(/^github\/codeql-action\/upload-sarif@[0-9a-f]{40}$/),
     ]);
@@ -136,7 +136,7 @@ describe('a broken seller', () => {
   });
 });
 
-describe('the SARIF of both', needs(validatorLack), () => {
+describe('the SARIF of both sellers', needs(validatorLack), () => {
   test('is valid', async () => {
     for (const { outputs } of [good, broken]) {
       const { stdout } = await judged(join(folder, outputs['sarif'] ?? ''));
@@ -145,7 +145,7 @@ describe('the SARIF of both', needs(validatorLack), () => {
     }
   });
 
-  test('would not be valid without its version', async () => {
+  test('would be invalid without its version', async () => {
     const file = join(folder, 'wrong.sarif');
     await writeFile(file, JSON.stringify({ runs: [{ results: 7 }] }));
     const seen = await judged(file).catch(({ stdout }) => ({ stdout: String(stdout) }));
@@ -153,7 +153,7 @@ describe('the SARIF of both', needs(validatorLack), () => {
   });
 });
 
-test('a server that does not come up is said, with what it printed', async () => {
+test('the action reports a server that does not start, with its output', async () => {
   const { codes, log } = await run('good', {
     start: 'echo no such module; exit 1',
     'wait-seconds': '1',
@@ -168,7 +168,7 @@ test('a server that does not come up is said, with what it printed', async () =>
 describe('the input pay-test', () => {
   const TIMEOUT_MS = 180_000;
 
-  test('fails the job by a trial with "fail"', { timeout: TIMEOUT_MS }, async () => {
+  test('fails the job if a trial fails, with "fail"', { timeout: TIMEOUT_MS }, async () => {
     const { port, codes, log, summary } = await run('sells-twice', { 'pay-test': 'fail' });
     expect(codes).toMatchObject({ scan: 0, stop: 0, 'pay-test': 1 });
     expect(log['pay-test']).toContain('--fail-on fail: T1, T7');
@@ -176,7 +176,7 @@ describe('the input pay-test', () => {
     expect(await isUp(port)).toBe(false);
   });
 
-  test('reports and fails nothing with "true"', { timeout: TIMEOUT_MS }, async () => {
+  test('reports the trials and fails nothing, with "true"', { timeout: TIMEOUT_MS }, async () => {
     const { codes, summary } = await run('sells-twice', { 'pay-test': 'true' });
     expect(codes).toMatchObject({ 'pay-test': 0, gate: 0 });
     expect(summary).toMatch(/\| fail \| T7 replay \|/);

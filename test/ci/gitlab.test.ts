@@ -117,7 +117,7 @@ test('a broken seller fails, with Code Quality and JUnit for the merge request',
 test.each([
   ['fail', 1],
   ['true', 0],
-])('the input pay-test: %s', { timeout: 180_000 }, async (payTest, code) => {
+])('the input pay-test is %s', { timeout: 180_000 }, async (payTest, code) => {
   const job = await runJob('sells-twice', { gate: '', 'pay-test': payTest });
   expect({ code: job.code, log: job.log }).toMatchObject({
     code,

@@ -20,21 +20,21 @@ const validator = await ensureJudge({
 });
 const python = await ensurePythonJudges();
 
-describe('by schema', needs('unavailable' in validator ? validator.unavailable : null), () => {
+describe('by its schema', needs('unavailable' in validator ? validator.unavailable : null), () => {
   test.each(['action.yml', ...WORKFLOWS])('%s is valid', async (file) => {
     if ('unavailable' in validator) return;
     await run(process.execPath, [validator.bin('action-validator'), file], { cwd: ROOT });
   });
 });
 
-describe('by their readers', needs('unavailable' in python ? python.unavailable : null), () => {
-  test('pre-commit reads the hooks', async () => {
+describe('by its reader', needs('unavailable' in python ? python.unavailable : null), () => {
+  test('pre-commit accepts the hooks', async () => {
     if ('unavailable' in python) return;
     const args = ['-m', 'pre_commit', 'validate-manifest', '.pre-commit-hooks.yaml'];
     await run(python.python, args, { cwd: ROOT });
   });
 
-  test('a parser of JUnit reads the report, its failures among it', async () => {
+  test('a parser of JUnit reads the report and its failures', async () => {
     if ('unavailable' in python) return;
     const recording = 'test/fixtures/origins/recorded/newcomer.json';
     const { stdout: xml } = await run(
@@ -79,7 +79,7 @@ describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : n
   });
 });
 
-test('the template of GitLab declares each input that it uses, and uses each', async () => {
+test('the GitLab template declares each input that it uses, and uses each that it declares', async () => {
   const text = await readFile(join(ROOT, 'ci/gitlab.yml'), 'utf8');
   const [header, jobs] = parseAllDocuments(text).map((one) => one.toJS());
   const used = [...text.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);

@@ -69,7 +69,7 @@ async function runHooks(cwd: string): Promise<string | null> {
   );
 }
 
-test('no pipeline runs what a registry serves, and actions are named by digest', async () => {
+test('no pipeline runs a package of a registry, and actions are pinned by digest', async () => {
   for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml', ...WORKFLOWS]) {
     const text = await readFile(join(ROOT, file), 'utf8');
     expect(text).not.toMatch(/npx|x402-scan@/);
@@ -78,7 +78,7 @@ test('no pipeline runs what a registry serves, and actions are named by digest',
   }
 });
 
-test('the script installs the checkout that it is part of, and runs it in the folder of its caller', async () => {
+test('the script installs its own checkout, and runs it in the folder of its caller', async () => {
   const checkout = join(folder, 'checkout');
   await mkdir(join(checkout, 'ci'), { recursive: true });
   await copyFile(join(ROOT, SCRIPT), join(checkout, SCRIPT));
@@ -101,7 +101,7 @@ test('the script installs the checkout that it is part of, and runs it in the fo
 });
 
 describe('pre-commit', needs(lack), () => {
-  test('stops a commit of a bad document or scan, and lets a good one pass', async () => {
+  test('stops a commit with a bad document or scan, and lets a good one pass', async () => {
     const manifest = await readFile(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8');
     const hooks = await repository('hooks', {
       '.pre-commit-hooks.yaml': manifest,

@@ -50,23 +50,26 @@ async function runStep(name: string, programs: Readonly<Record<string, string>>,
   };
 }
 
-it('runs weekly, and may write issues and nothing else', () => {
+it('the workflow runs weekly, and may write issues only', () => {
   expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* [0-6]$/) }]);
   expect(workflow.permissions).toEqual({ issues: 'write' });
   expect(workflow.jobs.compare.permissions).toBeUndefined();
 });
 
-describe('the comparison', () => {
+describe('a comparison', () => {
   it.each([
     [0, '', true],
     [1, 'one line', true],
     [2, '', false],
-  ])('that exits %i', async (code, line, isDone) => {
-    const npm = `[ -z "${line}" ] || echo "${line}"\nexit ${code}`;
-    const step = await runStep('Compare', { npm });
-    expect(step.isDone).toBe(isDone);
-    expect(step.differences.trim()).toBe(line);
-  });
+  ])(
+    'that exits with %i passes its output on, and only 2 fails the step',
+    async (code, line, isDone) => {
+      const npm = `[ -z "${line}" ] || echo "${line}"\nexit ${code}`;
+      const step = await runStep('Compare', { npm });
+      expect(step.isDone).toBe(isDone);
+      expect(step.differences.trim()).toBe(line);
+    },
+  );
 });
 
 describe('the issue', () => {

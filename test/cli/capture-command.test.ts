@@ -30,7 +30,7 @@ async function outcomes(recording: string): Promise<unknown> {
   return [grade, score, results.map((one: { outcome: string }) => one.outcome)];
 }
 
-test('secrets, foreign headers and long texts go, the verdict stays', async () => {
+test('capture removes secrets, foreign headers and long texts, and keeps the verdict', async () => {
   const page = `<html><head><title>A</title></head><body><a href="/openapi.json">API</a>${'<p>x</p>'.repeat(20_000)}</body></html>`;
   await using seller = await startCraftedSeller({
     answers: {
@@ -65,7 +65,7 @@ test('secrets, foreign headers and long texts go, the verdict stays', async () =
   expect(written()).toContain('Every check says of it what it said of the whole recording.');
 });
 
-test('scans by itself', async () => {
+test('capture scans the origin itself', async () => {
   const { streams, written } = collector();
   const file = join(folder, 'f.json');
   const args = ['http://127.0.0.1:1', '--allow-private', '--offline', '--output', file];
@@ -80,6 +80,6 @@ test.each([
   [['https://api.example.com']],
   [['--output', 'a.json']],
   [['https://a.example', '--from', 'b.json', '--output', 'c.json']],
-])('%j is refused with the usage', async (args) => {
+])('capture refuses %j with the usage', async (args) => {
   await expect(captureCommand(args, collector().streams)).rejects.toThrow('usage: ');
 });

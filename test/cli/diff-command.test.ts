@@ -30,7 +30,7 @@ async function diff(...files: readonly string[]): Promise<readonly string[]> {
 }
 
 describe('diff', () => {
-  test('names other ways to pay that came or went', async () => {
+  test('names other ways to pay that were added or removed', async () => {
     const having = (otherWays: readonly OtherWay[]) => {
       const { report, ...rest } = printable({ printed: [PASSED] });
       return FORMATS.json({ ...rest, report: { ...report, otherWays } });
@@ -51,7 +51,7 @@ describe('diff', () => {
     expect((await diff(older, after)).join('\n')).not.toContain('L402');
   });
 
-  test('names the checks that moved, by status and outcome', async () => {
+  test('names the checks whose status or outcome moved', async () => {
     const before = await save('a.json', report(FAILED, PASSED, WARNED, result('P8')));
     const fixed = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;
     const other = { ...WARNED, outcome: 'no-links', evidence: 'other' };
@@ -69,7 +69,7 @@ describe('diff', () => {
     ]);
   });
 
-  test('says so where only words differ', async () => {
+  test('says so if only words differ', async () => {
     const before = await save('a.json', report(FAILED));
     const after = await save('b.json', report({ ...FAILED, evidence: 'other words' }));
     expect((await diff(before, after)).at(2)).toBe('No check moved.');
@@ -97,7 +97,7 @@ describe('diff', () => {
   });
 
   test.each([[[]], [['a.json']], [['a.json', 'b.json', 'c.json']]])(
-    'of %j is no diff',
+    'refuses %j, which cannot be compared',
     async (files) => {
       await expect(diffCommand(files, collector().streams)).rejects.toThrow('usage');
     },
@@ -135,7 +135,7 @@ describe('--fail-on-regression', () => {
       'payableBy default -> settings',
     ],
     ['a check', {}, { printed: [failed] }, 'S1 pass -> fail'],
-  ])('exits 1 where %s fell', async (_what, before, after, said) => {
+  ])('exits 1 if %s fell', async (_what, before, after, said) => {
     expect(await run(before, after)).toEqual({ code: 1, said: `--fail-on-regression: ${said}\n` });
   });
 
@@ -149,7 +149,7 @@ describe('--fail-on-regression', () => {
     ['nobody could observe a check any more', {}, { printed: [unseen] }],
     ['the older report knows nothing of payability', {}, { payableBy: 'nobody' }],
     ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
-  ])('exits 0 where %s', async (_what, before, after) => {
+  ])('exits 0 if %s', async (_what, before, after) => {
     expect(await run(before, after)).toEqual({ code: 0, said: '' });
   });
 });

@@ -26,7 +26,7 @@ async function savedReport(origin = 'https://api.example.com'): Promise<string> 
 }
 
 describe('explain', () => {
-  test('tells why, rule, fix, source and outcomes of a check', async () => {
+  test('prints why, rule, fix, source and outcomes of a check', async () => {
     const text = await explain('P6');
     expect(text.split('\n')[0]).toMatch(
       /^P6 Price integrity \(price-integrity, major, protocol, P6@\d+\)$/,
@@ -61,13 +61,13 @@ describe('explain', () => {
     'upto,near:mainnet',
     'exact,hedera:moon',
     'batch-settlement,hedera:mainnet',
-  ])('a pair that nobody knows, %s, is unknown', async (pair) => {
+  ])('calls the pair %s unknown', async (pair) => {
     const [scheme, network] = pair.split(',');
     const text = await explain('P3', '--offer', pair);
     expect(text).toContain(`${scheme} on ${network}: unknown to this catalog`);
   });
 
-  test('a malformed pair, or another check, is bad usage', async () => {
+  test('treats a malformed pair, or another check, as bad usage', async () => {
     const pairs = [
       '',
       'exact',
@@ -89,14 +89,14 @@ describe('explain', () => {
     expect(await explain('s10')).toBe(await explain('S10'));
   });
 
-  test('shows the stacks that it has patches for, and the first one’s', async () => {
+  test('lists the stacks that it has patches for, and prints the first one’s', async () => {
     const text = await explain('P6');
     expect(text).toContain('\nPATCH\n\nStacks: express, hono, next, fastapi, flask, go, nginx (');
     expect(text).toContain("'GET /<route>': { price: '<price>'");
     expect(await explain('D1')).not.toContain('PATCH');
   });
 
-  test('prints the patch for a stack alone, with the values of a report', async () => {
+  test('prints only the patch for a given stack, with the values of a report', async () => {
     const text = await explain('p3', '--stack', 'fastapi', '--report', await savedReport());
     expect(text.split('\n')[0]).toMatch(/^P3 for fastapi\. /);
     expect(text).toContain('"resource": "https://api.example.com/summaries"');
@@ -105,7 +105,7 @@ describe('explain', () => {
     expect(await explain('D1', '--stack', 'go')).toMatch(/^D1: no patch/);
   });
 
-  test('tells why and how to mend what a trial of the pay-test finds', async () => {
+  test('explains a finding of a pay-test trial and its fix', async () => {
     const text = await explain('t7');
     expect(text.split('\n')[0]).toMatch(/^T7 replay /);
     for (const heading of ['WHY', 'FIX', 'PATCH']) expect(text).toContain(`\n${heading}\n`);
@@ -122,7 +122,7 @@ describe('explain', () => {
     'http://[fd00::1]:80',
     'http://seller:3000',
     'https://shop.internal',
-  ])('has no word of %s, where buyers cannot come', async (origin) => {
+  ])('does not mention %s where buyers cannot come', async (origin) => {
     const args = ['--report', await savedReport(new URL(origin).origin)];
     for (const id of ['S1', 'S6', 'S7', 'S8', 'P3', 'S11', 'P1']) {
       const text = await explain(id, '--stack', 'express', ...args);

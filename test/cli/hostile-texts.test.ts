@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('preflight, as text and as JSON', async () => {
+test('preflight prints no terminal command, as text and as JSON', async () => {
   await using seller = await startCraftedSeller({
     answers: {
       'GET /weather': ({ origin }) => {
@@ -49,7 +49,7 @@ test('preflight, as text and as JSON', async () => {
   }
 });
 
-test('diff', async () => {
+test('diff prints no terminal command', async () => {
   const save = async (name: string, title: string) => {
     const file = join(folder, name);
     await writeFile(
@@ -65,7 +65,7 @@ test('diff', async () => {
   expect(text).not.toMatch(COMMAND);
 });
 
-describe('a recording whose payability says what no scan would have let through', () => {
+describe('a recording with a payability that no scan would have written', () => {
   const words = `\u001b]0;PWN\u0007 \u202e${EVIL}\n::error::e`;
   async function replay(file: string, format: string): Promise<string> {
     const { streams, written } = collector();
@@ -95,22 +95,25 @@ describe('a recording whose payability says what no scan would have let through'
     return file;
   }
 
-  test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'codequality'])('%s', async (format) => {
-    const stdout = await replay(await hostileRecording(), format);
-    expect(stdout).not.toMatch(COMMAND);
-    expect(stdout.replaceAll('\n', '')).not.toMatch(UNSEEN);
-    const isJson = ['json', 'sarif'].includes(format);
-    if (isJson) expect(JSON.stringify(JSON.parse(stdout))).not.toContain('\\u001b');
-  });
+  test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'codequality'])(
+    'prints no terminal command as %s',
+    async (format) => {
+      const stdout = await replay(await hostileRecording(), format);
+      expect(stdout).not.toMatch(COMMAND);
+      expect(stdout.replaceAll('\n', '')).not.toMatch(UNSEEN);
+      const isJson = ['json', 'sarif'].includes(format);
+      if (isJson) expect(JSON.stringify(JSON.parse(stdout))).not.toContain('\\u001b');
+    },
+  );
 
-  test('is answered as it was, where a scan wrote it', async () => {
+  test('is printed unchanged if a scan wrote it', async () => {
     const stdout = await replay(fileURLToPath(RECORDED), 'json');
     const recorded = JSON.parse(await readFile(RECORDED, 'utf8')).observations.payability;
     expect(JSON.parse(stdout).payability ?? null).toEqual(recorded?.resources ?? null);
   });
 });
 
-test('the line of a failure', async () => {
+test('the line of a failure holds no terminal command', async () => {
   const file = join(folder, 'not.json');
   await writeFile(file, `\u001b[2J${EVIL}`);
   const { code, stderr } = await runCli(['scan', '--from', file]);

@@ -49,14 +49,14 @@ async function loadedIn(file: string) {
   };
 }
 
-test('--help loads its own text alone', async () => {
+test('--help loads only its own text', async () => {
   const { packages, own } = await loadedBy('--help');
   expect(packages).toEqual([]);
   expect(own.length).toBeLessThanOrEqual(7);
   expect(own.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
 });
 
-test('a replay loads what judges, and nothing that asks', async () => {
+test('a replay loads the judging modules, and no probing module', async () => {
   const { packages, own } = await loadedBy('scan', '--offline', '--from', RECORDING);
   const chain = packages.filter((name) => name === 'viem' || name?.startsWith('@x402/'));
   const service = packages.filter((name) => name === 'mongodb' || name === 'fastify');
@@ -66,7 +66,7 @@ test('a replay loads what judges, and nothing that asks', async () => {
   expect(own.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
 });
 
-test('explain loads its own check, and nothing that asks', async () => {
+test('explain loads only its own check, and no probing module', async () => {
   const { packages, own } = await loadedBy('explain', 'P6');
   expect(asking(packages)).toEqual([]);
   expect(own.filter((path) => path.startsWith('checks/') && !path.includes('/P6-'))).toEqual([]);
@@ -78,7 +78,7 @@ function asking(packages: readonly (string | undefined)[]) {
   return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts)/.test(name ?? ''));
 }
 
-test('diff compares two reports, and starts no engine', async () => {
+test('diff compares two reports without an engine', async () => {
   const report = join(folder, 'report.json');
   await run(
     process.execPath,
@@ -93,7 +93,7 @@ test('diff compares two reports, and starts no engine', async () => {
   expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
-test('a preflight that the guard refuses loads no chain, and asks nobody', async () => {
+test('a preflight that the guard refuses loads no chain library and sends nothing', async () => {
   const { packages, threads } = await loadedBy('preflight', 'https://10.0.0.1/').catch(
     async () => await loadedIn(join(folder, 'loaded.json')),
   );
@@ -101,7 +101,7 @@ test('a preflight that the guard refuses loads no chain, and asks nobody', async
   expect(threads).toBe(0);
 });
 
-test('the tools over standard input load no chain before they are called', async () => {
+test('the tools over standard input load no chain library before a call', async () => {
   const { packages } = await loadedBy('mcp');
   expect(packages).not.toContain('viem');
 });
@@ -123,7 +123,7 @@ async function loadedByService(work: (host: HostProcess) => Promise<void>) {
   return await loadedIn(file);
 }
 
-test('a service at rest has one thread, and loads what it serves without being paid', async () => {
+test('a service at rest has one thread, and loads what it serves without a payment', async () => {
   const { packages, own, threads } = await loadedByService(async (host) => {
     for (const path of [
       '/health',
@@ -143,7 +143,7 @@ test('a service at rest has one thread, and loads what it serves without being p
   expect([sdk, threads]).toEqual([[], 0]);
 });
 
-test('a first payment brings along what recovers its signer, and asks no chain', async () => {
+test('a first payment loads signature recovery, and asks no chain', async () => {
   const { headers } = await newPurchase('changes');
   const { packages } = await loadedByService(async (host) => {
     const path = '/v1/changes?since=2026-01-01T00:00:00Z';

@@ -57,7 +57,7 @@ test.each([
   expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence);
 });
 
-test('grade and results stay those of the origin, and other formats ask nothing more', async () => {
+test('grade and results stay those of the origin, and other formats send no further request', async () => {
   await using seller = await startShop();
   const grade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
   const named = await scan(`${seller.url}/hidden`);

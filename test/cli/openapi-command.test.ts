@@ -44,7 +44,7 @@ async function run(document: unknown, ...flags: readonly string[]) {
   return { code, lines: written().replaceAll(file, 'openapi.json').split('\n').slice(0, -1) };
 }
 
-test('a right document has no finding', async () => {
+test('a correct document has no finding', async () => {
   expect(await run(RIGHT, '--fail-on', 'warn')).toEqual({ code: 0, lines: [] });
 });
 
@@ -68,7 +68,7 @@ test('a failure exits 1', async () => {
   ]);
 });
 
-test('what is no OpenAPI document fails once, and not for its consequences', async () => {
+test('a file that is not OpenAPI fails once, and its consequences are not listed', async () => {
   const { code, lines } = await run('{');
   expect(code).toBe(1);
   expect(lines).toEqual([expect.stringMatching(/^openapi\.json:1: fail S1 /)]);

@@ -3,7 +3,7 @@ import { parsePayTest } from '../../src/cli/pay-test-command.ts';
 
 const SELLER = 'http://127.0.0.1:3000';
 
-test('the flags of pay-test may all be left out', () => {
+test('the flags of pay-test are all optional', () => {
   expect(parsePayTest([SELLER])).toEqual({
     target: SELLER,
     start: null,

@@ -14,7 +14,7 @@ async function preflight(...args: readonly string[]) {
 }
 
 describe('preflight', () => {
-  test('says go of a good seller, with its terms', async () => {
+  test('says go for a good seller, with its terms', async () => {
     await using seller = await startCraftedSeller();
     const url = `${seller.url}/weather`;
     const { code, said } = await preflight(url, '--allow-private');
@@ -33,7 +33,7 @@ describe('preflight', () => {
     ]);
   });
 
-  test('posts {} where it is told to', async () => {
+  test('posts {} if told to', async () => {
     await using seller = await startCraftedSeller();
     const url = `${seller.url}/summaries`;
     const { said } = await preflight(url, '--allow-private', '--method', 'post');
@@ -60,7 +60,7 @@ describe('preflight', () => {
     return challengeAnswer({ ...challenge, resource, accepts });
   };
 
-  test('tells of another protocol, beside x402 or in its place', async () => {
+  test('reports another protocol, beside x402 or in its place', async () => {
     await using seller = await startCraftedSeller({
       answers: {
         'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP }, body: {} },
@@ -108,7 +108,7 @@ describe('preflight', () => {
     expect(code).toBe(exit);
   });
 
-  test('calls a no-go what the guard refuses, and asks nobody', async () => {
+  test('says no-go for an address that the guard refuses, and sends nothing', async () => {
     const { code, said } = await preflight('https://127.0.0.1/');
     expect(said).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }], terms: null });
     expect(code).toBe(1);

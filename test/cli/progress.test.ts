@@ -13,7 +13,7 @@ function run(isTTY: boolean): string {
   return String(stream.read() ?? '');
 }
 
-test('progress is told on a terminal, in one line that is gone at the end', () => {
+test('a terminal shows progress in one line that is removed at the end', () => {
   const told = run(true);
   expect(told).toContain('reading documents …');
   expect(told).toContain('asking for paid resources …');
@@ -21,6 +21,6 @@ test('progress is told on a terminal, in one line that is gone at the end', () =
   expect(told.endsWith('\r\u001b[2K')).toBe(true);
 });
 
-test('progress is told to nobody else', () => {
+test('an output that is not a terminal shows no progress', () => {
   expect(run(false)).toBe('');
 });

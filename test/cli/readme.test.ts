@@ -13,7 +13,7 @@ function firstScan(): readonly string[] {
   return args.split(' ');
 }
 
-test('the report that is shown is the one that the first command prints', async () => {
+test('the README shows the report that its first command prints', async () => {
   const [, block = ''] = /\n\n```\n([^`]*?)```\n/.exec(README) ?? [];
   expect(block).toContain(CUT);
   const { code, stdout } = await runCli(['scan', ...firstScan()]);
@@ -22,7 +22,7 @@ test('the report that is shown is the one that the first command prints', async 
   expect(stdout.startsWith(`\n${block.slice(0, block.indexOf(CUT))}`)).toBe(true);
 });
 
-test('each flag that is listed is one of the command', async () => {
+test('each flag in the README is a flag of the command', async () => {
   const { stdout } = await runCli(['scan', '--help']);
   const table = README.split('| flag | does |')[1]?.split('\n\n')[0] ?? '';
   const listed = [...table.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag);

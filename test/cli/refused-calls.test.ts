@@ -49,7 +49,7 @@ async function refusal(
   return stderr;
 }
 
-describe('origins that are refused', () => {
+describe('a refused origin:', () => {
   const FLAG = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
 
   test.each([
@@ -58,7 +58,7 @@ describe('origins that are refused', () => {
     'http://[::1]:PORT',
     'https://10.0.0.1',
     'http://api.internal',
-  ])('%s names the flag that would let it through', async (origin) => {
+  ])('%s is refused with the flag that would allow it', async (origin) => {
     const typed = origin.replace('PORT', String(port));
     expect(await refusal(['scan', typed])).toContain(FLAG);
     const { streams, written } = collector();
@@ -67,7 +67,7 @@ describe('origins that are refused', () => {
   });
 
   test.each(['ftp://127.0.0.1', 'https://user@127.0.0.1', 'https://a..b'])(
-    '%s names no flag, as none would help',
+    '%s is refused without a flag, because none would allow it',
     async (origin) => {
       await expect(scanCommand([origin], collector().streams)).rejects.not.toThrow('--allow');
     },
@@ -83,7 +83,7 @@ describe('origins that are refused', () => {
     expect(await refusal(['scan', origin.replace('PORT', String(port))])).toContain(words);
   });
 
-  test('http://user@127.0.0.1, with --allow-private too', async () => {
+  test('http://user@127.0.0.1 is refused with --allow-private too', async () => {
     await refusal(['scan', `http://user@127.0.0.1:${port}`, '--allow-private']);
   });
 
@@ -96,12 +96,12 @@ describe('origins that are refused', () => {
     ['https://', 'https URL'],
     ['', 'https URL'],
     ['https://a b.example.com', 'space'],
-  ])('%j, by its reason', async (origin, words) => {
+  ])('%j is refused with its reason', async (origin, words) => {
     await expect(scanCommand([origin], collector().streams)).rejects.toThrow(words);
   });
 
   test.each(['ftp://127.0.0.1:PORT', 'http://127.0.0.1:PORTx', 'http://[::1', 'http://a\\b', ''])(
-    '%j, with --allow-private too',
+    '%j is refused with --allow-private too',
     async (origin) => {
       const input = origin.replace('PORT', String(port));
       const run = scanCommand([input, '--allow-private'], collector().streams);
@@ -110,27 +110,27 @@ describe('origins that are refused', () => {
   );
 });
 
-describe('calls that are refused before anybody is asked', () => {
+describe('a call that is refused before any request:', () => {
   const scan = (...flags: readonly string[]) =>
     refusal(['scan', `http://127.0.0.1:${port}`, '--allow-private', ...flags]);
 
-  test('a format that does not exist, with the list', async () => {
+  test('a format that does not exist; the message lists the formats', async () => {
     expect(await scan('--format', 'nonsense')).toBe(
       '--format "nonsense" is not one of text, json, sarif, junit, markdown, github, codequality\n',
     );
   });
 
-  test('a check that does not exist, with the list', async () => {
+  test('a check that does not exist; the message lists the checks', async () => {
     expect(await scan('--only', 'P1,P9')).toMatch(/^--only P9: no such check; there are P1, P2,/);
   });
 
-  test('a catalog that does not exist, with the list', async () => {
+  test('a catalog that does not exist; the message lists the catalogs', async () => {
     expect(await scan('--checks-version', '2020-01-01.1')).toBe(
       '--checks-version 2020-01-01.1: there are 2026-07-25.1, 2026-08-14.2\n',
     );
   });
 
-  test('a setting that cannot be, by name', async () => {
+  test('an impossible setting; the message names it', async () => {
     const origin = `http://127.0.0.1:${port}`;
     const line = await refusal(['scan', origin, '--allow-private'], { X402SCAN_URL: 'nonsense' });
     expect(line).toContain('X402SCAN_URL');
@@ -144,14 +144,14 @@ describe('calls that are refused before anybody is asked', () => {
     expect(await refusal(['scan', 'diff', 'a.json'])).toContain('usage');
   });
 
-  test('a recording of another schema, by place', async () => {
+  test('a recording of another schema; the message names the place', async () => {
     const file = join(folder, 'foreign.json');
     await writeFile(file, JSON.stringify({ ...FOREIGN, scannedAt: '2026-08-20T12:00:00Z' }));
     const line = await refusal(['scan', '--from', file]);
     expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
-  test('a recording with line breaks, on one line and with the advice', async () => {
+  test('a recording with line breaks; the message is one line with the advice', async () => {
     const file = join(folder, 'lines.json');
     await writeFile(file, 'x\ny\n');
     expect(await refusal(['scan', '--from', file])).toMatch(
@@ -169,11 +169,14 @@ describe('calls that are refused before anybody is asked', () => {
       JSON.stringify({ ...FOREIGN, schemaVersion: 1, scannedAt: '2026-08-20T12:00:00Z' }),
       '(/observations ',
     ],
-  ])('a recording that cannot be read (%s), by place', async (name, text, words) => {
-    const file = join(folder, `${name}.json`);
-    if (text !== null) await writeFile(file, text);
-    await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
-  });
+  ])(
+    'a recording that cannot be read (%s); the message names the place',
+    async (name, text, words) => {
+      const file = join(folder, `${name}.json`);
+      if (text !== null) await writeFile(file, text);
+      await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
+    },
+  );
 });
 
 describe('--help', () => {
@@ -187,7 +190,7 @@ describe('--help', () => {
     [['mcp', '--help'], '--service URL '],
     [['capture', '--help'], 'for a bug report'],
     [['openapi', '--help'], 'before you serve them'],
-  ])('%j is no failure, and tells of this command', async (args, words) => {
+  ])('%j succeeds, and prints the help of this command', async (args, words) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const command = args.find((one) => one !== 'scan' && !one.startsWith('-')) ?? 'scan';
@@ -196,7 +199,7 @@ describe('--help', () => {
   });
 });
 
-test('--version says which', async () => {
+test('--version prints the version', async () => {
   const { code, stdout } = await runCli(['--version']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });

@@ -17,7 +17,7 @@ function refusal(...args: string[]): string {
 }
 
 describe('the flags of scan', () => {
-  test('may all be left out', () => {
+  test('are all optional', () => {
     expect(parseScanOptions([ORIGIN])).toEqual({
       origin: ORIGIN,
       resource: null,
@@ -40,7 +40,7 @@ describe('the flags of scan', () => {
     });
   });
 
-  test('may name a resource beside the origin', () => {
+  test('accept a resource beside the origin', () => {
     const named = [
       [ORIGIN],
       [`${ORIGIN}/`],
@@ -53,7 +53,7 @@ describe('the flags of scan', () => {
     expect(named).toEqual([null, null, '/weather', '/weather?city=Paris', '/?q=1', null, null]);
   });
 
-  test('may name the MCP endpoint, by itself or in the origin', () => {
+  test('accept the MCP endpoint, by itself or in the origin', () => {
     const endpoints = [
       [ORIGIN, '--mcp'],
       [`${ORIGIN}/`, '--mcp'],
@@ -66,7 +66,7 @@ describe('the flags of scan', () => {
     expect(refusal(ORIGIN, '/a')).toContain('one origin');
   });
 
-  test('may all be given, before and behind the origin', () => {
+  test('work together, before and after the origin', () => {
     const args =
       '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
       `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --rpc http://node.example --solana-rpc=http://sol.example --mcp --timing ` +
@@ -93,7 +93,7 @@ describe('the flags of scan', () => {
     });
   });
 
-  test('take their value behind "=" too, and a list with spaces', () => {
+  test('take their value after "=" too, and a list with spaces', () => {
     const options = parseScanOptions([ORIGIN, '--format=json', '--only=P1, d*']);
     expect(options).toMatchObject({ format: 'json', only: ['P1', 'D*'] });
   });
@@ -118,7 +118,7 @@ describe('the flags of scan', () => {
     [['--offline=yes'], '--offline'],
     [['--format'], '--format'],
     [['--output', '--timing'], '--output'],
-  ])('%j are refused with what is accepted', (args, words) => {
+  ])('%j are refused, and the message lists what is accepted', (args, words) => {
     expect(refusal(ORIGIN, ...args)).toContain(words);
   });
 });

@@ -45,7 +45,7 @@ async function here(...args: readonly string[]): Promise<CliRun> {
 }
 
 describe('a finished scan', () => {
-  test('prints the report, and nothing else where nobody watches', () => {
+  test('prints the report, and nothing else without a terminal', () => {
     expect({ code: live.code, stderr: live.stderr }).toEqual({ code: 0, stderr: '' });
     const report = JSON.parse(live.stdout);
     expect(report).toMatchObject({
@@ -60,7 +60,7 @@ describe('a finished scan', () => {
     expect(failed.map(({ id }: { id: string }) => id)).toEqual(['S7']);
   });
 
-  test('of a closed port is an F with 25 results, and no failure of ours', async () => {
+  test('of a closed port is an F with 25 results, and not our failure', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -83,7 +83,7 @@ describe('a finished scan', () => {
     expect(report.results[0]).toMatchObject({ id: 'P1', status: 'fail', basis: 'measured' });
   });
 
-  test('takes no time to tell where none was asked for, and tells it where it was', async () => {
+  test('has timing only if it was requested', async () => {
     const json = JSON.parse((await scan('--format', 'json', '--timing')).stdout);
     expect(Object.keys(json.timing)).toEqual([
       'gatherMs',
@@ -118,7 +118,7 @@ describe('a recording', () => {
     },
   );
 
-  test('may be named with its origin, and with no other', async () => {
+  test('accepts its own origin beside it, and no other', async () => {
     const named = await runCli(['scan', seller.url, '--from', recording, '--only', 'S7']);
     expect(named.code).toBe(0);
     const other = await runCli(['scan', 'https://api.example.com', '--from', recording]);
@@ -131,7 +131,7 @@ describe('a recording', () => {
 });
 
 describe('thresholds', () => {
-  test('that are missed are exit 1, below a whole report', async () => {
+  test('that are missed exit 1 after a whole report', async () => {
     const { code, stdout, stderr } = await replay(
       '--format',
       'json',
@@ -146,7 +146,7 @@ describe('thresholds', () => {
     expect(JSON.parse(stdout).results).toHaveLength(25);
   });
 
-  test('look at what is printed; grade and score stay those of the whole scan', async () => {
+  test('apply to the printed results; grade and score stay those of the whole scan', async () => {
     const { code, stdout, stderr } = await here(
       '--from',
       recording,
@@ -168,7 +168,7 @@ describe('thresholds', () => {
     ]);
   });
 
-  test('by grade', async () => {
+  test('apply to the grade', async () => {
     expect(JSON.parse(live.stdout).grade).toBe('A');
     expect((await here('--from', recording, '--min-grade', 'A')).code).toBe(0);
     const worse = join(folder, 'worse.json');
@@ -184,7 +184,7 @@ describe('thresholds', () => {
 });
 
 describe('files', () => {
-  test('are written whole, whatever the exit, and then nothing is printed', async () => {
+  test('are written whole at any exit code, and then nothing is printed', async () => {
     const output = join(folder, 'report.sarif');
     const run = await replay('--format', 'sarif', '--output', output, '--fail-on', 'fail');
     expect(run).toEqual({ code: 1, stdout: '', stderr: '--fail-on fail: S7\n' });
@@ -192,7 +192,7 @@ describe('files', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('that cannot be written are exit 2 in one line, after a finished scan', async () => {
+  test('that cannot be written exit 2 in one line after a finished scan', async () => {
     const before = seller.requests.length;
     const saved = join(folder, 'saved.json');
     const output = join(folder, 'missing', 'report.json');
@@ -208,7 +208,7 @@ describe('files', () => {
   });
 });
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that closes the pipe early is not a failure', async () => {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'scan', '--from', recording], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] },
@@ -219,7 +219,7 @@ test('a reader that has seen enough is no failure', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test.each(['junit', 'markdown', 'text', 'sarif'])('%s comes out whole', async (format) => {
+test.each(['junit', 'markdown', 'text', 'sarif'])('%s is printed whole', async (format) => {
   const { code, stdout, stderr } = await here('--from', recording, '--format', format);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.endsWith('\n')).toBe(true);

@@ -6,11 +6,11 @@ const RESULTS = ['P1', 'P2', 'S1', 'S10', 'S2', 'D1'].map((id) => result(id));
 const select = (...only: string[]) => selectResults(RESULTS, only).map(({ id }) => id);
 
 describe('--only', () => {
-  test('prints all where it is not given', () => {
+  test('prints all results if it is not given', () => {
     expect(selectResults(RESULTS, null)).toEqual(RESULTS);
   });
 
-  test('takes ids and prefixes; each check once, in the order of the catalog', () => {
+  test('takes ids and prefixes, and prints each check once in the order of the catalog', () => {
     expect(select('S1')).toEqual(['S1']);
     expect(select('S1*')).toEqual(['S1', 'S10']);
     expect(select('D*', 'P1', 'P*')).toEqual(['P1', 'P2', 'D1']);
@@ -23,7 +23,7 @@ describe('--only', () => {
     );
   });
 
-  test('accepts what names a check, and nothing at all', () => {
+  test('accepts names of checks, and its absence', () => {
     refuseUnknown(['P1', 'S*'], RESULTS);
     refuseUnknown(null, RESULTS);
   });

@@ -41,13 +41,13 @@ test.each([
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
 });
 
-test('is nowhere for a document without a source, or a check of none', async () => {
+test('is null for a document without a source, or a check without a document', async () => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S7', evidence: 'GET /llms.txt: 404' })).toBeNull();
   expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toBeNull();
 });
 
-test('a source that is no JSON has its first line', async () => {
+test('is the first line of a source that is not JSON', async () => {
   await writeFile(file, '# A\n\ntext\n');
   const sources = await readSources([`/llms.txt=${file}`]);
   expect(sources.locate({ id: 'S7', evidence: 'no ">" line' })).toEqual({ file, line: 1 });
@@ -60,7 +60,7 @@ test.each([
   await expect(readSources([pair])).rejects.toThrow(why);
 });
 
-test('is the first line of the file for the rest, where nothing else is its place', async () => {
+test('is the first line of the file if no other place is known', async () => {
   const rest = join(folder, 'workflow.yml');
   await writeFile(rest, 'on: push\n');
   const sources = await readSources([`/openapi.json=${file}`, `/=${rest}`]);

@@ -105,7 +105,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     expect(logs.subScores.standing).toBe(standingScore(logs));
   });
 
-  test('is left out of the score where sources are off', { timeout: SCAN_MS }, async () => {
+  test('is left out of the score if sources are off', { timeout: SCAN_MS }, async () => {
     const unlisted = await scan({ ECOSYSTEM_URL: '' });
     expect(cells(unlisted)[4]).toBe('D5 warn not_determined');
     expect(unlisted.subScores.standing).toBe(100);

@@ -14,7 +14,7 @@ function missed(
 }
 
 describe('thresholds', () => {
-  test('that are not given miss nothing', () => {
+  test('that are not given are never missed', () => {
     expect(missed({}, [FAILED, WARNED], 'F')).toEqual([]);
   });
 
@@ -23,7 +23,7 @@ describe('thresholds', () => {
     ['B', []],
     ['C', []],
     ['D', []],
-  ] as const)('a B against --min-grade %s', (minGrade, lines) => {
+  ] as const)('--min-grade %s against a B', (minGrade, lines) => {
     expect(missed({ minGrade })).toEqual(lines);
   });
 
@@ -35,7 +35,7 @@ describe('thresholds', () => {
     ['unknown', 'settings', false],
     ['nobody', 'settings', false],
     [null, 'settings', false],
-  ] as const)('payable by %s against --min-payable %s', (payableBy, minPayable, isEnough) => {
+  ] as const)('--min-payable %s: payable by %s', (payableBy, minPayable, isEnough) => {
     const report = { ...printable().report, payableBy };
     const lines = missedThresholds(report, [PASSED], { minGrade: null, minPayable, failOn: null });
     const line = `payable by ${payableBy ?? 'nobody'} is below ${minPayable}`;
@@ -46,7 +46,7 @@ describe('thresholds', () => {
     expect(missed({ minGrade: 'D' }, [PASSED], 'F')).toEqual(['grade F is below D']);
   });
 
-  test('--fail-on fail looks at failures and what was not evaluated, never at warnings', () => {
+  test('--fail-on fail counts failures and checks that were not evaluated, never warnings', () => {
     const printed = [PASSED, WARNED, OPEN];
     expect(missed({ failOn: 'fail' }, printed)).toEqual([]);
     expect(missed({ failOn: 'fail' }, [...printed, FAILED, UNEVALUATED])).toEqual([
@@ -54,12 +54,12 @@ describe('thresholds', () => {
     ]);
   });
 
-  test('--fail-on warn looks at warnings too, but not at what nobody could determine', () => {
+  test('--fail-on warn counts warnings too, but not undetermined checks', () => {
     expect(missed({ failOn: 'warn' }, [PASSED, OPEN])).toEqual([]);
     expect(missed({ failOn: 'warn' }, [OPEN, WARNED, FAILED])).toEqual(['--fail-on warn: S7, P1']);
   });
 
-  test('each say their own line', () => {
+  test('print one line each', () => {
     expect(missed({ minGrade: 'A', failOn: 'fail' }, [FAILED])).toHaveLength(2);
   });
 });

@@ -78,7 +78,7 @@ const ALL = ['proved signature', 'proved time', 'proved recording'];
 const statement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
 
 describe('verify', () => {
-  test('proves the report of a sold scan by key set and recording', async () => {
+  test('proves the report of a sold scan with key set and recording', async () => {
     const { keys: at, recording: seen } = files;
     const byFile = await verify(files.envelope, '--keys', at, '--recording', seen);
     expect([byFile.code, byFile.proofs]).toEqual([0, ALL]);
@@ -88,7 +88,7 @@ describe('verify', () => {
     expect([byUrl.code, byUrl.proofs]).toEqual([0, [...ALL.slice(0, 2), 'not asked recording']]);
   });
 
-  test('the recording that was bought is one that scan --from judges to the same results', async () => {
+  test('accepts a bought recording that scan --from judges to the same results', async () => {
     const { streams, written } = collector();
     await scanCommand(['--from', files.recording, '--format', 'json'], streams);
     const { results, grade, score, scannedAt } = JSON.parse(written());
@@ -97,11 +97,11 @@ describe('verify', () => {
     });
   });
 
-  test('asks no private address that only the report names', async () => {
+  test('does not ask a private address that only the report names', async () => {
     await expect(verify(files.envelope)).rejects.toThrow(/names, is not asked: .*--keys URL\|FILE/);
   });
 
-  test('one changed byte of the report fails, wherever it is', async () => {
+  test('fails on one changed byte of the report, anywhere', async () => {
     const payload = Buffer.from(envelope.payload, 'base64');
     for (let at = 0; at < payload.length; at += 97) {
       const changed = Buffer.from(payload);
@@ -113,7 +113,7 @@ describe('verify', () => {
     }
   });
 
-  test('one changed character of the envelope fails, also where it decodes to the same bytes', async () => {
+  test('fails on one changed character of the envelope, even if it decodes to the same bytes', async () => {
     const [signature] = envelope.signatures;
     const sig = signature?.sig ?? '';
     // 64 bytes end in "x==": four bits of x are padding.
@@ -131,7 +131,7 @@ describe('verify', () => {
     }
   });
 
-  test('one changed byte of the observations fails, and the rest stays proved', async () => {
+  test('fails on one changed byte of the observations, and the rest stays proved', async () => {
     const at = recording.indexOf('"observations"') + 100;
     for (const byte of [at, at + 5_000]) {
       const digit = /[0-9]/.exec(recording.slice(byte))?.[0] ?? '';
@@ -145,7 +145,7 @@ describe('verify', () => {
     }
   });
 
-  test('a recording of another time, or of spent budgets, is not the one of the report', async () => {
+  test("refuses a recording of another time or of spent budgets as the report's", async () => {
     const value = JSON.parse(recording);
     const later = { ...value, scannedAt: '2026-01-01T00:00:00.000Z' };
     const spent = { ...value, exhausted: ['origin'] };
@@ -160,7 +160,7 @@ describe('verify', () => {
     }
   });
 
-  test('a changed key fails, and so does one of another', async () => {
+  test('fails with a changed key, and with another one', async () => {
     const [key] = keys.keys;
     const x = key?.x ?? '';
     const flipped = `${x.startsWith('A') ? 'B' : 'A'}${x.slice(1)}`;
@@ -178,7 +178,7 @@ describe('verify', () => {
     }
   });
 
-  test('the key must have been in use when the scan began', async () => {
+  test('requires a key that was in use when the scan began', async () => {
     const [key] = keys.keys;
     const second = Date.parse(statement().predicate.report.scannedAt) / 1_000;
     for (const [times, code, says] of [
@@ -195,7 +195,7 @@ describe('verify', () => {
     }
   });
 
-  test('a scan in the future, or judged otherwise than by its catalog, is not proved', async () => {
+  test('does not prove a future scan, or one whose results its catalog does not give', async () => {
     const key = makeSigningKey();
     const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
     const keySet = await save('own-keys.json', { keys: [own] });
@@ -228,7 +228,7 @@ describe('verify', () => {
     }
   });
 
-  test('a site is named only by its own keys', async () => {
+  test("takes only a site's own keys for its name", async () => {
     const key = makeSigningKey();
     const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
     const keySet = await save('stranger.json', { keys: [own] });
@@ -256,7 +256,7 @@ describe('verify', () => {
   });
 
   test.each(['https://other.com', 'https://shop.com ', ''])(
-    'a subject of another origin than the report is refused: %j',
+    'refuses a subject of another origin than the report: %j',
     async (name) => {
       const key = makeSigningKey();
       const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
@@ -270,13 +270,13 @@ describe('verify', () => {
     },
   );
 
-  test('the key of the service is in no log', async () => {
+  test('writes no key of the service to a log', async () => {
     const [, secret = ''] = SIGNING_KEY.split('\n');
     await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT);
     expect(host.out() + host.err()).not.toContain(secret);
   });
 
-  test('usage, files that are not there, and what is no envelope, are refused with one line', async () => {
+  test('refuses bad usage, missing files and a file without an envelope in one line', async () => {
     const report = await save('report.json', statement().predicate.report);
     const key = makeSigningKey();
     const keySet = await save('k.json', {
@@ -298,7 +298,7 @@ describe('verify', () => {
     }
   });
 
-  test('what the envelope holds cannot write to the terminal', async () => {
+  test('prints no terminal command from an envelope', async () => {
     const key = makeSigningKey();
     const changed = statement();
     const loud = '\u001b[2J::set-output name=x::y\nproved  recording: all';

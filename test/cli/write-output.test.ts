@@ -33,7 +33,7 @@ test('writes a new file, and replaces an old one', async () => {
   expect(await readdir(folder)).toEqual(['report.json']);
 });
 
-test('replaces what a link leads to, not the link', async () => {
+test('replaces the target of a link, not the link', async () => {
   const [file, link] = [join(folder, 'report.json'), join(folder, 'latest.json')];
   await writeFile(file, 'one');
   await symlink(file, link);
@@ -42,7 +42,7 @@ test('replaces what a link leads to, not the link', async () => {
   expect(await readFile(file, 'utf8')).toBe('two');
 });
 
-test('says in one line that the folder is missing, and makes none', async () => {
+test('says in one line that the folder is missing, and creates none', async () => {
   const file = join(folder, 'missing', 'report.json');
   const written = writeOutput('--output', file, 'x');
   await expect(written).rejects.toThrow(UsageError);
@@ -52,7 +52,7 @@ test('says in one line that the folder is missing, and makes none', async () => 
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('says so where the name is that of a folder, and leaves nothing behind', async () => {
+test("says that the name is a folder's, and leaves nothing behind", async () => {
   await mkdir(join(folder, 'taken', 'inside'), { recursive: true });
   const file = join(folder, 'taken');
   await expect(writeOutput('--save', file, 'x')).rejects.toThrow(
@@ -61,7 +61,7 @@ test('says so where the name is that of a folder, and leaves nothing behind', as
   expect(await readdir(folder)).toEqual(['taken']);
 });
 
-test('says so where a file stands in the way of the folder', async () => {
+test('says that a file is in the place of the folder', async () => {
   await writeFile(join(folder, 'file'), 'mine');
   await expect(writeOutput('--save', join(folder, 'file', 'x.json'), 'x')).rejects.toThrow(
     'its folder is a file',
@@ -69,7 +69,7 @@ test('says so where a file stands in the way of the folder', async () => {
   expect(await readFile(join(folder, 'file'), 'utf8')).toBe('mine');
 });
 
-test('keeps the old file where the new one cannot be finished', async () => {
+test('keeps the old file if the new one cannot be finished', async () => {
   const file = join(folder, 'report.json');
   await writeFile(file, 'old');
   await writeFile(`${file}.${process.pid}.part`, 'of somebody else');

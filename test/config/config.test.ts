@@ -26,7 +26,7 @@ function refusalOf(environment: Environment): string {
   throw new Error('nothing was refused');
 }
 
-test('without any setting everything has the default of the contract', () => {
+test('without settings every default is that of the contract', () => {
   const config = loadConfig({});
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -61,7 +61,7 @@ test('without any setting everything has the default of the contract', () => {
   });
 });
 
-test('each setting is taken', () => {
+test('each setting is applied', () => {
   const config = loadConfig({
     ...LOCAL,
     HOST: '::',
@@ -105,11 +105,11 @@ test('each setting is taken', () => {
   expect(config.originPolicy.allowedPorts).toEqual([443, 8443]);
 });
 
-test('an empty setting is as good as none', () => {
+test('an empty setting counts as absent', () => {
   expect(loadConfig({ PORT: '', PAY_TO: '', CHECKS_VERSION: '' })).toEqual(loadConfig({}));
 });
 
-describe('a bad value is refused on one line with the setting, the value and what is accepted', () => {
+describe('a bad value is refused in one line with the setting, the value and the accepted ones', () => {
   test.each<[Environment, RegExp]>([
     [{ PORT: 'abc' }, /^PORT="abc" is not accepted: give a port from 1 to 65535/],
     [{ PORT: '65536' }, /^PORT="65536" /],
@@ -148,7 +148,7 @@ describe('a bad value is refused on one line with the setting, the value and wha
   });
 });
 
-describe('work is never given away by mistake', () => {
+describe('no default gives work away by mistake', () => {
   test.each<[string, Environment, RegExp]>([
     [
       'a facilitator without a mode',
@@ -209,7 +209,7 @@ describe('work is never given away by mistake', () => {
     expect(refusalOf(environment)).toMatch(line);
   });
 
-  test('each of them can be asked for in so many words', () => {
+  test('each refused choice can be made explicitly', () => {
     const stated = { FACILITATOR_URL: 'https://f.example', PAYMENT_MODE: 'mock' };
     expect(loadConfig(stated).payment.mode).toBe('mock');
     const production = { NODE_ENV: 'production', ALLOW_MOCK_PAYMENTS: '1' };
@@ -253,7 +253,7 @@ test('a file of certificates is accepted', () => {
   }
 });
 
-test('SIGNING_KEY is an Ed25519 key as PKCS#8 PEM, also on one line; no other value shows in its refusal', () => {
+test('SIGNING_KEY takes an Ed25519 key as PKCS#8 PEM, also on one line; a refusal shows no value', () => {
   const pem = (key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8') =>
     key.export({ type, format: 'pem' }).toString();
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');

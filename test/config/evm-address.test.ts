@@ -17,7 +17,7 @@ const hex = (length: number) =>
 
 const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
 
-test('addresses are checksummed as theirs', () => {
+test('our checksum equals that of viem', () => {
   fc.assert(
     fc.property(hex(40), (address) => {
       expect(checksummed(address)).toBe(getAddress(address));
@@ -35,12 +35,12 @@ test.each([
   '0X833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   '833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   '',
-])('%j is an address for both, or for neither', (address) => {
+])('%j is an address for us and for viem, or for neither', (address) => {
   expect(isChecksummed(address)).toBe(isAddress(address));
   expect(isEvmAddress(address)).toBe(isAddress(address, { strict: false }));
 });
 
-test('a key has the account that it has there', () => {
+test('a key has the same account for us and for viem', () => {
   fc.assert(
     fc.property(hex(64), (key) => {
       fc.pre(!/^0x0+$/.test(key));
@@ -51,7 +51,7 @@ test('a key has the account that it has there', () => {
 });
 
 test.each(['', '0x', `0x${'0'.repeat(64)}`, `0x${ORDER}`, `0x${'1'.repeat(63)}`, '1'.repeat(64)])(
-  '%j is no key, there neither',
+  '%j is not a key for us, nor for viem',
   (key) => {
     expect(addressOfKey(key)).toBeNull();
     expect(() => privateKeyToAccount(key as Hex)).toThrow(); // it takes anything

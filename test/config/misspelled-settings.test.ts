@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { misspelledSettings } from '../../src/config/environment.ts';
 
-describe('a name that is one letter off a setting is told', () => {
+describe('a name one letter off a setting is reported', () => {
   test.each([
     ['PORTT', 'PORT'],
     ['PRT', 'PORT'],
@@ -14,7 +14,7 @@ describe('a name that is one letter off a setting is told', () => {
     ['STORE_URI', 'STORE_URL'],
     ['SETTLEMENT_KEYS', 'SETTLEMENT_KEY'],
     ['TRUST-PROXY', 'TRUST_PROXY'],
-  ])('%s, for %s', (name, setting) => {
+  ])('%s is reported, and %s suggested', (name, setting) => {
     const lines = misspelledSettings({ [name]: 'a secret', HOST: '::1' });
     expect(lines).toEqual([
       `${name} in the environment is no setting and is ignored: did you mean ${setting}?`,
@@ -35,6 +35,6 @@ test.each([
   'SHELL',
   'npm_config_loglevel',
   'X402SCAN_URL',
-])('%s is a setting, or a stranger’s, and no word is said of it', (name) => {
+])("%s is a setting, or another program's, and is not reported", (name) => {
   expect(misspelledSettings({ [name]: 'x' })).toEqual([]);
 });

@@ -11,7 +11,7 @@ describe('killed in the middle of a paid call, the service keeps its promises', 
   });
   afterAll(() => rig?.[Symbol.asyncDispose]());
 
-  test.each(diagonal())('when $failpoint; $retry', (cell) => playCell(rig, cell));
+  test.each(diagonal())('at $failpoint; $retry', (cell) => playCell(rig, cell));
 
-  test('at random', () => playRandomKills(rig, { kills: 4, seed: 20260814 }), 120_000);
+  test('at random points', () => playRandomKills(rig, { kills: 4, seed: 20260814 }), 120_000);
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
 describe('killed in the middle of a scan that is sold over MCP', () => {
-  test.each(CELLS)('when $failpoint; $retry, $ways', (cell) => playCell(rig, cell));
+  test.each(CELLS)('at $failpoint; $retry, $ways', (cell) => playCell(rig, cell));
 });
 
 const environment = await ensurePythonEnv();
@@ -39,7 +39,7 @@ describe("Python's MCP client, whose seller is killed", needs(unavailable), () =
   afterAll(() => buyer?.[Symbol.asyncDispose]());
 
   test.each(PAYMENT_STEPS)(
-    'when %s: its second call is answered, and one of both is paid',
+    'at %s: its second call is answered, and exactly one of the two is charged',
     async (name) => {
       assert(buyer !== null);
       const payer = newPayer();
@@ -61,7 +61,7 @@ describe("Python's MCP client, whose seller is killed", needs(unavailable), () =
     },
   );
 
-  test('nothing was settled that nobody sent', () => {
+  test('every settlement has a payment that was sent', () => {
     const bought = PAYMENT_STEPS.length;
     const ofRoute = new Set<string>(rig.calls.map(({ payment }) => payment.signed.nonce));
     const others = rig.record.transfers.filter(({ nonce }) => !ofRoute.has(nonce));

@@ -30,7 +30,7 @@ test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)(
-  '%s ends the service, takes its files along, and is the exit code',
+  '%s ends the service, removes its files, and sets the exit code',
   {
     timeout: 120_000,
     ...needs(isLinux ? null : 'children of a process are read from /proc'),

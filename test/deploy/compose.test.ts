@@ -38,7 +38,7 @@ function environmentOf(host: string, given: Readonly<Record<string, string>>) {
 const IMAGE = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4021' };
 
 describe('compose.yaml', () => {
-  test.each(HOSTS)('%s starts with mock payments only where they are asked for', (host) => {
+  test.each(HOSTS)('%s starts with mock payments only on request', (host) => {
     const settings = (given: Record<string, string>) => ({
       ...IMAGE,
       ...environmentOf(host, given),
@@ -49,7 +49,7 @@ describe('compose.yaml', () => {
     expect(config.storeUrl).toMatch(/^mongodb:\/\/mongo:27017\/scanner/);
   });
 
-  test('both hosts agree in all but the key that they settle with', () => {
+  test('both instances have equal settings except the key that they settle with', () => {
     const [one, other] = HOSTS.map((host) => environmentOf(host, {}));
     const names = Object.keys(one ?? {});
     expect(Object.keys(other ?? {})).toEqual(names);
@@ -58,7 +58,7 @@ describe('compose.yaml', () => {
     expect(names.filter((name) => first?.[name] !== second?.[name])).toEqual(OWN_SETTINGS);
   });
 
-  test('the hosts trust the address of the balancer, and no other', () => {
+  test('the instances trust only the address of the balancer', () => {
     const networks = services['balancer']?.networks;
     const address = networks && 'inner' in networks ? networks['inner'].ipv4_address : 'none';
     const { trustProxy } = loadConfig({
@@ -70,13 +70,13 @@ describe('compose.yaml', () => {
 });
 
 describe('deploy/nginx.conf', () => {
-  test('knows both hosts, and waits longer than a scan that is taken over', () => {
+  test('lists both instances, and waits longer than a scan that is taken over', () => {
     for (const host of HOSTS) expect(nginx).toContain(`server ${host}:${IMAGE.PORT} `);
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(nginx)?.[1]);
     expect(seconds).toBeGreaterThanOrEqual(Math.max(150, SCAN_SECONDS + SILENCE_SECONDS));
   });
 
-  test('says by itself who calls', () => {
+  test('replaces the address of the caller that a request states', () => {
     expect(nginx).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
     expect(nginx).not.toContain('$proxy_add_x_forwarded_for');
   });

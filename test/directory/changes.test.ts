@@ -7,7 +7,7 @@ import { startApp } from '../fixtures/service/start-app.ts';
 const SITE = 'https://scanner.example';
 
 describe('interface spec 4.2: the query', () => {
-  test('an instant and a limit, which is 100 unless stated', () => {
+  test('takes an instant and a limit, which is 100 by default', () => {
     const since = '2026-09-01T00:00:00Z';
     const sinceMs = Date.parse(since);
     expect(parseChangesQuery({ since })).toEqual({ sinceMs, limit: 100 });
@@ -33,13 +33,13 @@ describe('interface spec 4.2: the query', () => {
         'limit',
       ],
     ),
-  ])('%j is refused by name', (query, name) => {
+  ])('%j is refused, and the message names the parameter', (query, name) => {
     expect(() => parseChangesQuery(query)).toThrow(InvalidParameter);
     expect(() => parseChangesQuery(query)).toThrow(`"${name}"`);
   });
 });
 
-test('interface spec 4.2: new, rescanned, grade_changed, with what it was before', async () => {
+test('interface spec 4.2: changes are new, rescanned and grade_changed, with the earlier values', async () => {
   await using service = await startApp();
   const since = new Date(service.now() - 1).toISOString();
   const scans = [
@@ -82,7 +82,7 @@ test('interface spec 4.2: new, rescanned, grade_changed, with what it was before
   });
 });
 
-test('paging by nextSince loses and repeats nothing, though all was published at one moment', async () => {
+test('paging by nextSince loses and repeats nothing, even if all was published at one moment', async () => {
   await using service = await startApp();
   const hosts = Array.from({ length: 7 }, (_value, index) => `shop${index}.example.com`);
   for (const host of hosts) await service.publish(host);

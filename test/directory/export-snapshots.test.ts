@@ -34,7 +34,7 @@ async function hostsIn({ store }: TestApp, answerId: string): Promise<readonly s
   return projects.map(({ host }: { host: string }) => host);
 }
 
-test('one serves all payers of a minute, also those who come while it is taken', async () => {
+test('one snapshot serves all payers of a minute, also those who come while it is taken', async () => {
   await using app = await startApp();
   await app.publish(HOST);
   const { snapshots, taken } = snapshotsOf(app);
@@ -48,7 +48,7 @@ test('one serves all payers of a minute, also those who come while it is taken',
   expect(taken()).toBe(2);
 });
 
-test('a publication is in the next one', async () => {
+test('the next snapshot has a new publication', async () => {
   await using app = await startApp();
   const { snapshots } = snapshotsOf(app);
   expect(await hostsIn(app, await snapshots.current())).toEqual([]);
@@ -66,7 +66,7 @@ test("a snapshot honours an owner's change made while it is being taken", async 
   expect(taken()).toBe(2);
 });
 
-test('owners who never stop end it as a store that is busy, and the next call works', async () => {
+test('owners who never stop make a snapshot fail as a busy store does, and the next call works', async () => {
   await using app = await startApp();
   let isRestless = true;
   const { snapshots } = snapshotsOf(app, async () => {
@@ -77,7 +77,7 @@ test('owners who never stop end it as a store that is busy, and the next call wo
   expect(await hostsIn(app, await snapshots.current())).toEqual([]);
 });
 
-test('one that failed is taken anew by the next payer', async () => {
+test('the next payer takes a failed snapshot anew', async () => {
   await using app = await startApp();
   const { snapshots } = snapshotsOf(app, async (take) => {
     if (take === 1) throw new Error('the disk is full');

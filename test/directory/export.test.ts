@@ -9,7 +9,7 @@ async function exported(service: TestApp, limit?: number) {
   return { facts, document: JSON.parse(await text(body)) };
 }
 
-test('interface spec 2.3 and 4.2: every record with its history, oldest first', async () => {
+test('interface spec 2.3 and 4.2: the export has every record with its history, oldest first', async () => {
   await using service = await startApp();
   const first = new Date(service.now()).toISOString();
   await service.publish('a.example.com', { grade: 'B', score: 82 });
@@ -39,7 +39,7 @@ test('interface spec 2.3 and 4.2: every record with its history, oldest first', 
   });
 });
 
-test('over the cap it says that it is truncated, and keeps those scanned most recently', async () => {
+test('an export over the cap says that it is truncated, and keeps the hosts scanned most recently', async () => {
   await using service = await startApp();
   for (const host of ['a.example.com', 'b.example.com', 'c.example.com']) {
     await service.publish(host);
@@ -53,7 +53,7 @@ test('over the cap it says that it is truncated, and keeps those scanned most re
   expect((await exported(service, 3)).document.truncated).toBe(false);
 });
 
-test('hosts whose owners opted out are not in it, and an empty directory is a document too', async () => {
+test('the export leaves opted-out hosts out, and an empty directory has a document too', async () => {
   await using service = await startApp();
   await service.publish('a.example.com');
   await service.store.listing.set('a.example.com', { listed: false });

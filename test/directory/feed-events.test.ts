@@ -10,7 +10,7 @@ function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
 const kindsOf = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
   findFeedEvents(firstSeenAtMs, history).map(({ kind, atMs }) => `${kind} ${atMs}`);
 
-test('rows from before payability was kept change nothing', () => {
+test('a row without payability counts as no change', () => {
   const rows = [
     row(1),
     row(2, { payableBy: 'default' }),
@@ -21,7 +21,7 @@ test('rows from before payability was kept change nothing', () => {
   expect(kindsOf(1, rows)).toEqual(['payability 5', 'first-seen 1']);
 });
 
-test('the first scan is told where its row is gone', () => {
+test('the feed has the first scan even if its row is gone', () => {
   expect(kindsOf(1, [row(7), row(8, { grade: 'A' })])).toEqual(['grade 8', 'first-seen 1']);
   expect(findFeedEvents(1, [])).toEqual([{ kind: 'first-seen', atMs: 1, text: 'first scan' }]);
 });

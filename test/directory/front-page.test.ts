@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readFrontPage } from '../../src/directory/project.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-test('hosts of one registrable domain have three places on the front page, and all in lists', async () => {
+test('hosts of one registrable domain have three places on the front page, and all places in lists', async () => {
   await using service = await startApp();
   await service.publish('early.example.org');
   for (let n = 0; n < 60; n += 1) {
@@ -33,7 +33,7 @@ test('hosts of one registrable domain have three places on the front page, and a
   expect((await service.get('/v1/featured')).json().count).toBe(63);
 });
 
-test('a full page needs no more than it shows', async () => {
+test('a full page reads no more rows than it shows', async () => {
   await using service = await startApp();
   for (let n = 0; n < 55; n += 1) await service.publish(`www.shop${n}.com`);
   const { count, records } = await readFrontPage(service.store.directory);

@@ -13,14 +13,14 @@ test.each([
   expect(findGradeRank(COUNTS, grade)).toEqual({ betterThanPercent, origins: 212 });
 });
 
-test('rounds down, so that nobody is better than all', () => {
+test('the rank rounds down, so that no origin is better than all', () => {
   expect(findGradeRank({ A: 1, B: 0, C: 0, D: 0, F: 299 }, 'A')).toEqual({
     betterThanPercent: 99,
     origins: 300,
   });
 });
 
-test('an origin alone has no rank', () => {
+test('the only origin has no rank', () => {
   expect(findGradeRank({ A: 1, B: 0, C: 0, D: 0, F: 0 }, 'A')).toBeNull();
   expect(findGradeRank({ A: 0, B: 0, C: 0, D: 0, F: 0 }, 'F')).toBeNull();
 });

@@ -68,7 +68,7 @@ function countsOf(answer: Statistics): ReadonlyMap<string, number> {
   ]);
 }
 
-test('every count is the greatest multiple of five that is not over it; no name has none', async () => {
+test('every count is rounded down to a multiple of five; a name without a count is left out', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { maxLength: 40 }), async (tallies) => {
       const { counts, told } = await statisticsOf(tallies);
@@ -84,7 +84,7 @@ test('every count is the greatest multiple of five that is not over it; no name 
   );
 });
 
-test('subtraction within a group never leaves one: each count may be three or more, or none', async () => {
+test('subtraction within a group cannot isolate one host: each count may be three or more, or none', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { minLength: 10, maxLength: 40 }), async (tallies) => {
       const { told } = await statisticsOf(tallies);
@@ -127,7 +127,7 @@ async function liveThrough(store: Store, clock: TestClock, { tallies, leaves }: 
   return tallies.length - (isLeft ? 1 : 0);
 }
 
-test('no publication and no wish changes an answer; a fold adds a block of ten at least, or nothing', async () => {
+test('an answer changes only by a fold, which adds blocks of at least ten; publications and opt-outs change none', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(day, { minLength: 2, maxLength: 9 }), async (days) => {
       const clock = new TestClock();
@@ -148,7 +148,7 @@ test('no publication and no wish changes an answer; a fold adds a block of ten a
   );
 });
 
-test('percentiles go by nearest rank', async () => {
+test('percentiles use the nearest rank', async () => {
   const priced = (price: number, hosts: number) =>
     Array.from({ length: hosts }, () => [`price ${price}`]);
   const at = async (...tallies: string[][][]) => (await statisticsOf(tallies.flat())).told.prices;
@@ -163,7 +163,7 @@ test('percentiles go by nearest rank', async () => {
   expect(await at(priced(0.5, 4))).toEqual({ p10: null, p50: null, p90: null, count: 0 });
 });
 
-test('names stand in the order of the alphabet, which tells nothing of counts', async () => {
+test('names are sorted by alphabet, which reveals no counts', async () => {
   const selling = (network: string, hosts: number) =>
     Array.from({ length: hosts }, () => [`network ${network}`]);
   const { told } = await statisticsOf([

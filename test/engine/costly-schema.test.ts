@@ -17,7 +17,7 @@ function alternatives() {
   return { $ref: '#/$defs/l0', $defs: { ...Object.fromEntries(levels), l30: { type: 'string' } } };
 }
 
-test("a seller's schema that takes exponential time ends in limits", async () => {
+test("a seller's schema that takes exponential time exhausts its limits", async () => {
   const checks = await discoverChecks(new URL('../../checks/', import.meta.url));
   const check = checks.find(({ impl }) => impl === 'S5@2');
   if (check === undefined) throw new Error('S5@2 is not there.');

@@ -62,7 +62,7 @@ describe('a check that behaves', () => {
     expect(verdict.evidence).toBe(`openapi ${body.length} ${body.codePointAt(1)}`);
   });
 
-  test('leaves the engine with clean evidence of at most 500 characters', async () => {
+  test('gets its evidence cleaned and cut to 500 characters', async () => {
     const { evidence } = await judge('dirty-evidence');
     expect(evidence).toMatch(/^evil x{494}…$/);
   });
@@ -73,24 +73,24 @@ describe('a check that exceeds its limits', () => {
     ['endless-loop', 'CPU time'],
     ['endless-memory', 'memory'],
     ['endless-stack', 'stack depth'],
-  ])('%s is a finding that says so', async (title, what) => {
+  ])('%s gets a finding that says so', async (title, what) => {
     const verdict = await judge(title);
     expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
     expect(verdict.evidence).toContain(`twice too much ${what} for origin (`);
   });
 
-  test('CPU time below the limit is no reason to kill it', async () => {
+  test('is not ended while its CPU time is below the limit', async () => {
     await expect(judge('waits')).resolves.toMatchObject({ outcome: 'seen' });
   });
 });
 
-describe('a check that breaks', () => {
+describe('a check that fails', () => {
   test.each([
     ['throws', 'a defect of ours'],
     ['thenable', 'promise'],
     ['floating-rejection', 'left behind'],
     ['foreign-outcome', 'unlisted'],
-  ])('%s twice costs itself alone, and is told', async (title, why) => {
+  ])('%s twice loses only its own result, and is logged', async (title, why) => {
     const verdict = await judge(title);
     expect(verdict).toMatchObject({ status: 'fail', basis: 'not_evaluated', outcome: 'fault' });
     expect(verdict.evidence).toMatch(/the fault is ours: .* broke on origin \(\d+ bytes\)$/);
@@ -99,7 +99,7 @@ describe('a check that breaks', () => {
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 
-  test('on what third parties said is held against nobody', async () => {
+  test("on third parties' answers counts against nobody", async () => {
     const broken = named(checks, 'throws');
     const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
     const { origin, listing } = SELLER;
@@ -111,12 +111,12 @@ describe('a check that breaks', () => {
     expect(verdict).toMatchObject({ status: 'warn', basis: 'not_determined', outcome: 'fault' });
   });
 
-  test('a module that cannot be loaded is our fault', async () => {
+  test('because its module cannot be loaded is our fault', async () => {
     const check = { ...named(checks, 'plain'), url: new URL('../none.ts', import.meta.url).href };
     await expect(pool.runCheck(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
   });
 
-  test('stumbling once costs nothing', async () => {
+  test('once loses nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fails-once-'));
     const url = pathToFileURL(join(folder, 'mark')).href;
     try {
@@ -127,7 +127,7 @@ describe('a check that breaks', () => {
     }
   });
 
-  test('a timer that throws after the verdict harms neither the host nor the next check', async () => {
+  test('by a timer that throws after the verdict harms neither the process nor the next check', async () => {
     const before = stray.length;
     await expect(judge('late-timer')).resolves.toMatchObject({ outcome: 'seen' });
     await expect.poll(() => stray.length, { timeout: 30_000 }).toBeGreaterThan(before);
@@ -151,7 +151,7 @@ describe('a task of any module', () => {
     );
   });
 
-  test('out of its limits rejects by name', async () => {
+  test('that exceeds its limits rejects with a named error', async () => {
     const endless = pool.run({ module: TASKS, exportName: 'endless', input: null });
     await expect(endless).rejects.toBeInstanceOf(TaskLimitExceeded);
     await expect(endless).rejects.toMatchObject({ limit: 'time' });
@@ -163,7 +163,7 @@ describe('a task of any module', () => {
     );
   });
 
-  test('sees no setting of the host', async () => {
+  test('sees no setting of the process', async () => {
     const settings = await pool.run({ module: TASKS, exportName: 'settings', input: null });
     // Where the host keeps compiled code, its threads read it too.
     const kept = getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE'];
@@ -172,7 +172,7 @@ describe('a task of any module', () => {
 });
 
 describe('a caller that gives up', () => {
-  test('before the start is told its own reason', async () => {
+  test('before the start gets its own reason', async () => {
     const reason = new Error('no longer wanted');
     await expect(judge('plain', undefined, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
@@ -211,7 +211,7 @@ describe('a caller that gives up', () => {
 });
 
 describe('a pool', () => {
-  test('refuses more than may wait', async () => {
+  test('refuses more tasks than may wait', async () => {
     const small = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
     try {
       const plain = named(checks, 'plain');
@@ -226,7 +226,7 @@ describe('a pool', () => {
     }
   });
 
-  test('that is closed ends what runs and what waits, and takes nothing more', async () => {
+  test('that is closed ends running and waiting tasks, and takes no more', async () => {
     const small = createPool({ ...LIMITS, threads: 1 });
     const seen = { origin: SELLER.origin };
     const scan = small.openScan();
@@ -244,7 +244,7 @@ describe('the threads of a pool', () => {
   const plain = () => named(checks, 'plain');
   const seen = { origin: SELLER.origin };
 
-  test('are not there before the first task, and end after a while without any', async () => {
+  test('start with the first task, and end after a while without any', async () => {
     const resting = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
     try {
       expect(resting.load().alive).toBe(0);
@@ -258,7 +258,7 @@ describe('the threads of a pool', () => {
     }
   });
 
-  test('stay while they work, however short a rest may be', async () => {
+  test('stay while they work, however short their idle time is', async () => {
     const resting = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
     try {
       const working = resting.runCheck(named(checks, 'waits'), seen, resting.openScan());
@@ -268,7 +268,7 @@ describe('the threads of a pool', () => {
     }
   });
 
-  test('boot before there is a task for them', async () => {
+  test('boot before a task needs them', async () => {
     const early = createPool({ ...LIMITS, threads: 2 });
     try {
       const started = early.start();

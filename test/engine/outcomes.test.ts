@@ -44,8 +44,8 @@ function evaluated(found: Found<Name>) {
   return check(found).evaluate(perfectSeller(), createKit());
 }
 
-describe('a finding takes what its row of the table says', () => {
-  test('status, basis and fix', () => {
+describe('a finding gets from its row of the table', () => {
+  test('its status, basis and fix', () => {
     expect(evaluated(['wrong', 'GET /: 500'])).toEqual({
       status: 'fail',
       basis: 'measured',
@@ -55,19 +55,19 @@ describe('a finding takes what its row of the table says', () => {
     });
   });
 
-  test('but for a fix of its own', () => {
+  test('its fix, unless the check gives another', () => {
     expect(evaluated(['wrong', 'GET /: 500', 'Turn it on.']).fix).toBe('Turn it on.');
   });
 
-  test('with the words that start what is not applicable', () => {
+  test('the words that begin an inapplicable one', () => {
     expect(evaluated(['none', '0 of 2']).evidence).toBe('Not applicable: 0 of 2');
   });
 
-  test('its order is that of the table', () => {
+  test('its order', () => {
     expect(check(['right', '1']).outcomes).toEqual(['none', 'wrong', 'right']);
   });
 
-  test('a name that the table does not have is a defect', () => {
+  test('no name that the table does not have', () => {
     // @ts-expect-error A typo does not compile.
     const typo: Found<Name> = ['wrnog', 'GET /: 500'];
     expect(() => evaluated(typo)).toThrow('"wrnog" is not in the check\'s list');
@@ -77,8 +77,8 @@ describe('a finding takes what its row of the table says', () => {
   });
 });
 
-describe('the worst of many', () => {
-  test('is the first of the table that any has; the others are left out', () => {
+describe('the worst of many findings', () => {
+  test('is the first of the table that occurs; the others are left out', () => {
     const found: Found<Name>[][] = [
       [['right', 'a']],
       [['wrong', 'b', 'Own fix.']],
@@ -103,7 +103,7 @@ describe('the worst of many', () => {
       (count) => ['right', count],
     );
 
-  test('names the request that each was seen by', () => {
+  test('names the request of each', () => {
     const two = [resource(), resource({ path: '/other' })];
     expect(ask(two, [['wrong', '/accepts: []']])).toEqual([
       'wrong',
@@ -112,12 +112,12 @@ describe('the worst of many', () => {
     ]);
   });
 
-  test('counts resources that were judged where nothing is wrong', () => {
+  test('counts the judged resources if nothing is wrong', () => {
     const silent = resource({ path: '/other', get: answer(200), head: answer(200) });
     expect(ask([resource(), silent], [])).toEqual(['right', '1 of 2 resources']);
   });
 
-  test('is not determined where no challenge was seen', () => {
+  test('is not determined if the scan saw no challenge', () => {
     const found = ask([resource({ get: answer(200), head: answer(200) })], []);
     expect(found).toMatchObject({ basis: 'not_determined', outcome: 'unseen' });
   });

@@ -19,25 +19,25 @@ describe('a verdict that keeps to the contract', () => {
     ],
     ['not determined', { ...GOOD, status: 'warn', basis: 'not_determined', outcome: 'offline' }],
     ['not evaluated', { ...GOOD, basis: 'not_evaluated', outcome: 'prerequisite-failed' }],
-  ])('%s is taken as it is', (_, verdict) => {
+  ])('%s is accepted unchanged', (_, verdict) => {
     expect(readVerdict(verdict, OUTCOMES)).toEqual(verdict);
   });
 
-  test('loses members that no verdict has', () => {
+  test('loses members that are not part of a verdict', () => {
     expect(readVerdict({ ...GOOD, note: 'more' }, OUTCOMES)).toEqual(GOOD);
   });
 
   test.each([
     [500, 500],
     [501, 500],
-  ])('evidence of %i characters leaves with %i', (length, kept) => {
+  ])('evidence of %i characters is cut to %i', (length, kept) => {
     const { evidence } = readVerdict({ ...GOOD, evidence: 'x'.repeat(length) }, OUTCOMES);
     expect(evidence).toHaveLength(kept);
     expect(evidence.endsWith('…')).toBe(length > 500);
   });
 });
 
-describe('a verdict that breaks it is refused by name', () => {
+describe('a verdict that breaks the contract is refused with the name of the fault', () => {
   test.each([
     ['nothing', undefined, 'no object'],
     ['a promise', Promise.resolve(GOOD), 'must be synchronous'],

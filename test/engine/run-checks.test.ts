@@ -38,7 +38,7 @@ function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
 }
 
 describe('a scan with checks that never end', () => {
-  test('has 25 results, and each of them costs its own only', async () => {
+  test('has 25 results, and each such check loses only its own', async () => {
     const plain = copies(named(fixtures, 'plain'), 22);
     const hostile = pick('endless-loop', 'endless-memory', 'endless-stack');
     const results = await judge([...plain.slice(0, 11), ...hostile, ...plain.slice(11)]);
@@ -59,7 +59,7 @@ describe('a scan with checks that never end', () => {
     );
   });
 
-  test('twenty at once: each ends with all of its results, in catalog order', async () => {
+  test('runs twenty at once: each ends with all of its results, in catalog order', async () => {
     const plain = copies(named(fixtures, 'plain'), 25);
     const hostile = [...plain.slice(0, 24), ...pick('endless-stack')];
     const scans = Array.from({ length: 20 }, (_, at) => (at % 5 === 0 ? hostile : plain));
@@ -73,8 +73,8 @@ describe('a scan with checks that never end', () => {
   });
 });
 
-describe('a scan with a check that is broken', () => {
-  test('loses that check alone, and those that stand on it', async () => {
+describe('a scan with a broken check', () => {
+  test('loses that check and those that require it, and no other', async () => {
     const broken = { ...named(fixtures, 'throws'), id: 'X13', impl: 'X13@1' };
     const results = await judge([broken, ...pick('needs-broken', 'plain')]);
     expect(results).toMatchObject([
@@ -86,7 +86,7 @@ describe('a scan with a check that is broken', () => {
     expect(faults.at(-1)?.message).toMatch(/^X13@1 threw twice: .*a defect of ours/s);
   });
 
-  test('on a thread that does not work is our fault, and leaves nothing running', async () => {
+  test('whose thread does not work is our fault, and leaves nothing running', async () => {
     const nowhere = new URL('./none.ts', import.meta.url).href;
     const broken = { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1', url: nowhere };
     const judged = judge([...pick('endless-loop'), broken, ...pick('plain')]);
@@ -95,7 +95,7 @@ describe('a scan with a check that is broken', () => {
     expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  test('one that is not there is our fault too', async () => {
+  test('whose module is missing is our fault too', async () => {
     const [plain] = pick('plain');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(plain ? [plain] : []) };
     const judged = runChecks({ catalog, checks: [], observations, pool, account: pool.openScan() });
@@ -103,7 +103,7 @@ describe('a scan with a check that is broken', () => {
   });
 });
 
-test('a scan that is called off rejects with the reason, and leaves nothing running', async () => {
+test('that is called off rejects with the reason, and leaves nothing running', async () => {
   const gone = new AbortController();
   const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
   const refused = expect(judged).rejects.toThrow('shutting down');
@@ -113,7 +113,7 @@ test('a scan that is called off rejects with the reason, and leaves nothing runn
   expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
 });
 
-describe('a scan that uses up its processor time', () => {
+describe('a scan that spends its processor time', () => {
   /** The plain check, of what a third party said. */
   function standing(): DiscoveredCheck {
     const plain = named(fixtures, 'plain');
@@ -121,7 +121,7 @@ describe('a scan that uses up its processor time', () => {
     return { ...plain, id: 'D1', impl: 'D1@1', definition };
   }
 
-  test.each(['first', 'last'])('has no check judged, the endless one being the %s', async (at) => {
+  test.each(['first', 'last'])('has no check judged, if the endless one is the %s', async (at) => {
     await using small = disposable(createPool({ ...LIMITS, originMs: 300 }));
     const [endless, plain] = pick('endless-loop', 'plain');
     if (!endless || !plain) throw new Error('the fixtures are not there');
@@ -146,7 +146,7 @@ describe('a scan that uses up its processor time', () => {
     }
   });
 
-  test('on the data of third parties is judged by the rest', async () => {
+  test('on the data of third parties has the other checks judged', async () => {
     const endless = named(fixtures, 'endless-loop');
     const definition = { ...endless.definition, needs: ['origin', 'listing'] as const };
     const checks = [{ ...endless, definition }, standing(), ...pick('plain')];
@@ -162,7 +162,7 @@ describe('a scan that uses up its processor time', () => {
     ]);
   });
 
-  test('or its time on the wall, still has its results', async () => {
+  test('or its wall clock time still has its results', async () => {
     const deadline = new AbortController();
     const checks = pick('endless-loop', 'plain', 'fails');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
@@ -192,7 +192,7 @@ function disposable(pool: Pool) {
 }
 
 describe('a check whose prerequisite failed', () => {
-  test('is not evaluated, names the root cause and what was seen there', async () => {
+  test('is not evaluated, and names the root cause and its evidence', async () => {
     const results = await judge(pick('needs-dependent', 'needs-broken', 'plain', 'fails'));
     const dependent = {
       status: 'fail',
@@ -209,7 +209,7 @@ describe('a check whose prerequisite failed', () => {
     expect(results[0]?.fix).toContain('X13');
   });
 
-  test('is judged where the prerequisite holds', async () => {
+  test('is judged if the prerequisite holds', async () => {
     const results = await judge([
       ...pick('needs-dependent', 'needs-broken', 'plain'),
       { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1' },
@@ -217,21 +217,21 @@ describe('a check whose prerequisite failed', () => {
     expect(results.map(({ outcome }) => outcome)).toEqual(['seen', 'seen', 'seen', 'seen']);
   });
 
-  test('is not evaluated where the prerequisite ran out of limits', async () => {
+  test('is not evaluated if the prerequisite exceeded its limits', async () => {
     const endless = { ...named(fixtures, 'endless-stack'), id: 'X13', impl: 'X13@1' };
     const results = await judge([...pick('needs-broken', 'plain'), endless]);
     expect(results[0]).toMatchObject({ id: 'X14', basis: 'not_evaluated' });
     expect(results[0]?.evidence).toMatch(/^Not evaluated, see X13: .*within limits/);
   });
 
-  test('names the first of two causes in the order in which it lists them', async () => {
+  test('names the first of two causes in its own order of prerequisites', async () => {
     const broken = { ...named(fixtures, 'fails'), id: 'X1', impl: 'X1@1' };
     const results = await judge([...pick('fails', 'needs-broken'), broken]);
     expect(results[1]?.evidence).toMatch(/^Not evaluated, see X1:/);
   });
 });
 
-test('every result has what a report shows', async () => {
+test('has every member that a report shows', async () => {
   const [result] = await judge(pick('plain'));
   expect(result).toEqual({
     id: 'X1',

@@ -29,7 +29,7 @@ function all(category: string, finding: Finding): Record<string, Finding> {
 
 const OFFLINE = all('directory', NOT_DETERMINED);
 
-describe('who can pay', () => {
+describe('the cap by who can pay', () => {
   test.each([
     ['nobody', 49, 'F'],
     ['unknown', 100, 'A'],
@@ -41,7 +41,7 @@ describe('who can pay', () => {
     expect(scoreResults(report({ P1: FAIL }), payableBy).score).toBe(0);
   });
 
-  test('is a cost of its own where nobody can', () => {
+  test('is listed as a cost of its own if nobody can pay', () => {
     const results = report({ P4: FAIL });
     const costs = scoreCosts(results, scoreResults, 'nobody');
     expect(costs.map(({ id }) => id)).toEqual(['P4', 'payability']);
@@ -78,7 +78,7 @@ describe('the worked examples of the published scoring', () => {
   });
 });
 
-describe('what the caps say', () => {
+describe('a score with caps:', () => {
   test.each([
     ['an unreachable origin', { P1: FAIL }, 0, 'F'],
     ['a critical fail', { P3: FAIL }, 49, 'F'],
@@ -93,7 +93,7 @@ describe('what the caps say', () => {
     expect(scoreResults(report(findings))).toMatchObject({ score, grade });
   });
 
-  test('a perfect newcomer whom no index knows keeps an A', () => {
+  test('a perfect newcomer that no index knows keeps an A', () => {
     const newcomer = { ...all('directory', WARN), D1: FAIL };
     expect(scoreResults(report(newcomer))).toMatchObject({ grade: 'A' });
   });
@@ -105,7 +105,7 @@ describe('what the caps say', () => {
     });
   });
 
-  test('nothing determined at all is a 0, not a division by nothing', () => {
+  test('no determined check gives a score of 0, not a division by zero', () => {
     const none = report(Object.fromEntries(catalog.checks.map(({ id }) => [id, NOT_DETERMINED])));
     expect(scoreResults(none)).toEqual({
       score: 0,
@@ -137,7 +137,7 @@ describe('for any findings', () => {
     .map((list) => Object.fromEntries(catalog.checks.map(({ id }, at) => [id, list[at] ?? PASS])));
   const someId = fc.constantFrom(...catalog.checks.map(({ id }) => id));
 
-  test('score and sub-scores are integers from 0 to 100, and the grade is that of the score', () => {
+  test('score and sub-scores are integers from 0 to 100, and the grade follows from the score', () => {
     fc.assert(
       fc.property(findings, (given) => {
         const { score, grade, subScores } = scoreResults(report(given));
@@ -149,7 +149,7 @@ describe('for any findings', () => {
     );
   });
 
-  test('a critical fail is an F, and any protocol-major fail keeps the A away', () => {
+  test('a critical failure gives an F, and any protocol-major failure excludes an A', () => {
     const measured = fc.constantFrom(PASS, WARN, NOT_DETERMINED, NOT_APPLICABLE);
     fc.assert(
       fc.property(fc.constantFrom('P1', 'P2', 'P3'), findings, (id, given) => {
@@ -164,7 +164,7 @@ describe('for any findings', () => {
     );
   });
 
-  test('improving one result never lowers the score', () => {
+  test('a better result never lowers the score', () => {
     const steps = [
       [FAIL, WARN],
       [NOT_EVALUATED, WARN],
@@ -180,7 +180,7 @@ describe('for any findings', () => {
     );
   });
 
-  test('the order of results is without meaning', () => {
+  test('the order of results does not matter', () => {
     fc.assert(
       fc.property(findings, fc.integer({ min: 1, max: 24 }), (given, at) => {
         const results = report(given);

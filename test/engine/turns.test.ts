@@ -36,7 +36,7 @@ async function scan(title: string, signal?: AbortSignal) {
   return { account, results, ms: performance.now() - began };
 }
 
-test('a good scan beside eight that never end takes no more than twice its time and two seconds', async () => {
+test('a good scan beside eight endless ones takes at most twice its time and two seconds', async () => {
   await scan('plain');
   const alone = await scan('plain');
   const enough = new AbortController();

@@ -24,7 +24,7 @@ test('a table is equal to itself', () => {
   expect(tableChanges(GOLDEN, structuredClone(GOLDEN))).toEqual([]);
 });
 
-test('a cell that moves without a new version names the way out', () => {
+test('a cell that moves without a new version is refused, and the message names the remedy', () => {
   const now = table('P6@1', 'shop', 'fail mismatch');
   const changes = tableChanges(GOLDEN, now);
   expect(changes).toEqual([
@@ -40,7 +40,7 @@ test('a cell that moves without a new version names the way out', () => {
   expect(forbiddenChanges(GOLDEN, now, everyCell)).toEqual(changes);
 });
 
-test('what is not published may move, where the switch says so', () => {
+test('an unpublished version may move if the switch allows it', () => {
   const now = table('P6@1', 'shop', 'fail mismatch');
   expect(forbiddenChanges(GOLDEN, now, () => false)).toEqual([]);
 });
@@ -49,7 +49,7 @@ test.each([
   ['a new version', table('P6@2', 'shop', 'fail mismatch')],
   ['another origin', table('P6@1', 'store', 'fail mismatch')],
   ['another recording of the origin', table('P6@1', 'shop', 'fail mismatch', 'sha256:2')],
-])('%s brings cells of its own', (_, now) => {
+])('%s adds cells', (_, now) => {
   expect(tableChanges(GOLDEN, now)).not.toEqual([]);
   expect(forbiddenChanges(GOLDEN, now, everyCell)).toEqual([]);
 });

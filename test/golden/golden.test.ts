@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-test('there are recorded origins to judge', () => {
+test('the golden table has recorded origins', () => {
   expect(origins.length).toBeGreaterThan(0);
 });
 
@@ -65,7 +65,7 @@ describe.each(versions)('under catalog %s', (version) => {
     expect(text).toBe(golden);
   });
 
-  test('no golden report is left of an origin that is gone', async () => {
+  test('no golden report belongs to a removed origin', async () => {
     const folder = new URL(`${version}/`, REPORTS);
     const expected = origins.map(({ name }) => `${name}.golden.json`);
     for (const file of await readdir(folder).catch(() => [])) {
@@ -76,7 +76,7 @@ describe.each(versions)('under catalog %s', (version) => {
 });
 
 describe('the table of all cells', () => {
-  test('holds: no cell moves without a new version of its check', async () => {
+  test('is unchanged: no cell moves without a new version of its check', async () => {
     const now = await tableNow();
     const text = `${JSON.stringify(now, null, 2)}\n`;
     if (UPDATE) {

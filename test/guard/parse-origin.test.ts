@@ -11,7 +11,7 @@ const allowing = (...hosts: string[]): OriginPolicy => ({
   allowHosts: new Set(hosts),
 });
 
-describe('what is accepted', () => {
+describe('an accepted origin', () => {
   test.each([
     ['https://Example.COM/v1/pay?x=1#y', 'https://example.com'],
     ['example.com', 'https://example.com'],
@@ -25,7 +25,7 @@ describe('what is accepted', () => {
     expect(parseOrigin(input).url).toBe(url);
   });
 
-  test('a plain name is what the URL parser makes of it, or refused for the same reason', () => {
+  test('that is a plain name equals what the URL parser gives, or is refused for the same reason', () => {
     const label = fc.oneof(
       fc.stringMatching(/^[a-z0-9-]{1,64}$/),
       fc.constantFrom('xn--mnchen-3ya', 'xn--a', 'xn--', 'com', 'local', '0x7f', '127', '1e3', 'a'),
@@ -55,7 +55,7 @@ describe('what is accepted', () => {
     );
   });
 
-  test('an IPv6 literal has brackets in the URL and host, none in the hostname', () => {
+  test('that is an IPv6 literal has brackets in the URL and host, and none in the hostname', () => {
     expect(parseOrigin('https://[2606:4700:4700::1111]/')).toEqual({
       url: 'https://[2606:4700:4700::1111]',
       scheme: 'https',
@@ -65,14 +65,14 @@ describe('what is accepted', () => {
     });
   });
 
-  test('another port, where the policy allows it, is part of host and URL', () => {
+  test('on another port, if the policy allows it, has it in host and URL', () => {
     const origin = parseOrigin('https://example.com:8443/x', ports(443, 8443));
     expect(origin).toMatchObject({ host: 'example.com:8443', port: 8443 });
     expect(origin.url).toBe('https://example.com:8443');
   });
 });
 
-describe('what is refused, and what the message says instead', () => {
+describe('a refused origin, and the message with the remedy', () => {
   const cases: [string, RefusalReason, RegExp][] = [
     [' example.com', 'control_space_or_backslash', /remove it/],
     ['user@example.com', 'userinfo', /only the host/],
@@ -95,17 +95,17 @@ describe('what is refused, and what the message says instead', () => {
     );
   });
 
-  test('a port outside the policy: the message lists those of the policy', () => {
+  test("on a port outside the policy: the message lists the policy's ports", () => {
     expect(() => parseOrigin('https://example.com:81', ports(443, 8443))).toThrow(/port 443, 8443/);
   });
 
-  test('2,048 characters are accepted, one more is not', () => {
+  test('is accepted with 2,048 characters, and refused with one more', () => {
     const ofLength = (length: number) => 'https://example.com/'.padEnd(length, 'a');
     expect(parseOrigin(ofLength(2_048)).host).toBe('example.com');
     expect(() => parseOrigin(ofLength(2_049))).toThrow(/2048/);
   });
 
-  test('a label of 63 characters is accepted, one more is not', () => {
+  test('is accepted with a label of 63 characters, and refused with one more', () => {
     expect(parseOrigin(`${'a'.repeat(63)}.com`).hostname).toHaveLength(67);
     expect(() => parseOrigin(`${'a'.repeat(64)}.com`)).toThrow(/63 characters/);
   });
@@ -123,18 +123,18 @@ describe('exceptions of the policy', () => {
     expect(parseOrigin('https://[::1]:8443', policy).hostname).toBe('::1');
   });
 
-  test('are exact: another port or host is judged as ever', () => {
+  test('are exact: another port or host is judged as usual', () => {
     const policy = allowing('127.0.0.1:3000');
     for (const input of ['http://127.0.0.1:3001', 'http://127.0.0.2:3000', 'https://127.0.0.1']) {
       expect(() => parseOrigin(input, policy)).toThrow(OriginRefused);
     }
   });
 
-  test('a bare host means https, an exception too', () => {
+  test('have https as the default of a bare host', () => {
     expect(parseOrigin('127.0.0.1:3000', allowing('127.0.0.1:3000')).scheme).toBe('https');
   });
 
-  test('do not open the door to user info', () => {
+  test('do not allow user information', () => {
     const policy = allowing('127.0.0.1:3000');
     expect(() => parseOrigin('http://x@127.0.0.1:3000', policy)).toThrow(OriginRefused);
   });
@@ -156,7 +156,7 @@ describe('for any input', () => {
     bracketed.map((host) => `https://${host}/`),
   );
 
-  test('parsing twice is parsing once, and the host is canonical', () => {
+  test('parsing twice gives what parsing once gives, and the host is canonical', () => {
     fc.assert(
       fc.property(input, (text) => {
         const origin = parse(text);
@@ -170,7 +170,7 @@ describe('for any input', () => {
     );
   });
 
-  test('no blocked address is accepted, however it is spelt', () => {
+  test('no blocked address is accepted in any spelling', () => {
     fc.assert(
       fc.property(bracketed, fc.constantFrom('https://', ''), (host, scheme) => {
         const origin = parse(`${scheme}${host}`);
@@ -182,7 +182,7 @@ describe('for any input', () => {
     );
   });
 
-  test('a refusal is an OriginRefused, whatever came in', () => {
+  test('every refusal is an OriginRefused', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         // Callers hand over what a request body held.

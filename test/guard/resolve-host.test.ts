@@ -5,7 +5,7 @@ import { type Resolver, resolveHost, systemResolver } from '../../src/guard/reso
 const NO_RECORDS = dnsError('ENODATA');
 const seller = parseOrigin('https://seller.example.com');
 
-describe('answers', () => {
+describe('answers of name servers', () => {
   test('IPv6 comes before IPv4', async () => {
     const resolution = await resolveWith({ v4: ['1.1.1.1'], v6: ['2606:4700:4700::1111'] });
     expect(resolution).toEqual({
@@ -17,7 +17,7 @@ describe('answers', () => {
     });
   });
 
-  test('one family is enough, whatever became of the other', async () => {
+  test('one family is enough, whatever happened to the other', async () => {
     const resolution = await resolveWith({ v4: ['1.1.1.1'], v6: dnsError('ETIMEOUT') });
     expect(resolution.kind).toBe('addresses');
   });
@@ -41,7 +41,7 @@ describe('answers', () => {
   });
 });
 
-describe('no answers', () => {
+describe('errors of name servers', () => {
   test.each([
     ['ENOTFOUND', 'ENOTFOUND', 'unreachable'],
     ['ENODATA', 'ENODATA', 'unreachable'],
@@ -57,8 +57,8 @@ describe('no answers', () => {
   });
 });
 
-describe('hosts that name servers are not asked about', () => {
-  test('an IP literal is its own answer', async () => {
+describe('a host that needs no name server', () => {
+  test('as an IP literal is its own answer', async () => {
     const literal = parseOrigin('https://[2606:4700:4700::1111]');
     const resolution = await resolveHost(literal, DEFAULT_POLICY, noResolver());
     expect(resolution).toEqual({
@@ -67,19 +67,19 @@ describe('hosts that name servers are not asked about', () => {
     });
   });
 
-  test('a literal that a caller did not validate is still judged', async () => {
+  test('as a literal that a caller did not validate is still judged', async () => {
     const literal = { ...parseOrigin('https://1.1.1.1'), hostname: '127.0.0.1' };
     expect((await resolveHost(literal, DEFAULT_POLICY, noResolver())).kind).toBe('blocked');
   });
 
-  test('an exception is looked up like any local name, and may be loopback', async () => {
+  test('as an exception is looked up like any local name, and may be loopback', async () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['localhost:3000']) };
     const origin = parseOrigin('http://localhost:3000', policy);
     const resolution = await resolveHost(origin, policy, systemResolver());
     expect(resolution.kind === 'addresses' && resolution.addresses.length).toBeGreaterThan(0);
   });
 
-  test('an exception that nobody knows is unreachable', async () => {
+  test('as an exception without an address is unreachable', async () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['gone:3000']) };
     const resolver = { ...noResolver(), lookup: () => Promise.reject(dnsError('ENOTFOUND')) };
     const origin = parseOrigin('http://gone:3000', policy);

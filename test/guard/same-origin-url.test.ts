@@ -39,12 +39,12 @@ describe('sameOriginUrl', () => {
     expect(sameOriginUrl(seller, candidate)).toBeNull();
   });
 
-  test('reads a relative link from the document that holds it', () => {
+  test('resolves a relative link against the document that holds it', () => {
     const base = new URL('https://seller.example.com/docs/index.md');
     expect(sameOriginUrl(seller, 'a.md', base)?.pathname).toBe('/docs/a.md');
   });
 
-  test('an http exception keeps its own links and no https ones', () => {
+  test('keeps the http links of an http exception, and drops https ones', () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['127.0.0.1:3000']) };
     const local = parseOrigin('http://127.0.0.1:3000', policy);
     expect(sameOriginUrl(local, '/x')?.href).toBe('http://127.0.0.1:3000/x');
@@ -53,7 +53,7 @@ describe('sameOriginUrl', () => {
 });
 
 describe('resolveReference', () => {
-  test('judges what names an authority as it is written', () => {
+  test('judges a reference with an authority as it is written', () => {
     const base = new URL('https://seller.example.com/a');
     expect(() => resolveReference('//user@other.com/', base, DEFAULT_POLICY)).toThrow(
       expect.objectContaining({ reason: 'userinfo' }),

@@ -23,17 +23,17 @@ afterAll(async () => {
   expect(farm.reachedInside()).toBe(0);
 });
 
-it('has at least 60 origins, each under a name of its own', () => {
+it('the farm has at least 60 origins, each under its own name', () => {
   expect(FARM.length).toBeGreaterThanOrEqual(60);
   expect(new Set(FARM.map(({ name }) => name)).size).toBe(FARM.length);
 });
 
-it('stands in SECURITY.md as it is', async () => {
+it('SECURITY.md has the table of the farm', async () => {
   const document = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
   expect(withFarmTable(document), 'npm run test:hostile -- --table SECURITY.md').toBe(document);
 });
 
-describe.concurrent('an origin that', () => {
+describe.concurrent('a hostile origin', () => {
   it.each(FARM)('$name ($kind): $finds', async ({ name, kind, finds }) => {
     const outcome = await engine.scan(farm.urls.get(name) ?? '', undefined, {
       limits: WAITING_KINDS.has(kind) ? SHORT_CLOCKS : {},

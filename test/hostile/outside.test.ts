@@ -5,7 +5,7 @@ import { startScanProcess } from './processes.ts';
 
 const LEADING = FARM.filter(({ kind, name }) => kind === 'redirect' || name.includes('inside'));
 
-it('is watched in every thread, and none goes outside', async () => {
+it('the farm watches connections in every thread, and none goes outside', async () => {
   expect(LEADING.length).toBeGreaterThanOrEqual(12);
   await using farm = await startFarm(LEADING);
   await using scanner = await startScanProcess();

@@ -5,7 +5,7 @@ import { startScanProcess } from './processes.ts';
 
 const BOMBS = FARM.filter(({ name }) => /2 MiB|five million|once|thousandth/.test(name));
 
-it('scans what is large, in pieces or packed, and goes on', async () => {
+it('a small heap scans large answers, in pieces or packed, and goes on', async () => {
   expect(BOMBS.length).toBeGreaterThanOrEqual(8);
   await using farm = await startFarm(BOMBS);
   await using scanner = await startScanProcess(['--max-old-space-size=1024']);

@@ -20,7 +20,7 @@ function lack(): string | null {
   return database === undefined ? 'the server of MONGODB_URI is not ours to kill' : null;
 }
 
-describe('a database that is lost while hosts run', needs(lack()), () => {
+describe('while the database is lost and instances run', needs(lack()), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
   let host: HostProcess;
@@ -34,7 +34,7 @@ describe('a database that is lost while hosts run', needs(lack()), () => {
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
-  test('nobody is invited to pay, nobody is charged, and all is well when it is back', async () => {
+  test('no client is invited to pay, none is charged, and sales resume when it is back', async () => {
     const seller = sellerOf(fleet, 0);
     const purchase = await newPurchase('scan');
     expect((await host.get('/health')).status).toBe(200);
@@ -77,7 +77,7 @@ describe('a database that is lost while hosts run', needs(lack()), () => {
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
   });
 
-  test('a sale under way when it goes is not charged, and the same payment buys it later', async () => {
+  test('an open sale is not charged, and the same payment buys it later', async () => {
     const seller = sellerOf(fleet, 1);
     const purchase = await newPurchase('scan');
     seller.hold();

@@ -30,7 +30,7 @@ async function refusalOf(settings: Settings): Promise<string> {
   return lines.join();
 }
 
-describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable), () => {
+describe('an instance that joins a store', needs('uri' in mongo ? null : mongo.unavailable), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
   let member: HostProcess;
@@ -44,7 +44,7 @@ describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
-  test('hosts that differ from one that lives there are told in what, and do not start', async () => {
+  test('with other settings than a live one does not start, and names the difference', async () => {
     const [payTo, catalog] = await Promise.all([
       refusalOf({ ...fleet.settings, PAY_TO: OTHER_PAY_TO }),
       refusalOf({ ...fleet.settings, CHECKS_VERSION: OTHER_CATALOG }),
@@ -55,7 +55,7 @@ describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable
     expect((await member.get('/health')).status).toBe(200);
   });
 
-  test('a signer belongs to one host at a time', async () => {
+  test('gets a signer only if no other instance has it', async () => {
     const key = generatePrivateKey();
     const settings = {
       PAYMENT_MODE: 'local',
@@ -74,15 +74,15 @@ describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable
     await heir.kill('SIGTERM');
   });
 
-  test('when the last of them has left, the settings may change', async () => {
+  test('may have other settings once the last instance has left', async () => {
     await member.kill('SIGTERM');
     const changed = await fleet.start({ PAY_TO: OTHER_PAY_TO });
     expect((await changed.get('/health')).status).toBe(200);
   });
 });
 
-describe('a database that is not there at the start', () => {
-  test('is told within seconds, where nobody listens', async () => {
+describe('a missing database at the start', () => {
+  test('is reported within seconds, if nothing listens', async () => {
     const port = await freePort();
     const began = performance.now();
     const line = await refusalOf({ STORE_URL: `mongodb://user:secret@127.0.0.1:${port}/scanner` });
@@ -91,7 +91,7 @@ describe('a database that is not there at the start', () => {
     expect(line).not.toContain('secret');
   });
 
-  test('is told within seconds, where somebody listens and says nothing', async () => {
+  test('is reported within seconds, if a listener stays silent', async () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');

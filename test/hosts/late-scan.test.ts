@@ -41,7 +41,7 @@ describe(
     test.each([
       ['the same payment', 0],
       ['a new one', 1],
-    ])('that runs still is joined from the other host by %s: a miss', async (how, n) => {
+    ])('that still runs is joined from the other instance by %s: a miss', async (how, n) => {
       const seller = sellerOf(fleet, n);
       const { first, retry } = await purchases(how);
       seller.hold();
@@ -68,7 +68,7 @@ describe(
     test.each([
       ['the same payment', 2],
       ['a new one', 3],
-    ])('that has ended is handed out by the other host for %s: a hit', async (how, n) => {
+    ])('that has ended is delivered by the other instance for %s: a hit', async (how, n) => {
       const seller = sellerOf(fleet, n);
       const { first, retry } = await purchases(how);
       seller.hold();

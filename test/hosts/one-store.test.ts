@@ -33,7 +33,7 @@ afterAll(async () => {
 const BEHIND_PROXY = { TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT: 'off' };
 const UNPAID_ANSWERS_PER_MINUTE = 60;
 
-describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable()), () => {
+describe('two instances that settle on a chain', needs(mongoLack ?? chainUnavailable()), () => {
   const undo = new AsyncDisposableStack();
   let chain: TestChain;
   let pair: Pair;
@@ -54,14 +54,14 @@ describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable
 
   const account = async () => (await chain.newPayer(priceOf('scan'))).privateKey;
 
-  test('ten payers of one origin share one scan, and each is charged once', async () => {
+  test('share one scan among ten payers of one origin, and charge each once', async () => {
     const before = await chain.balanceOf(TERMS.payTo);
     const purchases = await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), account);
     expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(10n * priceOf('scan'));
     for (const { address } of purchases) expect(await chain.balanceOf(address)).toBe(0n);
   });
 
-  test('one payment sent to both at once is one sale', async () => {
+  test('make one sale of one payment sent to both at once', async () => {
     const before = await chain.balanceOf(TERMS.payTo);
     const { address } = await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), account);
     expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(priceOf('scan'));
@@ -69,7 +69,7 @@ describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable
   });
 });
 
-describe('two hosts on one store', needs(mongoLack), () => {
+describe('two instances on one store', needs(mongoLack), () => {
   const SELLERS = 6;
   const undo = new AsyncDisposableStack();
   let pair: Pair;
@@ -95,15 +95,15 @@ describe('two hosts on one store', needs(mongoLack), () => {
 
   const anybody = async () => undefined;
 
-  test('ten payers of one origin share one scan', async () => {
+  test('share one scan among ten payers of one origin', async () => {
     await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), anybody);
   });
 
-  test('one payment sent to both at once is one sale', async () => {
+  test('make one sale of one payment sent to both at once', async () => {
     await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), anybody);
   });
 
-  test('changes read in pages from one, while the other publishes, are all there and in order', async () => {
+  test('serve all changes in order, in pages from one while the other publishes', async () => {
     const { fleet, one, other } = pair;
     const since = new Date(fleet.store.now()).toISOString();
     const published: string[] = [];
@@ -132,7 +132,7 @@ describe('two hosts on one store', needs(mongoLack), () => {
     }
   });
 
-  test('requests are counted together', async () => {
+  test('count requests together', async () => {
     const { one, other } = pair;
     const from = { 'x-forwarded-for': '203.0.113.77' };
     let answered = 0;
@@ -152,7 +152,7 @@ describe('two hosts on one store', needs(mongoLack), () => {
     expect(answered).toBe(UNPAID_ANSWERS_PER_MINUTE);
   });
 
-  test('a verification begun at one is confirmed at the other, and holds at both', async () => {
+  test('confirm a verification that the other one began, and both honour it', async () => {
     const { one, other, fleet } = pair;
     const started = await one.post('/v1/verify/start', { url: owned.url });
     expect(started.status).toBe(200);
@@ -164,7 +164,7 @@ describe('two hosts on one store', needs(mongoLack), () => {
     expect((await fleet.store.listing.get(owned.host)).settings.listed).toBe(false);
   });
 
-  test('one that is told to stop ends its sale first, and the other goes on', async () => {
+  test('are independent: one that is told to stop ends its sale first, and the other goes on', async () => {
     const { fleet, one, other } = pair;
     const seller = sellerOf(fleet, 5);
     seller.hold();

@@ -33,7 +33,7 @@ type BrokenSale = {
   readonly exitCode: number | null;
 };
 
-describe('when a host is killed in the middle of a sale, another ends it', needs(lack), () => {
+describe('when an instance is killed in the middle of a sale, another ends it', needs(lack), () => {
   const undo = new AsyncDisposableStack();
   const sales = new Map<PaymentStep, BrokenSale>();
   const retries = new Map<PaymentStep, PromiseSettledResult<HostAnswer>>();
@@ -98,27 +98,30 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     return { ...sale, retried: retry.value };
   }
 
-  test.each(PAYMENT_STEPS)('at "%s": the same payment buys the same answer there', async (name) => {
-    const { seller, purchase, first, exitCode, retried } = saleAt(name);
-    // The host died, and its payer had no whole answer.
-    expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
+  test.each(PAYMENT_STEPS)(
+    'at "%s": the same payment buys the same answer from the other',
+    async (name) => {
+      const { seller, purchase, first, exitCode, retried } = saleAt(name);
+      // The host died, and its payer had no whole answer.
+      expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
 
-    expect({ status: retried.status, body: retried.json['error'] }).toEqual({ status: 200 });
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
-    expect(await chain.balanceOf(purchase.address)).toBe(0n);
-    // What the dead host had computed was of use; it was not asked of the seller again.
-    expect(seller.scans()).toBe(1);
+      expect({ status: retried.status, body: retried.json['error'] }).toEqual({ status: 200 });
+      expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+      expect(await chain.balanceOf(purchase.address)).toBe(0n);
+      // What the dead host had computed was of use; it was not asked of the seller again.
+      expect(seller.scans()).toBe(1);
 
-    expectRedelivery(await buyScan(survivor, seller, purchase), retried);
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
-  });
+      expectRedelivery(await buyScan(survivor, seller, purchase), retried);
+      expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    },
+  );
 
-  test('the sum of what was settled is the sum of what was answered', async () => {
+  test('the settled sum equals the sum of the answered sales', async () => {
     const earned = (await chain.balanceOf(TERMS.payTo)) - earnedBefore;
     expect(earned).toBe(priceOf('scan') * BigInt(PAYMENT_STEPS.length));
   });
 
-  test('whatever was sold is published, by whoever ended it', async () => {
+  test('every sold scan is published, whichever instance ended it', async () => {
     for (const { seller, purchase } of sales.values()) {
       await expect
         .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: SETTLE_WITHIN_MS })

@@ -44,13 +44,13 @@ describe('a request names its host once', () => {
     expect(head).toContain('x-content-type-options: nosniff');
   });
 
-  test('one, and none of HTTP/1.0, which has no such header', async () => {
+  test('one Host header, or none in HTTP/1.0, is accepted', async () => {
     expect((await answerTo('GET /v1/checks HTTP/1.1', 'Host: a.example')).status).toBe(200);
     expect((await answerTo('GET /v1/checks HTTP/1.0')).status).toBe(200);
   });
 });
 
-describe('a body that says that it is encoded', () => {
+describe('a body with a content encoding', () => {
   const BODY = '{"url":"shop.example.com"}';
   const post = (url: string, encoding: string, payload: string | Buffer) =>
     service.app.inject({
@@ -72,11 +72,11 @@ describe('a body that says that it is encoded', () => {
     }
   });
 
-  test('is taken where the label says that it is not', async () => {
+  test('is accepted if the label says "identity"', async () => {
     expect((await post('/v1/verify/start', 'identity', BODY)).statusCode).toBe(200);
   });
 
-  test('of an unpaid call is not looked at before its challenge', async () => {
+  test('of an unpaid call is not read before its challenge', async () => {
     expect((await post('/v1/scan', 'gzip', gzipSync(BODY))).statusCode).toBe(402);
   });
 });

@@ -93,7 +93,7 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
   });
 });
 
-test('listing settings of another type are refused, operators too', async () => {
+test('listing settings of another type are refused, database operators too', async () => {
   const url = 'shop.example.com';
   for (const wish of [{ listed: 'false' }, { listed: { $ne: true } }, { suppressEnrichment: 1 }]) {
     const answer = await service.post('/v1/listing', { url, ...wish });
@@ -126,7 +126,7 @@ describe('interface spec 4 and 7: GET refuses', () => {
     expect(answer.statusCode).toBe(400);
   });
 
-  test('a refused URL says why, in a stable word too', async () => {
+  test('a refused URL has a reason in words, and as a stable code', async () => {
     const answer = await service.get('/v1/status?url=https://10.0.0.1');
     expect(answer.json()).toMatchObject({ reason: 'blocked_ip' });
   });
@@ -188,12 +188,12 @@ describe('on the wire', () => {
     '/v1%2Fchecks',
     '/v1%5cchecks',
     '/v1\\checks',
-  ])('a path that a proxy may read as another is 404: %s', async (path) => {
+  ])('a path that a proxy may read as another one is 404: %s', async (path) => {
     const answer = await send(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 404 [\s\S]*"error":"not_found"/);
   });
 
-  test('what is no HTTP has a stable code, and so have headers over 32 KiB', async () => {
+  test('bytes that are not HTTP have a stable code, and so have headers over 32 KiB', async () => {
     const garbage = await send('this is no request\r\n\r\n');
     expect(garbage).toMatch(/^HTTP\/1.1 400 [\s\S]*"error":"invalid_http"[\s\S]*"charged":false/);
     const long = await send(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`);
@@ -201,7 +201,7 @@ describe('on the wire', () => {
   });
 });
 
-test('a store that is gone is 503 with Retry-After, wherever it is needed', async () => {
+test('a lost store is 503 with Retry-After on every route that needs it', async () => {
   await using broken = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await broken.store.close();
   for (const url of ['/health', '/v1/directory', '/v1/status?url=shop.example.com']) {

@@ -11,7 +11,7 @@ async function projectsOf(service: TestApp) {
   return projects;
 }
 
-test('a page of the directory shows a new scan and an owner’s wish in the next answer', async () => {
+test('a page of the directory shows a new scan and an owner’s opt-out in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   expect(await projectsOf(service)).toEqual([]);
   await service.publish(HOST);
@@ -29,7 +29,7 @@ test('a page of the directory shows a new scan and an owner’s wish in the next
   expect(shown).toMatchObject({ displayName: HOST, description: '' });
 });
 
-test('a page of the directory forgets who is featured at the millisecond', async () => {
+test('a page of the directory drops a featured host at the very millisecond', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await service.publish(HOST, { grade: 'A' });
   expect(await projectsOf(service)).toMatchObject([{ featured: true }]);
@@ -40,7 +40,7 @@ test('a page of the directory forgets who is featured at the millisecond', async
   expect(await projectsOf(service)).toMatchObject([{ featured: false }]);
 });
 
-test('a page of the directory forgets who is verified at the millisecond', async () => {
+test('a page of the directory drops a verified mark at the very millisecond', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await service.publish(HOST, { grade: 'B' });
   const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
@@ -52,7 +52,7 @@ test('a page of the directory forgets who is verified at the millisecond', async
   expect(await projectsOf(service)).toMatchObject([{ verified: false }]);
 });
 
-test('the front page shows scans, owners’ wishes and the end of a proof in the next answer', async () => {
+test('the front page shows scans, opt-outs and the end of a proof in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const front = async (path = '/') => service.get(path);
   expect((await front()).body).toContain('No origin has been scanned yet');
@@ -78,7 +78,7 @@ test('the front page shows scans, owners’ wishes and the end of a proof in the
   expect((await front()).body).not.toContain(`/o/${HOST}`);
 });
 
-test('the report page shows scans, age and an owner’s wish in the next answer', async () => {
+test('the report page shows scans, age and an opt-out in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const page = async () => service.get(`/o/${HOST}`);
   const unknown = await page();

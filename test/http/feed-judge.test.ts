@@ -27,50 +27,54 @@ print(json.dumps({
 
 const judges = await ensurePythonJudges(['feedparser==6.0.12']);
 
-test('feedparser', needs('python' in judges ? null : judges.unavailable), async () => {
-  await using service = await startApp();
-  await service.publish(HOST, { grade: 'F', score: 30, report: { payableBy: 'nobody' } });
-  service.advance(3_600_000);
-  await service.publish(HOST, { grade: 'A', score: 95, report: { payableBy: 'default' } });
-  const server = createServer(async ({ url = '/', headers }, response) => {
-    const given = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-    const answer = await service.get(url, Object.fromEntries(given));
-    response.writeHead(answer.statusCode, { ...answer.headers }).end(answer.rawPayload);
-  });
-  try {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // A server on TCP has an address of this kind.
-    const { port } = server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/o/${HOST}/feed.atom`;
-    const { stdout } = await run('python' in judges ? judges.python : '', ['-c', SCRIPT, url]);
-    const report = `https://scanner.example/o/${HOST}`;
-    const at = '2026-09-01T13:00:00.000Z';
-    const tag = `tag:scanner.example,2026-09-01:o/${HOST}`;
-    expect(JSON.parse(stdout)).toEqual({
-      bozo: false,
-      version: 'atom10',
-      title: `${HOST}: x402 conformance`,
-      id: tag,
-      again: [304, 304],
-      entries: [
-        [
-          `${tag}/payability/${at}`,
-          `${HOST}: no client can pay → default clients can pay`,
-          report,
-          at,
-        ],
-        [`${tag}/grade/${at}`, `${HOST}: grade F → A, score 95, checks 2026-08-14.2`, report, at],
-        [
-          `${tag}/first-seen`,
-          `${HOST}: first scan: grade F, score 30, no client can pay`,
-          report,
-          '2026-09-01T12:00:00.000Z',
-        ],
-      ],
+test(
+  'feedparser reads the feed',
+  needs('python' in judges ? null : judges.unavailable),
+  async () => {
+    await using service = await startApp();
+    await service.publish(HOST, { grade: 'F', score: 30, report: { payableBy: 'nobody' } });
+    service.advance(3_600_000);
+    await service.publish(HOST, { grade: 'A', score: 95, report: { payableBy: 'default' } });
+    const server = createServer(async ({ url = '/', headers }, response) => {
+      const given = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+      const answer = await service.get(url, Object.fromEntries(given));
+      response.writeHead(answer.statusCode, { ...answer.headers }).end(answer.rawPayload);
     });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+    try {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      // A server on TCP has an address of this kind.
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/o/${HOST}/feed.atom`;
+      const { stdout } = await run('python' in judges ? judges.python : '', ['-c', SCRIPT, url]);
+      const report = `https://scanner.example/o/${HOST}`;
+      const at = '2026-09-01T13:00:00.000Z';
+      const tag = `tag:scanner.example,2026-09-01:o/${HOST}`;
+      expect(JSON.parse(stdout)).toEqual({
+        bozo: false,
+        version: 'atom10',
+        title: `${HOST}: x402 conformance`,
+        id: tag,
+        again: [304, 304],
+        entries: [
+          [
+            `${tag}/payability/${at}`,
+            `${HOST}: no client can pay → default clients can pay`,
+            report,
+            at,
+          ],
+          [`${tag}/grade/${at}`, `${HOST}: grade F → A, score 95, checks 2026-08-14.2`, report, at],
+          [
+            `${tag}/first-seen`,
+            `${HOST}: first scan: grade F, score 30, no client can pay`,
+            report,
+            '2026-09-01T12:00:00.000Z',
+          ],
+        ],
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);

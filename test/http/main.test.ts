@@ -70,7 +70,7 @@ async function untilListening(run: Run): Promise<void> {
   expect(run.out()).toContain('Listening on');
 }
 
-test('it says where it listens and on what it stands, answers, and stops on SIGTERM', async () => {
+test('a started service prints its address and its parts, answers, and stops on SIGTERM', async () => {
   const port = await freePort();
   const run = start({ PORT: String(port) });
   await untilListening(run);
@@ -100,7 +100,7 @@ test('a second process on the same store refuses to start, in one line', async (
   expect(second.err()).toContain('scanner.db');
 });
 
-test('a port that is taken is told in one line', async () => {
+test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
   const first = start({ PORT: port, LOG_LEVEL: 'silent' });
   await untilListening(first);
@@ -111,7 +111,7 @@ test('a port that is taken is told in one line', async () => {
   );
 });
 
-test('a bad setting stops the start with its line, from .env too; the environment comes first', async () => {
+test('a bad setting stops the start with one line, from .env too; the environment has precedence', async () => {
   writeFileSync(join(folder, '.env'), 'PORT=abc\nLOG_LEVEL=silent\n');
   const run = start({});
   expect(await run.exited).toBe(1);
@@ -131,7 +131,7 @@ test('a name one letter off a setting is warned of before anything else, and ign
   );
 });
 
-test('a node that fails is told without the key in its address', async () => {
+test('a failing node is reported without the key in its address', async () => {
   const key = 'a1b2c3d4e5f6a7b8';
   const run = start({
     PORT: String(await freePort()),
@@ -148,7 +148,7 @@ test('a node that fails is told without the key in its address', async () => {
   expect(run.out() + run.err()).not.toContain('77777777');
 });
 
-test('an unknown catalog stops the start, and names those there are', async () => {
+test('an unknown catalog stops the start, and the message lists the known ones', async () => {
   const run = start({ CHECKS_VERSION: '2020-01-01.1' });
   expect(await run.exited).toBe(1);
   expect(run.err()).toMatch(
@@ -156,7 +156,7 @@ test('an unknown catalog stops the start, and names those there are', async () =
   );
 });
 
-test('what a start compiled is kept for the next one, though the process is killed', async () => {
+test('the next start reuses compiled code, even if the process was killed', async () => {
   const clone = join(folder, 'clone');
   for (const part of ['src', 'plugins', 'checks', 'catalog', 'package.json']) {
     cpSync(join(ROOT, part), join(clone, part), { recursive: true });

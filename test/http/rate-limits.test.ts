@@ -58,7 +58,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('interface spec 8, %s', (revision) =>
   });
 });
 
-test('an answer within the limit tells what is left; one over it when to come back', async () => {
+test('an answer within the limit states the rest; an answer over it states when to come back', async () => {
   await using service = await startApp();
   const first = await service.get('/v1/checks');
   expect(first.headers).toMatchObject({
@@ -85,7 +85,7 @@ test('an answer within the limit tells what is left; one over it when to come ba
   expect((await service.get('/v1/checks')).statusCode).toBe(200);
 });
 
-test('a cap of verification tells of itself, and not of the rate that has room', async () => {
+test('a cap of verification is stated instead of the rate that has room', async () => {
   await using service = await startApp();
   const [over] = (await answersOf(service, '/v1/verify/start', 9)).slice(-1);
   expect(over?.json().error).toBe('challenge_limit');
@@ -110,7 +110,7 @@ test('routes and clients are counted apart; an IPv6 /64 is one client', async ()
   expect(await statusesOf(service, '/v1/checks', 1, '2001:db8:0:1::1')).toEqual([200]);
 });
 
-test('paid routes: 60 unpaid answers a minute, and 120 with a payment header', async () => {
+test('paid routes allow 60 unpaid answers a minute, and 120 with a payment header', async () => {
   await using service = await startApp();
   const unpaid = [];
   for (let sent = 0; sent <= 60; sent += 1) {
@@ -156,7 +156,7 @@ test.each([
   ['IPv4', (n: number) => `198.51.100.7:${50_000 + n}`, '198.51.100.7', '198.51.100.8:50000'],
   ['IPv6', (n: number) => `[2001:db8::${n}]:${50_000 + n}`, '2001:db8::f', '[2001:db8:0:1::1]:443'],
 ])(
-  'the ports of a proxy that states them make no client new: %s',
+  'the port that a proxy states does not make a new client: %s',
   async (_kind, withPort, plain, other) => {
     await using service = await startApp({
       revision: '0.1.0',

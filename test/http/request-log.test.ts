@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import logging from '../../plugins/logging.ts';
 
-test('a line of a handler, one of a child of its log, and the line of the request have one id', async () => {
+test("a handler's log line, its child's and the request's line have one id", async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },

@@ -40,7 +40,7 @@ describe('the OpenAPI document', needs('unavailable' in judges ? judges.unavaila
   const python = 'python' in judges ? judges.python : '';
 
   test.each(['0.1.0', '0.3.0'] as const)(
-    'of %s forbids nothing that the service takes',
+    'of %s allows everything that the service accepts',
     { timeout: 900_000 },
     async (revision) => {
       await using service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });

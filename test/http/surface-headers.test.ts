@@ -46,7 +46,7 @@ test('any page may call the API: official clients send and read their headers', 
   }
 });
 
-test('answers allow nothing to be loaded but our own, and nobody to frame them', async () => {
+test('answers let browsers load only our own content, and let nobody frame it', async () => {
   const { headers } = await service.get('/v1/checks');
   const policy = String(headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
@@ -66,7 +66,7 @@ test('errors are not cached', async () => {
   expect((await service.get('/nothing')).headers['cache-control']).toBe('no-store');
 });
 
-test('interface spec 4.1: /health says what runs, in both revisions', async () => {
+test('interface spec 4.1: /health states version and catalog, in both revisions', async () => {
   const answer = await service.get('/health');
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
@@ -83,7 +83,7 @@ test('interface spec 4.1: /health says what runs, in both revisions', async () =
   });
 });
 
-test('metrics count requests by route, and are read from loopback only', async () => {
+test('metrics count requests by route, and only loopback can read them', async () => {
   await service.get('/v1/checks');
   await service.get('/v1/status?url=secret.example.com');
   const answer = await service.get('/metrics');
@@ -112,7 +112,7 @@ const FORWARDING = {
 };
 
 test.each(Object.entries(FORWARDING))(
-  'metrics are not read through a proxy on this machine that adds %s alone',
+  'metrics are not read through a proxy on this machine that adds only %s',
   async (name, value) => {
     const read = (app: TestApp) =>
       app.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers: { [name]: value } });
@@ -139,7 +139,7 @@ test('the metrics tell of the process', async () => {
   expect(memory).toBeGreaterThan(1e6);
 });
 
-test('METRICS_ALLOW opens the metrics to whom it names, and closes them to others', async () => {
+test('METRICS_ALLOW opens the metrics to the addresses it names, and closes them to others', async () => {
   await using other = await startApp({
     environment: { METRICS_ALLOW: '192.0.2.0/24,2001:db8::1' },
   });

@@ -14,7 +14,7 @@ async function codesOf(service: TestApp, times: number, url: string, from = FROM
   return codes;
 }
 
-test('404 and 405 share a bucket of their own: 60 a minute and client', async () => {
+test('404 and 405 share their own bucket: 60 a minute and client', async () => {
   await using service = await startApp();
   const nothing = await codesOf(service, 58, '/nothing');
   expect(new Set(nothing)).toEqual(new Set(['not_found']));
@@ -40,7 +40,7 @@ test('404 and 405 share a bucket of their own: 60 a minute and client', async ()
   expect(await codesOf(service, 1, '/nothing')).toEqual(['not_found']);
 });
 
-test('a path over 512 characters is 404 before anything looks at it', async () => {
+test('a path over 512 characters is 404 before anything parses it', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const answerTo = (path: string) => service.get(path);
   // Neither is decoded, nor taken for a parameter that is too long.
@@ -61,7 +61,7 @@ test('the query of a known path does not count as its path', async () => {
   expect((await service.get(`/${'a'.repeat(511)}?q=1`)).json().error).toBe('not_found');
 });
 
-test('a path that cannot be decoded costs of the same bucket, and has the headers of every answer', async () => {
+test('a path that cannot be decoded counts in the same bucket, and has the headers of every answer', async () => {
   await using service = await startApp();
   expect(new Set(await codesOf(service, 59, '/v1/%zz'))).toEqual(new Set(['invalid_path']));
   const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: FROM });

@@ -9,7 +9,7 @@ describe('a source that hangs', () => {
   let source: StandIn;
   afterEach(() => source.close());
 
-  test('costs the limit of time, and is left alone for a while', async () => {
+  test('costs the time limit, and is not asked again for a while', async () => {
     source = await startStandIn(() => 'hang');
     const { port } = new URL(source.url);
     expect(await askOk(source.url, { ...requestContext(SHORT_MS), ...WHOLLY })).toEqual({

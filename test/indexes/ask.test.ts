@@ -19,7 +19,7 @@ function lookup() {
 }
 
 describe('a question to a third party', () => {
-  test('says who asks, and gives the parsed answer', async () => {
+  test('names the asker, and gives the parsed answer', async () => {
     host()
       .get('/look')
       .matchHeader('user-agent', 'x402-conformance-scanner/test')
@@ -27,7 +27,7 @@ describe('a question to a third party', () => {
     expect(await lookup()).toEqual({ ok: true, value: { a: 1 } });
   });
 
-  test('is a POST of JSON where it has a body', async () => {
+  test('is a POST of JSON if it has a body', async () => {
     host()
       .post('/look', { q: 1 })
       .matchHeader('content-type', 'application/json')
@@ -41,7 +41,7 @@ describe('a question to a third party', () => {
     [500, 'index.example.com answered 500'],
     [404, 'index.example.com answered 404'],
     [302, 'index.example.com answered 302'],
-  ])('fails with the status where it is %i, and asks once', async (status, detail) => {
+  ])('fails with status %i, and is sent once', async (status, detail) => {
     const scope = host()
       .get('/look')
       .reply(status, 'no', { location: 'https://other.example.com/' });
@@ -49,7 +49,7 @@ describe('a question to a third party', () => {
     expect(scope.isDone()).toBe(true);
   });
 
-  test('is as whole when it comes in pieces of one byte', async () => {
+  test('reads the same answer in pieces of one byte', async () => {
     const text = JSON.stringify({ a: 'x'.repeat(CAP_BYTES - 20), b: 'é' });
     const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
     host()
@@ -58,7 +58,7 @@ describe('a question to a third party', () => {
     expect(await lookup()).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  test('reads up to the cap, and not a byte more', async () => {
+  test('reads up to the cap, and no byte more', async () => {
     host()
       .get('/look')
       .reply(200, JSON.stringify('x'.repeat(CAP_BYTES - 2)));
@@ -74,7 +74,7 @@ describe('a question to a third party', () => {
     });
   });
 
-  test('fails where nobody listens, with the reason', async () => {
+  test('fails with the reason if nothing listens', async () => {
     host()
       .get('/look')
       .replyWithError(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
@@ -96,7 +96,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.isDone()).toBe(true);
   });
 
-  test('may name a date', async () => {
+  test('may give a date', async () => {
     host()
       .get('/look')
       .reply(status, 'later', { 'retry-after': new Date(Date.now() - 1_000).toUTCString() })
@@ -105,7 +105,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(await lookup()).toEqual({ ok: true, value: { a: 3 } });
   });
 
-  test('is not asked twice more', async () => {
+  test('is not asked a third time', async () => {
     const scope = host().get('/look').times(3).reply(status, 'later', { 'retry-after': '0' });
     expect(await lookup()).toMatchObject({
       ok: false,
@@ -114,7 +114,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.pendingMocks()).toHaveLength(1);
   });
 
-  test('is left alone for as long as it says where that is past our limit', async () => {
+  test('is left alone for as long as it says, if that is past our limit', async () => {
     const scope = host().get('/look').twice().reply(status, 'later', { 'retry-after': '120' });
     expect(await lookup()).toEqual({
       ok: false,

@@ -22,8 +22,8 @@ const onMerchant = (path = '/platform/v2/x402') =>
   nock(HOST).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
 const lookup = (base = HOST) => bazaarSettlements(base, PAY_TO, requestContext());
 
-describe('what the Bazaar counts for an address', () => {
-  test('is added up over its resources; payers may be the same ones', async () => {
+describe("the Bazaar's count for an address", () => {
+  test('adds up over its resources; payers may be the same ones', async () => {
     const busy = {
       l30DaysTotalCalls: 20,
       l30DaysUniquePayers: 5,
@@ -47,18 +47,18 @@ describe('what the Bazaar counts for an address', () => {
     });
   });
 
-  test('is none in the whole window where all counts are 0', async () => {
+  test('is none in the whole window if all counts are 0', async () => {
     const quality = { l30DaysTotalCalls: 0, l30DaysUniquePayers: 0, lastCalledAt: null };
     onMerchant().reply(200, merchant([bazaarItem(quality)]));
     expect(await lookup()).toEqual({ ok: true, value: { ...UNKNOWN, windowDays: 30 } });
   });
 
-  test.each([null, undefined, {}])('is unknown where the quality is %j', async (quality) => {
+  test.each([null, undefined, {}])('is unknown if the quality is %j', async (quality) => {
     onMerchant().reply(200, merchant([bazaarItem(quality)]));
     expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
   });
 
-  test('keeps the last call where only that is told', async () => {
+  test('keeps the last call if the Bazaar gives only that', async () => {
     onMerchant().reply(200, merchant([bazaarItem({ lastCalledAt: '2026-08-19T10:00:00Z' })]));
     expect(await lookup()).toEqual({
       ok: true,
@@ -66,14 +66,14 @@ describe('what the Bazaar counts for an address', () => {
     });
   });
 
-  test('leaves out what pays others, should the filter be ignored', async () => {
+  test('leaves out resources that pay others, should the filter be ignored', async () => {
     const quality = { l30DaysTotalCalls: 9, l30DaysUniquePayers: 9, lastCalledAt: null };
     const other = '0x2222222222222222222222222222222222222222';
     onMerchant().reply(200, merchant([bazaarItem(quality, other)]));
     expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
   });
 
-  test('is unknown for a merchant that is not in it: an empty list, or its own 404', async () => {
+  test('is unknown for a merchant that it does not list: an empty list, or its own 404', async () => {
     onMerchant().reply(200, merchant([]));
     expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
     onMerchant().reply(404, MERCHANT_NOT_FOUND);
@@ -86,7 +86,7 @@ describe('what the Bazaar counts for an address', () => {
   });
 });
 
-describe('a Bazaar that cannot be understood', () => {
+describe('an answer of the Bazaar', () => {
   test.each([
     [404, '<html>', 'api.cdp.example answered 404'],
     [404, '{"message":"no such route"}', 'api.cdp.example answered 404'],
@@ -105,7 +105,7 @@ describe('a Bazaar that cannot be understood', () => {
     });
   });
 
-  test('too much of it fails', async () => {
+  test('over the cap fails', async () => {
     onMerchant().reply(200, `"${'x'.repeat(8 * 1024 * 1024)}"`);
     expect(await lookup()).toMatchObject({
       ok: false,
@@ -113,13 +113,13 @@ describe('a Bazaar that cannot be understood', () => {
     });
   });
 
-  test('of 900 KB it is read', async () => {
+  test('of 900 KB is read', async () => {
     const item = { ...bazaarItem({ l30DaysTotalCalls: 3 }), padding: 'x'.repeat(900_000) };
     onMerchant().reply(200, merchant([item]));
     expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 3 } });
   });
 
-  test('while busy it is asked once more', async () => {
+  test('that says it is busy is asked for once more', async () => {
     onMerchant().reply(503, '', { 'retry-after': '0' });
     onMerchant().reply(200, merchant([]));
     expect(await lookup()).toMatchObject({ ok: true });
@@ -179,7 +179,7 @@ describe('the listings of a recipient', () => {
     expect(found.resources).toHaveLength(200);
   });
 
-  test('are not counted twice where the page is not turned', async () => {
+  test('are not counted twice if the page does not advance', async () => {
     const first = Array.from({ length: 100 }, (_, at) => itemAt(at));
     const found = await startBazaar(100, () => ({ json: merchant(first) }));
     expect(found).toMatchObject({ isComplete: false, offsets: [null, '100'] });

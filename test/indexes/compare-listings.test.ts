@@ -24,7 +24,7 @@ const INPUT = { type: 'http', method: 'GET', queryParams: { city: 'Paris' } };
 const BAZAAR = { info: { input: INPUT }, schema: { type: 'object' } };
 
 describe('a listing that', () => {
-  test('agrees is listed, whatever its order and spelling', () => {
+  test('agrees is listed, in any order and spelling', () => {
     const input = { queryParams: { city: 'Paris' }, method: 'GET', type: 'http' };
     const item = listed({ extensions: { bazaar: { ...BAZAAR, info: { input } } } });
     expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
@@ -65,7 +65,7 @@ describe('a listing that', () => {
     expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
   });
 
-  test('tells its newest settlement says so on the Bazaar, whether it agrees or differs', () => {
+  test('has a newest settlement shows it on the Bazaar, whether it agrees or differs', () => {
     const lastSettledAt = '2026-08-01T10:00:00.000Z';
     for (const item of [listed(), listed({ description: 'Another one' })]) {
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms: listedTerms(item) };
@@ -85,7 +85,7 @@ describe('a listing that', () => {
   });
 });
 
-describe('a resource that is missing', () => {
+describe('a resource is missing', () => {
   test.each<readonly [string, JsonObject | null, readonly string[]]>([
     ['sound', {}, ['not_registered']],
     ['without a declaration', { extensions: {} }, ['not_registered', 'no_bazaar_extension']],
@@ -110,7 +110,7 @@ describe('a resource that is missing', () => {
     expect(row?.reasons).toMatchObject([{ code, check }]);
   });
 
-  test('from both for a declaration that is wrapped twice, which is not validated', () => {
+  test('from both for a declaration that is wrapped twice, and so not validated', () => {
     const [bazaar, x402scan] = compareListings(
       observed({
         resources: resources([
@@ -139,13 +139,13 @@ describe('a resource that is missing', () => {
     expect(row?.reasons[0]?.evidence).toContain(OTHER_PAY_TO);
   });
 
-  test('for a recipient that the Bazaar has never heard of, as D3 says of it', () => {
+  test('for a recipient that the Bazaar does not know, as D3 says of it', () => {
     const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
     const [row] = compareListings(observed({ settlements })).map((one) => one.row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
   });
 
-  test('beside others of the recipient, which the Bazaar counts no payments of, has no reason', () => {
+  test("beside the recipient's others, which the Bazaar counts no payments of, without a reason", () => {
     const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
     const other = { resource: `${ORIGIN}/other`, method: 'GET', terms: listedTerms(listed()) };
     const bazaar = seen<BazaarListings>({ resources: [other], isComplete: true });
@@ -153,7 +153,7 @@ describe('a resource that is missing', () => {
     expect(row).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
-  test('for nothing that is seen has no reason', () => {
+  test('without a reason if nothing explains it', () => {
     expect(rows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
@@ -196,7 +196,7 @@ describe('an entry of the Bazaar whose newest settlement', () => {
     }
   });
 
-  test('is not told is not lapsing', () => {
+  test('is unknown is not lapsing', () => {
     expect(rows({ item: listed() })[0]).toMatchObject({ state: 'listed', reasons: [] });
   });
 });
@@ -205,7 +205,7 @@ describe('an index that', () => {
   test.each<Lookup<never>>([
     { state: 'failed', source: 'Bazaar', detail: 'HTTP 503' },
     { state: 'off', why: 'offline' },
-  ])('is silent leaves it unknown: %j', (lookup) => {
+  ])('is silent gives an unknown row: %j', (lookup) => {
     const found = compareListings(observed({ bazaar: lookup, x402scan: lookup }));
     expect(found.map(({ row }) => row.state)).toEqual(['unknown', 'unknown']);
   });
@@ -217,13 +217,13 @@ describe('an index that', () => {
     expect(compareListings(older)).toEqual([]);
   });
 
-  test('shows a full page says nothing of what is not on it', () => {
+  test('returns a full page says nothing about entries beyond it', () => {
     const bazaar = seen<BazaarListings>({ resources: [], isComplete: false });
     expect(compareListings(observed({ bazaar }))[0]?.row.state).toBe('unknown');
   });
 });
 
-test('a declaration is judged by the package of the facilitators', () => {
+test("the facilitators' package judges a declaration", () => {
   const schema = { type: 'object', properties: { input: { type: 'object', required: ['city'] } } };
   const errors = validateDeclarations([{ info: { input: {} }, schema }, BAZAAR, 'text']);
   expect(errors[0]).toMatch(/^\/extensions\/bazaar\/info\/input: /);

@@ -80,7 +80,7 @@ const asked = () =>
   source.asked.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
 
 describe('the standing of an origin', () => {
-  test('is what index and listing say, with its age', async () => {
+  test("holds the index's and the listing's facts, with their age", async () => {
     const { origin } = standing();
     await origin(ORIGIN);
     cache.wait(30 * 60_000);
@@ -115,14 +115,14 @@ describe('the standing of an origin', () => {
     });
   });
 
-  test('asks no further where the index does not know the origin', async () => {
+  test('sends no further question if the index does not know the origin', async () => {
     script['public.origins.search'] = () => ({ json: trpc([]) });
     const { x402scan } = await standing().origin(ORIGIN);
     expect(x402scan).toMatchObject({ data: { resources: [], ownershipVerified: null } });
     expect(asked()).not.toContain('public.resources.verificationStatus');
   });
 
-  test('leaves the ownership open where only that question fails', async () => {
+  test('leaves the ownership open if only that question fails', async () => {
     script['public.resources.verificationStatus'] = DOWN;
     const { x402scan } = await standing().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'seen', data: { ownershipVerified: null } });
@@ -155,7 +155,7 @@ describe('the standing of an origin', () => {
     ]);
   });
 
-  test('is off where its sources are switched off, each for itself', async () => {
+  test('is off if its sources are switched off, each for itself', async () => {
     const off = { state: 'off', why: 'switched-off' };
     const scanless = await standing({ x402scanUrl: null }).origin(ORIGIN);
     expect(scanless).toMatchObject({ x402scan: off, listing: { state: 'seen' } });
@@ -171,7 +171,7 @@ describe('the standing of an origin', () => {
 });
 
 describe('settlements', () => {
-  test('are those of the origin where the index attributes some to it, and nobody else is asked', async () => {
+  test('are those of the origin if the index attributes some to it, and no other source is asked', async () => {
     expect(await standing().settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
       data: { address: null, settlements: 42, payers: 7 },
@@ -179,7 +179,7 @@ describe('settlements', () => {
     expect(asked()).toEqual(['public.sellers.bazaar.list']);
   });
 
-  test('else those to its recipient', async () => {
+  test('are else those to its recipient', async () => {
     script['public.sellers.bazaar.list'] = NO_ROWS;
     expect(await standing().settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
@@ -191,7 +191,7 @@ describe('settlements', () => {
   test.each([
     ['has none', NO_ROWS],
     ['is down', DOWN],
-  ])('else those of the Bazaar, where x402scan %s', async (_state, says) => {
+  ])('are else those of the Bazaar, if x402scan %s', async (_state, says) => {
     script['public.sellers.bazaar.list'] = says;
     script['public.sellers.all.list'] = says;
     expect(await standing().settlements(ORIGIN, [PAYEE])).toMatchObject({
@@ -200,7 +200,7 @@ describe('settlements', () => {
     });
   });
 
-  test('of before the window do not hide those of the next source', async () => {
+  test('from before the window do not hide those of the next source', async () => {
     script['public.sellers.bazaar.list'] = NO_ROWS;
     script['public.sellers.all.list'] = () => ({
       json: page([
@@ -214,7 +214,7 @@ describe('settlements', () => {
     expect(await standing().settlements(ORIGIN, [PAYEE])).toMatchObject({ source: 'Bazaar' });
   });
 
-  test('are none by the source that looked over the longest window', async () => {
+  test('are none according to the source with the longest window', async () => {
     script['public.sellers.bazaar.list'] = NO_ROWS;
     script['public.sellers.all.list'] = NO_ROWS;
     script['merchant'] = () => ({ json: merchant([]) });
@@ -224,7 +224,7 @@ describe('settlements', () => {
     });
   });
 
-  test('are unknown, not none, where the index does not know the origin and no recipient is', async () => {
+  test('are unknown, not none, if the index does not know the origin and the recipient', async () => {
     script['public.sellers.bazaar.list'] = NO_ROWS;
     expect(await standing().settlements(ORIGIN, [])).toMatchObject({
       state: 'seen',
@@ -237,7 +237,7 @@ describe('settlements', () => {
     });
   });
 
-  test('come from the chain for a recipient on its network alone', async () => {
+  test('come from the chain only for a recipient on its network', async () => {
     const chain = standing({ x402scanUrl: null, bazaarUrl: null, rpcUrl: source.url });
     const elsewhere = { network: 'eip155:84532', address: PAY_TO };
     expect(await chain.settlements(ORIGIN, [elsewhere])).toMatchObject({ source: 'chain logs' });
@@ -259,7 +259,7 @@ describe('settlements', () => {
     expect(asked().filter((name) => name === 'public.sellers.all.list')).toHaveLength(1);
   });
 
-  test('fail with the reasons of all where nobody answers', async () => {
+  test('fail with all reasons if no source answers', async () => {
     Object.assign(script, {
       'public.sellers.bazaar.list': DOWN,
       'public.sellers.all.list': DOWN,
@@ -275,7 +275,7 @@ describe('settlements', () => {
 });
 
 describe('an outage after a good lookup', () => {
-  test('changes nothing but the age, for 30 days', async () => {
+  test('changes only the age, for 30 days', async () => {
     const { origin, settlements } = standing();
     const before = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
     await source.close();
@@ -291,7 +291,7 @@ describe('an outage after a good lookup', () => {
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ state: 'failed' });
   });
 
-  test('of the Bazaar or the index alone keeps what each of them said', async () => {
+  test('of only the Bazaar or the index keeps the last answer of each', async () => {
     script['public.sellers.bazaar.list'] = NO_ROWS;
     script['public.sellers.all.list'] = NO_ROWS;
     const { settlements } = standing();
@@ -304,7 +304,7 @@ describe('an outage after a good lookup', () => {
 });
 
 describe('a source that hangs', () => {
-  test('costs one limit of time for questions that depend on each other', async () => {
+  test('costs one time limit for questions that depend on each other', async () => {
     script['public.origins.search'] = () => sleep(4_000, FOUND);
     script['public.resources.verificationStatus'] = HANGS;
     const began = performance.now();
@@ -361,7 +361,7 @@ describe('the listing', () => {
   });
 });
 
-test('the id of the origin, not its name, is what ownership is asked by', async () => {
+test("names the origin's id, by which the index is asked for its owner", async () => {
   await standing().origin(ORIGIN);
   const query = source.asked.find((url) => url.includes('verificationStatus')) ?? '';
   const input = new URL(query, source.url).searchParams.get('input') ?? '';

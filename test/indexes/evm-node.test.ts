@@ -81,14 +81,14 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
       () => ({ asset: PLAIN_TOKEN, name: 'USD Coin', version: '2' }),
       [],
     ],
-  ])('where %s', async (_, changes, ids) => {
+  ])('that %s', async (_, changes, ids) => {
     const offer = { ...offered(), ...changes() };
     const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({ ok: true });
     expect(idsOf(answer)).toEqual(ids);
   });
 
-  test('names what the token signs with', async () => {
+  test("names the token's signing domain", async () => {
     const offer = { ...offered(), name: 'Wrong' };
     const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({
@@ -96,13 +96,13 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     });
   });
 
-  test('is not asked of offers on others', async () => {
+  test('is not asked about offers on other chains', async () => {
     const offer = { ...offered(), network: 'eip155:1' };
     const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toEqual({ ok: true, value: [] });
   });
 
-  test('that is away is silence', async () => {
+  test('that is down gives no facts', async () => {
     const answer = await offersOnChain(
       { rpcUrl: 'http://127.0.0.1:9' },
       [offered()],
@@ -151,13 +151,13 @@ describe('a contract', () => {
   const isTransferTo = ({ data }: Call, to: string) =>
     data.startsWith('0xa9059cbb') && data.includes(to.slice(2).toLowerCase());
 
-  test('that answers 3 MB to each call says nothing', async () => {
+  test('that answers 3 MB to each call gives no facts', async () => {
     const { node, asked } = await startNode('0x6080', () => ({ result: `0x${'20'.repeat(3e6)}` }));
     expect(await factsOf(node.url)).toMatchObject(SILENCE);
     expect(asked).toContain('eth_call');
   });
 
-  test('that answers 3 MB to the transfer to the recipient only is not said to refuse him', async () => {
+  test('that answers 3 MB only to the transfer to the recipient does not count as refusing it', async () => {
     const { node } = await startNode('0x6080', (call) => ({
       result: isTransferTo(call, PAY_TO) ? `0x${'20'.repeat(3e6)}` : '0x',
     }));
@@ -167,12 +167,12 @@ describe('a contract', () => {
   test.each([
     ['24 KiB', 24 * 1024],
     ['100 KiB, more than is read', 100 * 1024],
-  ])('has code where it has %s of it', async (_, bytes) => {
+  ])('has code if it has %s of it', async (_, bytes) => {
     const { node } = await startNode(`0x${'60'.repeat(bytes)}`, () => ({ result: '0x' }));
     expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
   });
 
-  test('has none where it has none', async () => {
+  test('has no code if it has none', async () => {
     const { node } = await startNode('0x', () => ({ result: '0x' }));
     expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
   });

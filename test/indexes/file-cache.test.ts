@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('keeps answers by source and key, in a folder that it makes', async () => {
+test('the cache keeps answers by source and key, in a folder that it creates', async () => {
   const cache = createFileCache(join(folder, 'not', 'yet'));
   expect(await cache.get(ANSWER.source, ANSWER.key)).toBeNull();
   await cache.put(ANSWER);
@@ -38,7 +38,7 @@ test.each(['', '{"takenAtMs":1', '[]', 'null', '{"takenAtMs":"1","data":[]}'])(
   },
 );
 
-test('says so where it cannot write, and leaves no part behind', async () => {
+test('the cache reports that it cannot write, and leaves no partial file', async () => {
   await writeFile(join(folder, 'file'), '');
   await expect(createFileCache(join(folder, 'file')).put(ANSWER)).rejects.toThrow();
   expect(await readdir(folder)).toEqual(['file']);

@@ -33,7 +33,7 @@ test.each([
   expect(listed(origin, website)).toBe(false);
 });
 
-test('the first record of the host is told, by name and website', () => {
+test('the first record of the host gives name and website', () => {
   const partners = [
     { name: 'Other', website: 'https://other.example' },
     { name: 'It', website: 'https://www.example.com' },

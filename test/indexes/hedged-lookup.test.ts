@@ -24,19 +24,19 @@ function turnsOf(lookups: readonly (Lookup<number> | 'never')[]) {
   return { asked, turns };
 }
 
-test('nobody after the first that is enough is asked', async () => {
+test('no source after the first sufficient one is asked', async () => {
   const { turns, asked } = turnsOf([FAILED, seen(0), seen(5), seen(9)]);
   expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([FAILED, seen(0), seen(5)]);
   expect(asked).toEqual([0, 1, 2]);
 });
 
-test('all are asked where none is enough', async () => {
+test('all sources are asked if none is sufficient', async () => {
   const { turns } = turnsOf([seen(0), FAILED]);
   expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([seen(0), FAILED]);
   expect(await hedgedLookup([], isEnough)).toEqual([]);
 });
 
-test('a slow one is not waited for before the next is asked, and keeps its rank', async () => {
+test('the next source is asked without waiting for a slow one, which keeps its rank', async () => {
   let answer = (_: Lookup<number>) => {};
   const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {
@@ -49,7 +49,7 @@ test('a slow one is not waited for before the next is asked, and keeps its rank'
   expect(await lookups).toEqual([seen(5)]);
 });
 
-test('a slow one that does not help leaves the word to the next', async () => {
+test('a slow source without a sufficient answer gives way to the next', async () => {
   let answer = (_: Lookup<number>) => {};
   const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {

@@ -53,13 +53,13 @@ describe('the listing of partners', () => {
     });
   });
 
-  test('may stand at another address', async () => {
+  test('may be at another address', async () => {
     onListing('/api/partners').reply(200, [WEATHER]);
     expect(await lookup(`${HOST}/api/partners`)).toMatchObject({ ok: true });
   });
 
   test.each(['[]', '{}', 'null', '"text"', '<html>nobody</html>', '[{"name":"no site"}]'])(
-    'that shows nobody (%s) has changed its form: no answer',
+    'without partners (%s) has changed its form and gives no answer',
     async (body) => {
       onListing().reply(200, body);
       expect(await lookup()).toEqual({
@@ -84,7 +84,7 @@ describe('the listing of partners', () => {
     expect(await lookup()).toMatchObject({ ok: false, quietMs: 30_000 });
   });
 
-  test('while busy for a moment is asked once more', async () => {
+  test('that is busy for a moment is asked once more', async () => {
     onListing().reply(503, '', { 'retry-after': '0' });
     onListing().reply(200, [WEATHER]);
     expect(await lookup()).toMatchObject({ ok: true });

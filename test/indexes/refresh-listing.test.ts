@@ -28,7 +28,7 @@ function setUp(refresh: () => Promise<typeof SEEN | typeof FAILED>) {
   return { troubles, run: () => refreshListing(options) };
 }
 
-test('one host asks at a time', async () => {
+test('one instance asks at a time', async () => {
   let finish = (_: typeof SEEN) => {};
   let asked = 0;
   const { run } = setUp(() => {
@@ -48,7 +48,7 @@ test('one host asks at a time', async () => {
   expect(await third).toBe('asked');
 });
 
-test('a listing that does not answer is told, and the lease is free again', async () => {
+test('a listing that does not answer is logged, and the lease is free again', async () => {
   const { run, troubles } = setUp(async () => FAILED);
   expect(await run()).toBe('failed');
   expect(await run()).toBe('failed');
@@ -56,7 +56,7 @@ test('a listing that does not answer is told, and the lease is free again', asyn
   expect(troubles[0]).toContain('it answered 500');
 });
 
-test('a store that is gone is told, and nothing is thrown', async () => {
+test('a lost store is logged, and nothing is thrown', async () => {
   const { run, troubles } = setUp(async () => SEEN);
   await store.close();
   expect(await run()).toBe('failed');

@@ -33,7 +33,7 @@ const seen = (ageSec: number, asOf = '2026-08-20T12:00:00.000Z') => ({
 });
 
 describe('a good answer', () => {
-  test('is not asked for twice while it is fresh, however often it is looked at', async () => {
+  test('is not requested twice while it is fresh, however often it is read', async () => {
     const { source, lookup, cache } = setUp();
     expect(await lookup()).toEqual(seen(0));
     for (let round = 1; round < 20; round += 1) {
@@ -43,7 +43,7 @@ describe('a good answer', () => {
     expect(source.asked).toBe(1);
   });
 
-  test('is asked for anew once it is no longer fresh', async () => {
+  test('is requested anew once it is no longer fresh', async () => {
     const { source, lookup, cache } = setUp();
     await lookup();
     cache.wait(HOUR_MS);
@@ -51,7 +51,7 @@ describe('a good answer', () => {
     expect(source.asked).toBe(2);
   });
 
-  test('is one answer for all who ask at the same time', async () => {
+  test('is one answer for all callers at the same time', async () => {
     const { source, question, lookup } = setUp();
     let answer = (_: IndexAnswer<number>) => {};
     const slow = question({
@@ -87,7 +87,7 @@ describe('a good answer', () => {
 });
 
 describe('while the source is down', () => {
-  test('the last good answer stands, with its age, for 30 days', async () => {
+  test('the last good answer stays, with its age, for 30 days', async () => {
     const { source, lookup, cache } = setUp();
     await lookup();
     source.says = DOWN;
@@ -99,7 +99,7 @@ describe('while the source is down', () => {
     expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
   });
 
-  test('what was never seen fails, and a failure is not kept', async () => {
+  test('a question without an earlier answer fails, and the failure is not kept', async () => {
     const { source, lookup, cache } = setUp();
     source.says = DOWN;
     expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
@@ -108,7 +108,7 @@ describe('while the source is down', () => {
     expect(await lookup()).toEqual(seen(0));
   });
 
-  test('a source that asked for a pause, or hung, is left alone until it is over', async () => {
+  test('a source that asked for a pause, or hung, is not asked until it is over', async () => {
     const { source, question, lookup, cache } = setUp();
     source.says = failed('index answered 429', 60_000);
     expect(await lookup()).toMatchObject({ state: 'failed', detail: 'index answered 429' });
@@ -125,7 +125,7 @@ describe('while the source is down', () => {
     expect(await lookup()).toMatchObject({ state: 'seen', ageSec: 0 });
   });
 
-  test('the last good answer stands during a pause too', async () => {
+  test('the last good answer stays during a pause too', async () => {
     const { source, question, lookup, cache } = setUp();
     await lookup();
     cache.wait(2 * HOUR_MS);
@@ -137,7 +137,7 @@ describe('while the source is down', () => {
 });
 
 describe('a cache that fails', () => {
-  test('costs the cache, not the answer', async () => {
+  test("costs only its own answer, and the source's is returned", async () => {
     const broken: MemoryCache = {
       ...memoryCache(),
       get: () => Promise.reject(new Error('no store')),
@@ -150,7 +150,7 @@ describe('a cache that fails', () => {
   });
 
   test.each([['text'], [null], [{ of: 'another release' }]])(
-    'or holds %j for an answer is asked past',
+    'or holds %j for an answer is ignored',
     async (data) => {
       const { lookup, cache, source } = setUp();
       await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
@@ -162,7 +162,7 @@ describe('a cache that fails', () => {
     },
   );
 
-  test('or stamps of a clock that was set back since are not fresh', async () => {
+  test('or has stamps of a clock that was set back since is not fresh', async () => {
     const { lookup, cache, source } = setUp();
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
     expect(await lookup()).toEqual(seen(0));

@@ -100,7 +100,7 @@ describe('on a long chain, settlements', () => {
     expect(ranges[19]).toEqual([LATEST - 199_999, LATEST - 190_000]);
   });
 
-  test('are not read to the end where there are more than anybody asks for', async () => {
+  test('are not read to the end if there are more than a check needs', async () => {
     const busy = Array.from({ length: 100 }, (_, index) => ({
       block: LATEST - index * 50,
       payer: index % 10,
@@ -112,14 +112,14 @@ describe('on a long chain, settlements', () => {
     expect(ranges).toHaveLength(1);
   });
 
-  test('of few payers are read on, for there may be others', async () => {
+  test('of few payers are read further, because others may follow', async () => {
     const busy = Array.from({ length: 100 }, (_, index) => ({ block: LATEST - index, payer: 1 }));
     const { ranges, lookup } = await startChain([...busy, { block: LATEST - 12_000, payer: 2 }]);
     expect(await lookup()).toMatchObject({ value: { settlements: 101, payers: 2 } });
     expect(ranges).toHaveLength(20);
   });
 
-  test('are told with the window that was read where reading on fails', async () => {
+  test('come with the window that was read if a further read fails', async () => {
     const { lookup } = await startChain([{ block: LATEST - 25_000, payer: 1 }], (ranges) =>
       ranges > 2 ? { status: 500, json: 'x' } : null,
     );
@@ -129,7 +129,7 @@ describe('on a long chain, settlements', () => {
     });
   });
 
-  test('are read in ranges of 1,000 blocks where the endpoint refuses more', async () => {
+  test('are read in ranges of 1,000 blocks if the endpoint refuses more', async () => {
     const error = { code: -32_600, message: 'eth_getLogs is limited to a 1000 block range' };
     const { ranges, lookup } = await startChain([{ block: LATEST - 1_500, payer: 1 }], (ranges) =>
       ranges === 1 ? { json: { jsonrpc: '2.0', id: 1, error } } : null,
@@ -139,7 +139,7 @@ describe('on a long chain, settlements', () => {
     expect(ranges).toHaveLength(20);
   });
 
-  test('are read in ever shorter ranges where the logs are over the cap, and only there', async () => {
+  test('are read in ever shorter ranges if the logs are over the cap, and only there', async () => {
     const busy = LATEST - 15_000;
     const { ranges, lookup } = await startChain(
       [{ block: busy, payer: 1 }],
@@ -154,7 +154,7 @@ describe('on a long chain, settlements', () => {
     expect(widths.slice(-1)).toEqual([100]);
   });
 
-  test('in one block that is over the cap end before it', async () => {
+  test('end before a single block that is over the cap', async () => {
     const { lookup } = await startChain([], (_count, [from]) =>
       from <= LATEST - 10_000 ? { json: { result: ['x'.repeat(8 * 1024 * 1024)] } } : null,
     );

@@ -55,7 +55,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     return endpoint.url;
   }
 
-  test('are none for an address that nobody paid, in a full window', async () => {
+  test('are none for an address without payments, in a full window', async () => {
     const address = newAddress();
     expect(await lookup(address)).toEqual({
       ok: true,
@@ -124,7 +124,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     expect(await lookup(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
   });
 
-  test('count in the last 30 days alone', async () => {
+  test('count only in the last 30 days', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
     await settle(chain, await chain.newPayer(), address);
@@ -143,7 +143,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     });
   });
 
-  test('are asked for in fewer blocks where the endpoint refuses many', async () => {
+  test('are requested in fewer blocks if the endpoint refuses many', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
     const ranges: bigint[] = [];
@@ -158,7 +158,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     expect(ranges.slice(1).every((width) => width <= 1_000n)).toBe(true);
   });
 
-  test('fail where the endpoint refuses every range', async () => {
+  test('fail if the endpoint refuses every range', async () => {
     const error = { code: -32_005, message: 'limit exceeded' };
     const rpcUrl = await behind((method) =>
       method === 'eth_getLogs' ? { json: { jsonrpc: '2.0', id: 1, error } } : null,
@@ -167,7 +167,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   });
 
   test.each([{ result: 'nonsense' }, { result: null }, { result: {} }, {}, [], null, 'x'])(
-    'fail where the endpoint answers %j',
+    'fail if the endpoint answers %j',
     async (answer) => {
       const rpcUrl = await behind(() => ({ json: answer }));
       expect(await lookup(newAddress(), rpcUrl)).toMatchObject({
@@ -178,7 +178,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   );
 
   test.each([{ result: 'nonsense' }, { result: null }, { result: [7] }])(
-    'fail where the logs are %j',
+    'fail if the logs are %j',
     async (answer) => {
       const json = { jsonrpc: '2.0', id: 1, ...answer };
       const rpcUrl = await behind((method) => (method === 'eth_getLogs' ? { json } : null));
@@ -186,7 +186,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     },
   );
 
-  test('fail where the endpoint errs, answers too much, hangs or is gone', async () => {
+  test('fail if the endpoint errs, answers too much, hangs or is gone', async () => {
     const { port } = new URL(await behind(() => ({ status: 500, json: 'x' })));
     const url = `http://127.0.0.1:${port}`;
     expect(await lookup(newAddress(), url)).toMatchObject({ ok: false });
@@ -209,21 +209,18 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     });
   });
 
-  test.each([429, 503])(
-    'are asked for once more where the endpoint is busy (%i)',
-    async (status) => {
-      const address = newAddress();
-      await settle(chain, await chain.newPayer(), address);
-      let busy = 1;
-      const rpcUrl = await behind(() => {
-        busy -= 1;
-        return busy < 0 ? null : { status, retryAfter: '0', json: 'later' };
-      });
-      expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
-      const stubborn = await behind(() => ({ status, retryAfter: '60', json: 'later' }));
-      expect(await lookup(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
-    },
-  );
+  test.each([429, 503])('are requested once more if the endpoint is busy (%i)', async (status) => {
+    const address = newAddress();
+    await settle(chain, await chain.newPayer(), address);
+    let busy = 1;
+    const rpcUrl = await behind(() => {
+      busy -= 1;
+      return busy < 0 ? null : { status, retryAfter: '0', json: 'later' };
+    });
+    expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
+    const stubborn = await behind(() => ({ status, retryAfter: '60', json: 'later' }));
+    expect(await lookup(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
+  });
 });
 
 function widthOf(filter: unknown): bigint {

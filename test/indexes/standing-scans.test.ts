@@ -60,8 +60,8 @@ const NOBODY = {
   onEcosystemListing: false,
 };
 
-describe('scans of a seller that everybody knows', () => {
-  test('tell its standing and signals, and ask the sources once in 20 scans', async () => {
+describe('scans of a well-known seller', () => {
+  test('have its standing and signals, and ask the sources once in 20 scans', async () => {
     const scan = openScanner();
     const first = await Promise.all(Array.from({ length: 4 }, scan));
     for (let round = 4; round < 20; round += 1) first.push(await scan());
@@ -107,7 +107,7 @@ describe('scans of a seller that everybody knows', () => {
   });
 });
 
-test('a seller that nobody knows has no false signal of settlements', async () => {
+test('a seller without records has no false signal of settlements', async () => {
   await sources.close();
   sources = await startSourcesKnowing(
     'http://other.example',

@@ -89,7 +89,7 @@ describe('the origin in the index of x402scan', () => {
     });
   });
 
-  test('is compared as an origin: a path, a port or another scheme is another one', async () => {
+  test('is compared as an origin: a path, a port or another scheme makes another one', async () => {
     const others = [
       OTHER,
       'https://weather.example.com.evil.example',
@@ -109,7 +109,7 @@ describe('the origin in the index of x402scan', () => {
     expect(await lookup()).toEqual({ ok: true, value: { id: ORIGIN_ID, resources: [] } });
   });
 
-  test('is not there where nothing is found', async () => {
+  test('is absent if nothing is found', async () => {
     onSearch('weather.example.com').reply(200, trpc([]));
     expect(await lookup()).toEqual({ ok: true, value: EMPTY });
   });
@@ -185,7 +185,7 @@ describe('settlements by origin', () => {
     });
   });
 
-  test('prove nothing where the index has no row of it', async () => {
+  test('prove nothing if the index has no row of it', async () => {
     onList().reply(200, page([sellerOfOrigin(OTHER)]));
     expect(await lookup()).toEqual({
       ok: true,
@@ -200,7 +200,7 @@ describe('settlements by address', () => {
   const onList = (address = PAY_TO) =>
     onAsked('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
 
-  test('are added up over rows; buyers may be the same, so the greatest count stands', async () => {
+  test('add up over rows; buyers may be the same, so the greatest count is taken', async () => {
     const lower = PAY_TO.toLowerCase();
     onList().reply(
       200,
@@ -225,7 +225,7 @@ describe('settlements by address', () => {
     });
   });
 
-  test('are none in the whole window where there is no row', async () => {
+  test('are none in the whole window if there is no row', async () => {
     onList().reply(200, page([]));
     expect(await lookup()).toMatchObject({
       ok: true,
@@ -233,7 +233,7 @@ describe('settlements by address', () => {
     });
   });
 
-  test('never count what others were paid, should the filter be ignored', async () => {
+  test('never include payments to others, should the filter be ignored', async () => {
     onList().reply(200, page([sellerByAddress('0x2222222222222222222222222222222222222222')]));
     expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
@@ -263,7 +263,7 @@ describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
     { result: { data: { json: 'text' } } },
     { result: { data: { json: [{ origin: 7 }] } } },
     { error: { json: { message: 'No procedure found on path', code: -32004 } } },
-  ])('answered with %j says so', async (answer) => {
+  ])('with the answer %j say so', async (answer) => {
     on().reply(200, JSON.stringify(answer));
     expect(await question()).toEqual({
       ok: false,
@@ -272,7 +272,7 @@ describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
     });
   });
 
-  test('answered with an error, too much or no JSON fails', async () => {
+  test('fail with an error, too much or bad JSON for an answer', async () => {
     on().reply(500, { error: { json: { message: 'x' } } });
     expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('500') });
     on().reply(200, `"${'x'.repeat(1024 * 1024)}"`);
@@ -284,7 +284,7 @@ describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
     expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('JSON') });
   });
 
-  test('asked while busy is asked once more', async () => {
+  test('are requested once more if the index is busy', async () => {
     on().reply(429, '', { 'retry-after': '0' });
     on().reply(503, '', { 'retry-after': '90' });
     expect(await question()).toMatchObject({ ok: false, quietMs: 90_000 });

@@ -85,7 +85,7 @@ function startTurns(runningScans = 0) {
   };
 }
 
-test('a block that asks for many waits behind one that asks for one', async () => {
+test('a block with many requests waits behind a block with one', async () => {
   const { enter, endNext, order } = startTurns(1);
   for (const n of [1, 2, 3, 4]) enter(`flood${n}.dev`, 'flood');
   enter('owner.dev', 'home');
@@ -115,7 +115,7 @@ test('a block that spent a second on handshakes within the hour goes behind all 
   expect(order.slice(-3)).toEqual(['e', 'forgiven', 'f']);
 });
 
-test('work that several blocks wait for has the best place that one of them gives', async () => {
+test('work that several blocks wait for has the best place among theirs', async () => {
   const { enter, endNext, order } = startTurns(1);
   enter('first.dev', 'hostile');
   await endNext(5_000);
@@ -128,7 +128,7 @@ test('work that several blocks wait for has the best place that one of them give
   expect(order).toEqual(['first', 'running', 'shared', 'others']);
 });
 
-test('eight run at once, and who cannot wait is sent away', async () => {
+test('eight run at once, and a caller that cannot wait is sent away', async () => {
   const { enter, order, refused, running, advance, turns } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
@@ -146,7 +146,7 @@ test('eight run at once, and who cannot wait is sent away', async () => {
   expect(refused).toEqual(['hasty', 'shop9']);
 });
 
-test('64 wait; whoever cannot wait long is sent away at once beyond them', async () => {
+test('64 wait; beyond them a caller that cannot wait long is sent away at once', async () => {
   const { enter, refused, turns } = startTurns();
   for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
   await settled();
@@ -167,7 +167,7 @@ test('a registrable domain is asked twice a second, however many names it has', 
   expect(times).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000]);
 });
 
-test('the customers of a host of sites are not one domain', async () => {
+test('the customers of a hosting domain do not count as one domain', async () => {
   const { dial, dialled } = startTurns();
   for (let n = 0; n < 6; n += 1) {
     void dial(`shop${n}.vercel.app`, `block ${n}`, `198.51.${100 + n}.1`);
@@ -191,7 +191,7 @@ test.each([
   expect(refused).toEqual([]);
 });
 
-test('who would wait over a second for the server is told so, and nothing is dialled', async () => {
+test('a caller that would wait over a second for the server is told so, and nothing is dialled', async () => {
   const { dial, dialled, advance } = startTurns();
   const calls = Array.from({ length: 6 }, (_value, n) =>
     dial(`shop${n}.dev`, `block ${n}`, '198.51.100.7', 1_000),
@@ -201,7 +201,7 @@ test('who would wait over a second for the server is told so, and nothing is dia
   expect(dialled).toHaveLength(4);
 });
 
-test('beside a scan, what is free opens one connection a second; after it, all go on', async () => {
+test('beside a scan, free requests open one connection a second; after it, all go on', async () => {
   const { dial, dialled, advance, state } = startTurns(1);
   for (let n = 0; n < 12; n += 1) {
     void dial(`shop${n}.dev`, `block ${n}`, `198.51.${100 + n}.1`);
@@ -264,7 +264,7 @@ test.each([
   },
 );
 
-test('webhooks of one domain that cost a second of handshakes go last, from whatever block they were asked for', async () => {
+test('webhooks of one domain that cost a second of handshakes go last, whichever block asked for them', async () => {
   const { enter, endNext, order, dial, dialled, advance } = startTurns(1);
   const of = (domain: string) => ({ kind: 'webhook', domain }) as const;
   enter('first.dev', 'block 1', undefined, of('hostile.com'));
@@ -288,7 +288,7 @@ test('webhooks of one domain that cost a second of handshakes go last, from what
   expect(times('a')).toEqual([0, 1_000, 2_000]);
 });
 
-test('urgent looks go before others, but not before their time where their block spent too much', async () => {
+test('urgent looks go first, but not before their time if their block spent too much', async () => {
   const { enter, endNext, order } = startTurns(1);
   const kind = 'look';
   enter('costly.dev', 'hostile', undefined, { kind });

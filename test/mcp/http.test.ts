@@ -51,7 +51,7 @@ describe('/mcp, 0.3.0', () => {
     expect(paid).toMatchObject([{ name: 'scan_origin', _meta: { 'agents-x402/priceUSD': 0.05 } }]);
   });
 
-  test('is a good seller by its own scan with --mcp', async () => {
+  test('is a good seller in its own scan with --mcp', async () => {
     const engine = await startEngine();
     const outcome = await engine.scan(address, NEWER, { mcp: { path: null } });
     const tool = outcome.observations.resources.probed.filter((one) => one.tool !== undefined);
@@ -62,7 +62,7 @@ describe('/mcp, 0.3.0', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  test('sells a scan once, over either of the two ways', async () => {
+  test('sells a scan once, over either transport', async () => {
     service.scanner.will('shop.example.com', { grade: 'B' });
     const asked = await call('scan_origin', { url: SHOP });
     expect(asked).toMatchObject({
@@ -92,7 +92,7 @@ describe('/mcp, 0.3.0', () => {
     expect(service.scanner.began).toHaveLength(1);
   });
 
-  test('takes nothing for what it refuses', async () => {
+  test('charges nothing for a refused call', async () => {
     const { value } = await call('scan_origin', { url: SHOP });
     const refused = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));
     expect(refused).toMatchObject({
@@ -105,7 +105,7 @@ describe('/mcp, 0.3.0', () => {
     });
   });
 
-  test('shows no origin whose owner opted out, and reports of the rest', async () => {
+  test('shows no origin whose owner opted out, and the reports of the rest', async () => {
     expect(await call('get_report', { url: SHOP })).toMatchObject({
       isError: true,
       value: { error: 'no_fresh_report' },
@@ -121,7 +121,7 @@ describe('/mcp, 0.3.0', () => {
   });
 });
 
-test('there is no /mcp in 0.1.0', async () => {
+test('is missing in 0.1.0', async () => {
   await using old = await startApp({ revision: '0.1.0' });
   expect((await old.post('/mcp', {})).statusCode).toBe(404);
 });

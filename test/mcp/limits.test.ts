@@ -24,7 +24,7 @@ async function letThrough(service: TestApp, call: Call, calls: number): Promise<
   return statuses.indexOf(429);
 }
 
-describe('a call counts in the bucket of the route that it stands for', () => {
+describe('a call counts in the bucket of its route', () => {
   test.each([
     ['preflight', { url: SHOP }, 30],
     ['get_report', { url: SHOP }, 30],
@@ -54,7 +54,7 @@ describe('a call counts in the bucket of the route that it stands for', () => {
     ).toBe(200);
   });
 
-  test('a payment that was not looked at may have been charged before', async () => {
+  test('a payment that was not read may have been charged before', async () => {
     await using service = await startApp();
     const call = { name: 'scan_origin', input: { url: SHOP }, payment: { nonsense: true } };
     expect(await letThrough(service, call, 61)).toBe(60);
@@ -76,7 +76,7 @@ describe('a call counts in the bucket of the route that it stands for', () => {
   );
 });
 
-describe('who may call an instance that listens for its machine alone', () => {
+describe('an instance that only its machine may call', () => {
   const call = { name: 'explain_check', input: { id: 'P1' } };
   const statusFrom = async (service: TestApp, headers: Record<string, string>) =>
     (await service.post('/mcp', messageOf(call), { ...HEADERS, ...headers })).statusCode;
@@ -86,7 +86,7 @@ describe('who may call an instance that listens for its machine alone', () => {
     'null',
     'http://localhost.evil.example',
     'http://192.168.1.5',
-  ])('no page of %s', async (origin) => {
+  ])('accepts no call from a page of %s', async (origin) => {
     await using service = await startApp();
     expect(await statusFrom(service, { origin })).toBe(403);
   });
@@ -97,12 +97,12 @@ describe('who may call an instance that listens for its machine alone', () => {
     'http://[::1]:3000',
     'https://api.scanner.example',
     'https://scanner.example',
-  ])('pages of %s', async (origin) => {
+  ])('accepts calls from pages of %s', async (origin) => {
     await using service = await startApp();
     expect(await statusFrom(service, { origin })).toBe(200);
   });
 
-  test('no name of others, and any page where all may call', async () => {
+  test('accepts no foreign name, and any page if all may call', async () => {
     await using service = await startApp();
     expect(await statusFrom(service, { host: 'evil.example' })).toBe(403);
     await using open = await startApp({ environment: { HOST: '0.0.0.0' } });
@@ -116,7 +116,7 @@ describe('answers that quote origins', () => {
     ['preflight', { url: SHOP }],
     ['validate_challenge', { challenge: { x402Version: 2 } }],
     ['search_directory', {}],
-  ])('%s says so', async (name, input) => {
+  ])('%s has a notice that says so', async (name, input) => {
     await using service = await startApp();
     await service.publish('shop.example.com');
     const { result } = (await callTool(service, { name, input })).json();
@@ -124,7 +124,7 @@ describe('answers that quote origins', () => {
     expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
   });
 
-  test('and so do the descriptions of their tools', async () => {
+  test('and their tool descriptions say so too', async () => {
     await using service = await startApp();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const { result } = (await service.post('/mcp', list, HEADERS)).json();
@@ -142,7 +142,7 @@ describe('answers that quote origins', () => {
   });
 });
 
-describe('input that no tool can read is the fault of its caller', () => {
+describe("input that no tool can read is the caller's fault", () => {
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const post = (service: TestApp, message: object) => {
     // JSON.stringify overflows the stack on what JSON.parse takes.

@@ -32,7 +32,7 @@ describe("Python's x402.mcp", needs(unavailable), () => {
     expect(JSON.parse(bought?.text ?? '')).toMatchObject({ grade: 'B', charged: true });
   });
 
-  test('pays nothing for what is free, or refused', async () => {
+  test('pays nothing for free or refused calls', async () => {
     await using service = await startApp();
     service.advance(Date.now() - service.now());
     const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;

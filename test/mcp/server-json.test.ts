@@ -12,7 +12,7 @@ const files = async () => ({
   server: await read('server.json'),
 });
 
-test('server.json names the package and its version, and nobody as its owner', async () => {
+test('server.json names the package and its version, and no owner', async () => {
   const { manifest, server } = await files();
   expect(server).toMatchObject({
     name: manifest.mcpName,
@@ -23,7 +23,7 @@ test('server.json names the package and its version, and nobody as its owner', a
   expect(manifest.mcpName).toBe('io.github.OWNER/x402-scan');
 });
 
-test('what publishes it names the owner in both files', async () => {
+test('the publishing script writes the owner into both files', async () => {
   const named = namePackage('Some-Shop/scanner', await files());
   expect(named.server['name']).toBe('io.github.Some-Shop/x402-scan');
   expect(named.server['name']).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
@@ -39,7 +39,7 @@ test('what publishes it names the owner in both files', async () => {
 });
 
 test.each(['', 'x402-scan', 'a/b/c', '-a/b', 'a b/c'])(
-  '%j is no repository',
+  '%j is not a repository',
   async (repository) => {
     const both = await files();
     expect(() => namePackage(repository, both)).toThrow('give OWNER/REPOSITORY');

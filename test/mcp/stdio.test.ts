@@ -70,7 +70,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('preflights a URL, and judges a challenge in hand', async () => {
+  test('preflights a URL, and judges a given challenge', async () => {
     const url = `${seller.url}/weather`;
     expect(await call('preflight', { url })).toMatchObject({ value: { verdict: 'go' } });
     const challenge = challengeOf(WEATHER, seller.url);
@@ -109,7 +109,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('judges the challenge of a tool in hand', async () => {
+  test('judges the challenge of a given tool', async () => {
     const inHand = async (more: object, url?: string) => {
       const challenge = toolChallenge(more);
       const { value } = await call('validate_challenge', { challenge, ...(url ? { url } : {}) });
@@ -124,7 +124,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('says what is wrong with a call', async () => {
+  test('reports what is wrong with a call', async () => {
     expect(await call('preflight', {})).toMatchObject({
       isError: true,
       value: { error: 'invalid_request' },

@@ -69,7 +69,7 @@ describe.each([
 ] as const)('%s', (_, start, lack) => {
   describe('an owner', needs(lack), () => {
     test.each(Object.entries(SURFACES))(
-      'who opts out is gone from %s at once, and back when he wants',
+      'who opts out is gone from %s at once, and back on request',
       async (_name, read) => {
         await using instances = await start();
         const { asked, told } = instances;
@@ -87,7 +87,7 @@ describe.each([
       },
     );
 
-    test('who opts out has no project, page or badge of his own', async () => {
+    test('who opts out has no project, page or badge', async () => {
       await using instances = await start();
       const { asked, told } = instances;
       await told.publish(HIDDEN, { grade: 'A', score: 95 });
@@ -114,7 +114,7 @@ describe.each([
       expect(await project()).toMatchObject({ displayName: HIDDEN, verified: true });
     });
 
-    test('who opts out is still in what was sold before', async () => {
+    test('who opts out is still in answers that were sold before', async () => {
       await using instances = await start();
       const { asked, told } = instances;
       await told.publish(HIDDEN);

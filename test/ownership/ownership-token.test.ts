@@ -7,7 +7,7 @@ import { startTokenOrigin } from './token-origin.ts';
 
 const MAX_TRIES = 100;
 
-test('a fetch tells what its handshakes cost, whatever the host serves', async () => {
+test('a fetch reports the cost of its handshakes, whatever the host serves', async () => {
   await using origin = await startTokenOrigin();
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
   const fetchToken = createTokenFetcher({

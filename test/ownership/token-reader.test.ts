@@ -71,7 +71,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
-test('all who wait share one fetch, which is one failure of each client', async () => {
+test('all waiting callers share one fetch, which counts as one failure of each client', async () => {
   await using reading = startReading();
   const { store, fetches, verification, clock } = reading;
   await verification.start(ORIGIN, OWNER);
@@ -90,7 +90,7 @@ test('all who wait share one fetch, which is one failure of each client', async 
   expect(clock.sleepers).toBe(0);
 });
 
-test('who asks while a fetch runs is answered by the next, which begins 10 s after it', async () => {
+test('a caller during a fetch is answered by the next one, which begins 10 s after it', async () => {
   await using reading = startReading();
   const { fetches, verification, clock } = reading;
   const { token } = await verification.start(ORIGIN, OWNER);
@@ -154,7 +154,7 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
   expect(fetches.at(-1)?.host).toBe('more.dev');
 });
 
-test('a reading of the last 10 s that found the token of a caller answers them at once', async () => {
+test("a reading of the last 10 s that found a caller's token answers it at once", async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
   const [here, there] = verifications;
@@ -182,7 +182,7 @@ test('a reading of the last 10 s that found the token of a caller answers them a
   expect(await others).toMatchObject({ verified: false, reason: 'mismatch' });
 });
 
-test('a reading that began before a confirm is not its failure', async () => {
+test('a reading that began before a confirm does not count as its failure', async () => {
   await using reading = startReading();
   const { store, fetches, verification, clock } = reading;
   await verification.start(ORIGIN, OWNER);
@@ -202,7 +202,7 @@ test('a reading that began before a confirm is not its failure', async () => {
   expect((await store.ownership.failedConfirms(pair)).used).toBe(1);
 });
 
-test('instances on one store fetch a host 10 s apart, and share what they find', async () => {
+test('instances on one store fetch a host 10 s apart, and share the tokens they find', async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
   const [here, there] = verifications;
@@ -231,7 +231,7 @@ test('instances on one store fetch a host 10 s apart, and share what they find',
   expect(fetches).toHaveLength(2);
 });
 
-test('a fault of ours reaches all who waited, and the next fetch begins anew', async () => {
+test('our fault reaches all who waited, and the next fetch begins anew', async () => {
   await using reading = startReading();
   const { fetches, read, clock } = reading;
   const reads = [read(ORIGIN, OWNER), read(ORIGIN, STRANGER)];
@@ -247,7 +247,7 @@ test('a fault of ours reaches all who waited, and the next fetch begins anew', a
   expect((await again).finding.kind).toBe('served');
 });
 
-test('nothing is fetched for a client that hung up before it was asked for', async () => {
+test('nothing is fetched for a client that disconnected before the fetch was requested', async () => {
   await using reading = startReading();
   const { fetches, read } = reading;
   const left = read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
@@ -256,7 +256,7 @@ test('nothing is fetched for a client that hung up before it was asked for', asy
   expect(fetches).toHaveLength(0);
 });
 
-test('nothing is fetched for those who hung up while they waited', async () => {
+test('nothing is fetched for clients that disconnected while they waited', async () => {
   await using reading = startReading();
   const { fetches, read, clock } = reading;
   const hangsUp = new AbortController();
@@ -279,7 +279,7 @@ test('nothing is fetched for those who hung up while they waited', async () => {
   expect((await next).finding.kind).toBe('served');
 });
 
-test('a service that stops sends those away whose fetch has not begun', async () => {
+test('a service that stops sends callers away whose fetch has not begun', async () => {
   await using reading = startReading();
   const { fetches, read, stopping } = reading;
   const running = read(ORIGIN, OWNER);

@@ -48,7 +48,7 @@ async function command(node: string, args: readonly string[]) {
   );
 }
 
-test('is under 5 MB, brings next to nothing along, and leaves the checkout as it was', async () => {
+test('the package is under 5 MB, adds few dependencies, and leaves the checkout unchanged', async () => {
   const root = join(packed.folder, 'node_modules');
   const brought = (await readdir(root)).filter((name) => !name.startsWith('.'));
   expect(['x402-scan', ...BROUGHT_ALONG]).toEqual(expect.arrayContaining(brought));
@@ -64,7 +64,7 @@ test('is under 5 MB, brings next to nothing along, and leaves the checkout as it
   expect(await readdir(packed.checkout)).not.toContain('.package.checkout.json');
 });
 
-test('judges a recording with the same bytes as the sources', async () => {
+test('the package judges a recording with the same bytes as the sources', async () => {
   const args = ['scan', '--from', RECORDING, '--format', 'json'];
   const { code, stdout } = await command(process.execPath, args);
   expect(code).toBe(0);
@@ -74,7 +74,7 @@ test('judges a recording with the same bytes as the sources', async () => {
   expect(stdout).toBe(sources.stdout);
 });
 
-test('scans an origin, workers and all', async () => {
+test('the package scans an origin, with its worker threads', async () => {
   const { code, stdout } = await command(process.execPath, [
     ...['scan', 'http://127.0.0.1:1', '--allow-private', '--offline', '--format', 'json'],
   ]);
@@ -83,7 +83,7 @@ test('scans an origin, workers and all', async () => {
   expect(JSON.parse(stdout).results).toHaveLength(25);
 });
 
-test('calls the tools of an MCP seller, and serves its own', async () => {
+test('the package calls the tools of an MCP seller, and serves its own', async () => {
   const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp() } });
   const args = ['scan', seller.url, '--mcp', '--allow-private', '--offline', '--format', 'json'];
   const { code, stdout } = await command(process.execPath, args);
@@ -100,19 +100,19 @@ test('calls the tools of an MCP seller, and serves its own', async () => {
   await client.close();
 });
 
-test('says how it is called, and not how a clone is', async () => {
+test('the help of the package names its own command, not that of a clone', async () => {
   const { stdout } = await command(process.execPath, ['--help']);
   expect(stdout).toMatch(/^usage: x402-scan scan <origin> \[flags\]/);
   const { stderr } = await command(process.execPath, ['scan', '--loud']);
   expect(stderr).toContain('x402-scan scan --help lists the flags');
 });
 
-test('explains a check', async () => {
+test('the package explains a check', async () => {
   const { stdout } = await command(process.execPath, ['explain', 'p6']);
   expect(stdout).toMatch(/^P6 Price integrity \(price-integrity/);
 });
 
-test('prints a patch', async () => {
+test('the package prints a patch', async () => {
   const { code, stdout } = await command(process.execPath, ['explain', 'P2', '--stack', 'hono']);
   expect(code).toBe(0);
   expect(stdout).toContain("import { paymentMiddleware } from '@x402/hono';");
@@ -145,7 +145,7 @@ async function useLibrary(node: string): Promise<unknown> {
 
 const LIBRARY_SAYS = [25, 'F', 'OriginRefused', 'goes on', true, 'no-go'];
 
-test('is a library', async () => {
+test('the package is a library', async () => {
   expect(await useLibrary(process.execPath)).toEqual(LIBRARY_SAYS);
 });
 
@@ -161,7 +161,7 @@ const COMPILER = {
   types: [],
 };
 
-test('compiles in a program of TypeScript', async () => {
+test('the package compiles in a TypeScript program', async () => {
   const program = `
     import { judge, type Preflight, preflight, type ScanReport, scan } from 'x402-scan';
     const report: ScanReport = await scan('api.example.com', { offline: true, signal: new AbortController().signal });
@@ -185,7 +185,7 @@ test('compiles in a program of TypeScript', async () => {
 describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
   const node = 'unavailable' in oldest ? '' : oldest.bin('node');
 
-  test('is the library', async () => {
+  test('the package is the library', async () => {
     expect(await useLibrary(node)).toEqual(LIBRARY_SAYS);
   });
 
@@ -197,13 +197,13 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
     ['openapi', ['openapi', RECORDING], 1, 'S1'],
     ['capture', ['capture', '--from', RECORDING, '--output', 'captured.json'], 0, 'captured.json'],
     ['mcp', ['mcp'], 0, ''],
-  ])('runs %s', async (_name, args, code, words) => {
+  ])('the package runs %s', async (_name, args, code, words) => {
     const seen = await command(node, args);
     expect(seen).toMatchObject({ code, stderr: '' });
     expect(seen.stdout).toContain(words);
   });
 
-  test('runs pay-test', async () => {
+  test('the package runs pay-test', async () => {
     const port = await freePort();
     const start = craftedSeller({ port, flaw: 'T7' });
     const args = ['pay-test', `http://127.0.0.1:${port}`, '--start', start, '--only', 'T1,T7'];
@@ -212,7 +212,7 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
     expect(stdout).toContain('FAIL    T7 replay, GET /weather');
   });
 
-  test('runs diff', async () => {
+  test('the package runs diff', async () => {
     const output = join(packed.folder, 'report.json');
     await command(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
     const { code, stdout } = await command(node, ['diff', output, output]);
@@ -220,20 +220,16 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
   });
 });
 
-describe(
-  'on a Node before that',
-  needs('unavailable' in tooOld ? tooOld.unavailable : null),
-  () => {
-    test('says so in one line', async () => {
-      if ('unavailable' in tooOld) return;
-      const { code, stdout, stderr } = await command(tooOld.bin('node'), ['scan', 'example.com']);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
-    });
-  },
-);
+describe('on an older Node', needs('unavailable' in tooOld ? tooOld.unavailable : null), () => {
+  test('the package says in one line that Node is too old', async () => {
+    if ('unavailable' in tooOld) return;
+    const { code, stdout, stderr } = await command(tooOld.bin('node'), ['scan', 'example.com']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
+  });
+});
 
-describe('outside judges', needs('unavailable' in judge ? judge.unavailable : null), () => {
+describe('an outside judge:', needs('unavailable' in judge ? judge.unavailable : null), () => {
   test('publint finds nothing', async () => {
     if ('unavailable' in judge) return;
     const args = [join(packed.folder, 'node_modules/x402-scan'), '--strict'];

@@ -100,7 +100,7 @@ describe('document', () => {
     expect('evidence' in reading ? reading.evidence : '').toContain(evidence);
   });
 
-  it('hands over answer and text of what is there', () => {
+  it('hands over answer and text of an existing document', () => {
     expect(document(answer(200, '# Name'))).toMatchObject({
       path: '/llms.txt',
       body: '# Name',
@@ -108,7 +108,7 @@ describe('document', () => {
     });
   });
 
-  it('says where a redirect that was not followed leads, in visible characters', () => {
+  it('names the target of a redirect that was not followed, in visible characters', () => {
     const refusedRedirect = { to: 'https://other.example/\u202Ex', why: 'another origin' };
     expect(document(answer(302, '', {}, { refusedRedirect }))).toMatchObject({
       state: 'absent',
@@ -117,7 +117,7 @@ describe('document', () => {
     });
   });
 
-  it('finds the page for any path before it finds HTML', () => {
+  it('recognises the page for any path before it recognises HTML', () => {
     expect(document(html(200, PAGE), html(200, PAGE)).state).toBe('soft-404');
     expect(document(html(404, PAGE), html(404, PAGE)).state).toBe('absent');
   });
@@ -161,7 +161,7 @@ describe('sameBody', () => {
     );
   });
 
-  it('leaves out the path that was asked for before a redirect', () => {
+  it('leaves out the requested path before a redirect', () => {
     const login = (path: string) => {
       const redirects = [{ url: `${ORIGIN}${path}`, status: 302, location: '/login' }];
       return answer(200, `Sign in to see ${path}`, {}, { url: `${ORIGIN}/login`, redirects });
@@ -201,7 +201,7 @@ describe('openapi', () => {
     });
   const good = answer(200, openApiDocument());
 
-  it('is found at the canonical path, whatever stands elsewhere', () => {
+  it('is found at the canonical path, whatever is elsewhere', () => {
     expect(find(good, alternate('/swagger.json', good))).toMatchObject({
       state: 'found',
       path: '/openapi.json',
@@ -215,7 +215,7 @@ describe('openapi', () => {
     ['other JSON', answer(200, { error: 'not found' })],
     ['Swagger 2', answer(200, { swagger: '2.0', paths: { '/x': {} } })],
     ['a document without paths', answer(200, { openapi: '3.1.0' })],
-  ])('is found elsewhere where the canonical path has %s', (_, canonical) => {
+  ])('is found elsewhere if the canonical path has %s', (_, canonical) => {
     expect(find(canonical, alternate('/api/openapi.json', good))).toMatchObject({
       state: 'found',
       path: '/api/openapi.json',
@@ -223,7 +223,7 @@ describe('openapi', () => {
     });
   });
 
-  it('is what there is, if nothing usable stands anywhere', () => {
+  it('is the best of what exists, if nothing usable is anywhere', () => {
     expect(find(answer(200, { swagger: '2.0' }))).toMatchObject({ facts: { swagger: true } });
     expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
   });
@@ -237,7 +237,7 @@ describe('openapi', () => {
     expect(find(NOT_FOUND, alternate('/openapi.yaml', good)).state).toBe('found');
   });
 
-  it('says what was seen where there is none', () => {
+  it('states the evidence if there is none', () => {
     const reading = find(answer(200, '{"openapi":'), alternate('/swagger.json', answer(200, [])));
     expect(reading).toEqual({
       state: 'none',
@@ -273,11 +273,11 @@ describe('manifest', () => {
     ['HTML', html(200, PAGE)],
     ['no JSON', answer(200, 'x402')],
     ['an unknown shape', answer(200, { hello: 'world' })],
-  ])('is found under .json where the canonical path has %s', (_, canonical) => {
+  ])('is found under .json if the canonical path has %s', (_, canonical) => {
     expect(find(canonical, good)).toMatchObject({ canonical: false, facts: { shape: 'list' } });
   });
 
-  it('is of unknown shape, or none, in words', () => {
+  it('is of unknown shape, or missing, in words', () => {
     expect(find(answer(200, { hello: 1 }))).toMatchObject({ facts: { shape: 'unknown' } });
     expect(find(answer(200, 'x402'))).toEqual({
       state: 'none',
@@ -315,13 +315,13 @@ describe('sameOrigin', () => {
     'mailto:a@seller.example',
     'https://[',
     `/${'x'.repeat(3_000)}`,
-  ])('%s is not', (reference) => {
+  ])('%s is not on the origin', (reference) => {
     expect(kit.sameOrigin(ORIGIN, reference)).toBeNull();
   });
 });
 
-describe('what a kit says', () => {
-  it('quotes and shows', () => {
+describe('the words of a kit', () => {
+  it('quote and show values', () => {
     expect(kit.quote('a\u202E"b"')).toBe('"a\\"b\\""');
     expect(kit.quote('x'.repeat(100))).toHaveLength(82);
     expect(kit.quote('abcdef', 3)).toBe('"ab…"');
@@ -329,20 +329,20 @@ describe('what a kit says', () => {
     expect(kit.show(undefined)).toBe('missing');
   });
 
-  it('names failures', () => {
+  it('name failures', () => {
     const given = failure('tls-expired', 'expired on 2026-01-01');
     if (given.ok) throw new Error('A failure is no answer.');
     expect(kit.failure('GET /', given)).toBe('GET /: tls-expired (expired on 2026-01-01)');
   });
 
-  it('reads headers by lower-case name', () => {
+  it('have headers by lower-case name', () => {
     const { data } = answer(200, 'x', { link: ['</a>', '</b>'] });
     expect(kit.header(data, 'link')).toBe('</a>');
     expect(kit.headers(data, 'link')).toEqual(['</a>', '</b>']);
     expect(kit.header(data, 'none')).toBeNull();
   });
 
-  it('finds the resources that challenged', () => {
+  it('count the resources that challenged', () => {
     const found = kit.challenged(
       resources([resource(), resource({ path: '/free', get: answer(200), head: [] })]),
     );

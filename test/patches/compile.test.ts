@@ -109,10 +109,10 @@ function complaints(command: string, args: readonly string[]): Promise<string> {
 }
 
 describe(
-  'against the official packages',
+  'a patch compiles against the official packages',
   needs('unavailable' in packages ? packages.unavailable : null),
   () => {
-    test('Express, Hono and Next patches type-check', { timeout: COMPILE_TIMEOUT_MS }, async () => {
+    test('for Express, Hono and Next', { timeout: COMPILE_TIMEOUT_MS }, async () => {
       if ('unavailable' in packages) return;
       // Beside the packages, where the compiler looks for them.
       const into = await mkdtemp(join(packages.folder, 'patches-'));
@@ -162,13 +162,13 @@ describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
   });
 });
 
-test('documents that nginx serves as files are JSON where they say so', () => {
+test('a document that nginx serves as a file is valid JSON if it says so', () => {
   const files = sources(['nginx'], 'json');
   expect(files.length).toBeGreaterThan(2);
   for (const { code } of files) expect(() => JSON.parse(code)).not.toThrow();
 });
 
-test('no hostile value brings a line of its own', () => {
+test('a hostile value adds no line to a patch', () => {
   for (const path of HOSTILE_PATHS) {
     for (const stack of STACKS) {
       const values = readPatchValues(report({ path }));

@@ -23,7 +23,7 @@ function codeOf(patch: Patch | undefined): string {
 }
 
 describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id, impl) => {
-  test.each(STACKS)('has a patch for %s, or one line why not', (stack) => {
+  test.each(STACKS)('has a patch for %s, or one line with the reason why not', (stack) => {
     const found = patchesFor(id, stack, placeholderValues(id));
     expect(found?.patches.length).toBeGreaterThan(0);
     for (const { patch } of found?.patches ?? []) {
@@ -32,7 +32,7 @@ describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id,
     }
   });
 
-  test('has one patch for each outcome, and names no outcome that it has not', () => {
+  test('has one patch for each outcome, and names only outcomes of its check', () => {
     const outcomes = checks.find((one) => one.impl === impl)?.definition.outcomes ?? [];
     expect(outcomes.length).toBeGreaterThan(1);
     for (const outcome of outcomes) {
@@ -43,11 +43,11 @@ describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id,
   });
 });
 
-test('nothing for standing: others serve what it looks at', () => {
+test('a standing check has no patch, because others serve what it looks at', () => {
   expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 
-test('every stack but nginx mends all that is code', () => {
+test("every stack but nginx has a patch for each check of the seller's code", () => {
   for (const { id } of SELLERS_OWN.filter((one) => one.id !== 'P1')) {
     for (const stack of STACKS.filter((one) => one !== 'nginx')) {
       const patches = patchesFor(id, stack, PLACEHOLDERS)?.patches ?? [];
@@ -78,7 +78,7 @@ describe('values', () => {
     expect(readPatchValues(report({ amount })).routes[0].price).toBe(price);
   });
 
-  test('stay placeholders where a report does not know them', () => {
+  test('stay placeholders if a report does not know them', () => {
     const values = readPatchValues({ origin: 'https://api.example.com', results: [] });
     expect(values).toEqual({
       ...PLACEHOLDERS,
@@ -98,12 +98,12 @@ describe('values', () => {
     });
   });
 
-  test('a recipient that P7 faults is none to copy', () => {
+  test('do not include a recipient that P7 faults', () => {
     expect(readPatchValues(report({ p7: 'bad-checksum' })).routes[0].payTo).toBe('<payTo>');
   });
 });
 
-test.each(HOSTILE_PATHS)('nginx and names of files get no %j', (path) => {
+test.each(HOSTILE_PATHS)('%j is not written into nginx and names of files', (path) => {
   const values = readPatchValues(report({ path }));
   for (const topicCheck of ['P4', 'P5']) {
     const found = patchesFor(topicCheck, 'nginx', values);
@@ -134,13 +134,13 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stac
     go: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
   };
 
-  test('are the declared ones, all of them, never a path that was asked', () => {
+  test('are all the declared ones, and never a requested path', () => {
     const values = readPatchValues(report({ paid: TEMPLATES.map((path) => paidRoute(path)) }));
     for (const id of GUARDING) expect(codes(id, stack, values)).not.toContain('/example');
     for (const path of written[stack] ?? []) expect(codes('P2', stack, values)).toContain(path);
   });
 
-  test('cannot run where nothing declares them, and name what was asked', () => {
+  test('are not code if nothing declares them, and name the requested paths', () => {
     const values = readPatchValues(report({ path: null }));
     for (const id of ['P2', 'P5', 'S5']) {
       expect(codes(id, stack, values)).toContain('<route> behind /weather/example: define ROUTE');
@@ -149,7 +149,7 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stac
     }
   });
 
-  test('name sign-ins as something that is left to guard', () => {
+  test('name sign-ins as paths that still need a guard', () => {
     const { routes, ...rest } = report();
     if (!routes) throw new Error('no routes');
     const signIn = [{ method: 'GET', template: '/profile' }];
@@ -157,13 +157,13 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stac
     if (stack !== 'next') expect(codes('P2', stack, values)).toContain('/profile');
   });
 
-  test('say what to install', () => {
+  test('come with the command that installs the packages', () => {
     const values = readPatchValues(report());
     expect(codes('P2', stack, values)).toMatch(/(?:npm install|pip install|go get) \S+/);
   });
 });
 
-test('a document is not served free where its path is sold', () => {
+test('do not serve a document free if its path is sold', () => {
   const values = readPatchValues(report({ path: '/' }));
   for (const stack of STACKS) {
     for (const { patch } of patchesFor('S9', stack, values)?.patches ?? []) {
@@ -172,7 +172,7 @@ test('a document is not served free where its path is sold', () => {
   }
 });
 
-test('a manifest has the version member that its check asks for', () => {
+test('put the version member that its check requires into a manifest', () => {
   const code = codes('S6', 'nginx', readPatchValues(report()));
   expect(code).toContain('"x402Version": 2');
   expect(code).not.toContain('"version"');

@@ -12,7 +12,7 @@ import { idsWith, payTest, SHORT } from './run.ts';
 const TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 
-test('a seller that ends before it listens is told with its words', {
+test('the report quotes a seller that ends before it listens', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await expect(payTest({ start: 'echo "Error: no database" >&2; exit 3' })).rejects.toThrow(
@@ -20,7 +20,7 @@ test('a seller that ends before it listens is told with its words', {
   );
 });
 
-test('a seller that never answers is told, and left no process', {
+test('the report names a seller that never answers, and no process of it is left', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const timing = { ...SHORT, answerMs: 1_000 };
@@ -32,7 +32,9 @@ test('a seller that never answers is told, and left no process', {
   await expect.poll(() => isListening(own)).toBe(false);
 });
 
-test('a seller that delivers and never asks is one finding', { timeout: TIMEOUT_MS }, async () => {
+test('the report has one finding for a seller that delivers and never asks for payment', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await expect(
     payTest({ variables: ['NOBODY_READS_THIS'], seller: { flaw: 'T4' } }),
   ).rejects.toThrow('delivers without asking this facilitator');
@@ -43,7 +45,7 @@ describe.each([
   [{ flaw: 'dies' }, 'ends the process of the seller'],
   [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks'],
 ] as const)('a seller %j', (seller, words) => {
-  test('fails T1, and is paid by no other trial', { timeout: TIMEOUT_MS }, async () => {
+  test('fails T1, and no other trial pays it', { timeout: TIMEOUT_MS }, async () => {
     const timing = 'hangs' in seller ? { ...SHORT, answerMs: 3_000 } : SHORT;
     const tested = await payTest({ timing, seller });
     expect(idsWith(tested, 'fail')).toEqual(['T1']);
@@ -60,7 +62,7 @@ test.each([
   [['--fail-on', 'warn'], 1],
   [[], 0],
 ])(
-  'the command exits for a failed T1 with %j: %d',
+  'makes the command exit for a failed T1 with %j: %d',
   { timeout: TIMEOUT_MS },
   async (flags, code) => {
     const port = await freePort();
@@ -74,7 +76,7 @@ test.each([
   },
 );
 
-test('a run that is given up leaves no process', { timeout: TIMEOUT_MS }, async () => {
+test('an aborted run leaves no process', { timeout: TIMEOUT_MS }, async () => {
   const port = await freePort();
   const target = `http://127.0.0.1:${port}`;
   const giving = new AbortController();
@@ -89,7 +91,7 @@ test('a run that is given up leaves no process', { timeout: TIMEOUT_MS }, async 
   await expect.poll(() => isListening(own)).toBe(false);
 });
 
-test('the command exits 2 for an address of others', { timeout: TIMEOUT_MS }, async () => {
+test('the command exits 2 for an address of another machine', { timeout: TIMEOUT_MS }, async () => {
   const args = ['src/cli/main.ts', 'pay-test', 'http://93.184.216.34', '--start', 'exit 1'];
   const failed = await run(process.execPath, args).catch(
     (error: { code: number; stderr: string }) => error,
@@ -98,7 +100,7 @@ test('the command exits 2 for an address of others', { timeout: TIMEOUT_MS }, as
   expect(failed.stderr).toContain('loopback and private addresses alone');
 });
 
-test('the address of the facilitator stands on a line of its own', {
+test('the address of the facilitator is on a line of its own', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const lines: string[] = [];

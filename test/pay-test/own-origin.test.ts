@@ -27,7 +27,7 @@ const SELLER = `
   }).listen(Number(PORT), '127.0.0.1');
 `;
 
-test('a redirect or a document of the seller leads to no other origin', {
+test('the run follows no redirect and no document of the seller to another origin', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
@@ -72,7 +72,9 @@ const WATCHED = `
   };
 `;
 
-test('a redirect to a public address is not followed', { timeout: TIMEOUT_MS }, async () => {
+test('the run does not follow a redirect to a public address', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
   const [seller, watched, dialled] = ['seller.mjs', 'watched.mjs', 'dialled'].map((name) =>
     join(folder, name),

@@ -29,11 +29,14 @@ test.each([
   ['extensions', SOLD, { extensions: { bazaar: { example: SOLD } } }, false],
   ['a challenge in a member', SOLD, { challenge: { accepts: [], extensions: SOLD } }, false],
   ['no JSON', SOLD, 'pay first', false],
-] as const)('a refusal holds %s: %#', (_what, sold, refusal, isHeld) => {
-  expect(hasPaidPart(answer(sold), answer(refusal).body, 2)).toBe(isHeld);
-});
+] as const)(
+  'the reader recognises whether a refusal holds %s: %#',
+  (_what, sold, refusal, isHeld) => {
+    expect(hasPaidPart(answer(sold), answer(refusal).body, 2)).toBe(isHeld);
+  },
+);
 
-test('only version 1 has outputSchema', () => {
+test('the reader leaves out outputSchema only in version 1', () => {
   const refusal = answer({ outputSchema: SOLD }).body;
   expect(hasPaidPart(answer(SOLD), refusal, 1)).toBe(false);
   expect(hasPaidPart(answer(SOLD), refusal, 2)).toBe(true);

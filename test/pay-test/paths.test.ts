@@ -26,7 +26,7 @@ test.each([
   expect(pathsOf('GET', '/v1/ledger?a=1')).toContain(spelling);
 });
 
-test('each spelling of a path of one segment can be sent', () => {
+test('the client can send each spelling of a path of one segment', () => {
   const paths = pathsOf('GET', '/ledger');
   expect(paths).toEqual(expect.arrayContaining(['/\\ledger', '/%2fledger', '/%5cledger']));
   expect(paths.filter((path) => !path.startsWith('/') && !path.startsWith(ORIGIN))).toEqual([]);

@@ -12,7 +12,7 @@ test.each([
   'fd00::1',
   'fc00::1',
   '::ffff:127.0.0.1',
-])('%s is one’s own', (address) => expect(isOwnAddress(address)).toBe(true));
+])("%s is the user's own machine", (address) => expect(isOwnAddress(address)).toBe(true));
 
 test.each([
   '8.8.8.8',
@@ -25,14 +25,14 @@ test.each([
   '::ffff:8.8.8.8',
   'fd00::1%eth0',
   'localhost',
-])('%s is not', (address) => expect(isOwnAddress(address)).toBe(false));
+])("%s is not the user's own machine", (address) => expect(isOwnAddress(address)).toBe(false));
 
 const at =
   (...addresses: readonly string[]) =>
   async () =>
     addresses.map((address) => ({ address, family: 4 as const }));
 
-test('every address of a name has to be', async () => {
+test("every address of a name must be the user's own", async () => {
   await expect(resolveTarget('http://shop.test', at('10.0.0.1', '8.8.8.8'))).rejects.toThrow(
     '8.8.8.8',
   );
@@ -43,7 +43,7 @@ test('every address of a name has to be', async () => {
 });
 
 test.each(['ftp://127.0.0.1', 'http://user@127.0.0.1', ''])(
-  '%j is no address of a seller',
+  '%j is not an address of a seller',
   async (typed) => {
     await expect(resolveTarget(typed)).rejects.toThrow('give the address of your seller');
   },

@@ -51,7 +51,7 @@ const GIFTS = [
 ];
 
 test.each(FLAWS)(
-  'the flaw %s is found by %s alone: %s',
+  'the flaw %s is found only by %s: %s',
   {
     timeout: TIMEOUT_MS,
   },
@@ -72,7 +72,7 @@ test.each(FLAWS)(
 test.each([
   ['T16', 'T16'],
   ['T5-preview', 'T5'],
-])('of version 1, the flaw %s is found by %s alone', { timeout: TIMEOUT_MS }, async (flaw, id) => {
+])('in version 1, the flaw %s is found only by %s', { timeout: TIMEOUT_MS }, async (flaw, id) => {
   const tested = await payTest({ seller: { version: 1, flaw } });
   expect(idsWith(tested, 'fail', 'warn')).toEqual([id]);
   expect(idsWith(tested, 'not_run')).toEqual(['T9', ...ONLY_VERSION_2]);
@@ -117,7 +117,7 @@ describe('the example of the bazaar extension', () => {
   );
 });
 
-test('a run of some trials shows those alone', { timeout: TIMEOUT_MS }, async () => {
+test('a run of some trials shows only those', { timeout: TIMEOUT_MS }, async () => {
   const report = await payTest({ only: ['T7', 'T13'] });
   expect(report.trials.map(({ id, status }) => [id, status])).toEqual([
     ['T7', 'pass'],

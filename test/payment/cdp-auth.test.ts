@@ -61,7 +61,7 @@ describe.each(FORMS)('%s', (_form, secret, alg, publicKey) => {
   });
 });
 
-test('another key, or a changed claim, does not verify', async () => {
+test('a token with another key, or a changed claim, does not verify', async () => {
   const { settle = '' } = await tokensOf(pkcs8);
   const [head, , signature] = settle.split('.');
   const claims = Buffer.from(JSON.stringify({ sub: 'another' })).toString('base64url');
@@ -77,7 +77,7 @@ test.each([
   ['an RSA key', pem(generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey)],
   ['a public key', String(p256.publicKey.export({ type: 'spki', format: 'pem' }))],
   ['a PEM cut short', pkcs8.slice(0, 80)],
-])('%s is no key', (_what, secret) => {
+])('%s is not a key', (_what, secret) => {
   expect(cdpPrivateKey(secret)).toBeNull();
 });
 

@@ -54,7 +54,7 @@ async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${
 }
 
 describe('a look at the chain', () => {
-  test('asks for the receipt of a known transaction first, and needs nothing more', async () => {
+  test('asks for the receipt of a known transaction first, and sends nothing more', async () => {
     const payment = paymentOf(nowSec + 300);
     await using node = await startStubNode({
       eth_getTransactionReceipt: () => receiptOf(useOf(payment)),
@@ -64,7 +64,7 @@ describe('a look at the chain', () => {
     expect(node.asked).toEqual(['eth_getTransactionReceipt']);
   });
 
-  test('reads a receipt of any size: a payer can pad the transaction that spends his nonce', async () => {
+  test('reads a receipt of any size: a payer can pad the transaction that spends their nonce', async () => {
     const payment = paymentOf(nowSec + 300);
     const receipt = receiptOf(useOf(payment));
     const [used] = receipt.logs;
@@ -101,7 +101,7 @@ describe('a look at the chain', () => {
     },
   );
 
-  test('takes no transaction for proof that used another nonce', async () => {
+  test('does not accept a transaction that used another nonce', async () => {
     const payment = paymentOf(nowSec + 300);
     await using node = await startStubNode({
       eth_getBlockByNumber: blocksUntil(() => nowSec),
@@ -125,7 +125,7 @@ describe('a look at the chain', () => {
     expect(found).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
   });
 
-  test('that fails says what failed, and holds nothing of the address but its host', async () => {
+  test('that fails says why, and shows only the host of the address', async () => {
     await using node = await startStubNode({
       eth_getBlockByNumber: () => {
         throw new RpcError(-32_000, `upstream ${node.rpcUrl} is down`);
@@ -137,7 +137,7 @@ describe('a look at the chain', () => {
 });
 
 describe('with a chain to ask, a payment', () => {
-  test('whose node stands still is never failed: two days on it is the payer’s', async () => {
+  test('is never failed while the node stands still: after two days the payer is not charged', async () => {
     const payer = newPayer();
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
@@ -165,7 +165,7 @@ describe('with a chain to ask, a payment', () => {
   });
 });
 
-describe('a facilitator that says it settled', () => {
+describe('after a facilitator says it settled', () => {
   test.each([
     ['and names the transaction of another payment is not believed', false, 503],
     ['and names one that pays us is', true, 200],
@@ -197,7 +197,7 @@ describe('a success whose transaction the node does not have', () => {
     eth_call: () => unused,
   };
 
-  test('is in doubt, and nothing is given away', async () => {
+  test('is in doubt, and nothing is delivered', async () => {
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
     const facilitator = stubFacilitator();
@@ -213,7 +213,7 @@ describe('a success whose transaction the node does not have', () => {
     expect(shop.published).toHaveLength(0);
   });
 
-  test('is believed once the node has it: it may learn of a block late', async () => {
+  test('is believed once the node has it: a node may learn of a block late', async () => {
     const payer = newPayer();
     const signed = await payer.sign({ value: PRICE });
     const { nonce } = signed;
@@ -253,7 +253,7 @@ describe('at the start, a node', () => {
     await expect(starting).rejects.toThrow(message);
   });
 
-  test('that does not answer closes the till until it was checked', async () => {
+  test('that does not answer stops paid calls until it was checked', async () => {
     await using node = await startStubNode({});
     await using shop = await startShop({
       facilitator: stubFacilitator(),

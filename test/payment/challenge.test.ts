@@ -42,19 +42,19 @@ function challengesOf(revision: RevisionName) {
 describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (revision) => {
   const challenges = challengesOf(revision);
 
-  test('are those that the revision sells', () => {
+  test('are those of the routes that the revision sells', () => {
     const expected = { '0.1.0': ['scan', 'report'], '0.3.0': ['scan', 'export', 'changes'] };
     expect(challenges.map(([operation]) => operation)).toEqual(expected[revision]);
   });
 
-  test.each(challenges)('%s: header and body say exactly the same', (_name, { challenge }) => {
+  test.each(challenges)('%s: header and body have the same content', (_name, { challenge }) => {
     const header = challenge.headers['payment-required'] ?? '';
     expect(Buffer.from(header, 'base64').toString()).toBe(challenge.body);
     expect(header.length).toBeLessThan(4_096);
     expect(challenge.headers['cache-control']).toBe('no-store');
   });
 
-  test.each(challenges)('%s: official types take it', (_name, { required, route, offer }) => {
+  test.each(challenges)('%s: the official types accept it', (_name, { required, route, offer }) => {
     expect(parsePaymentRequired(required).success).toBe(true);
     expect(required.resource.url).toBe(`https://api.scanner.example${route.path}`);
     expect(required.error).toMatch(/^authorization_expired: x+$/);
@@ -70,12 +70,17 @@ describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (rev
     });
   });
 
-  test.each(challenges)('%s: discovery keeps its own schema', (_name, { required, route }) => {
-    const { bazaar, 'payment-identifier': identifier } = required.extensions ?? {};
-    expect(validateDiscoveryExtension(bazaar as DiscoveryExtension)).toMatchObject({ valid: true });
-    expect(bazaar).toMatchObject({ info: { input: { method: route.method } } });
-    expect(identifier).toMatchObject({ info: { required: false } });
-  });
+  test.each(challenges)(
+    '%s: the discovery extension keeps its own schema',
+    (_name, { required, route }) => {
+      const { bazaar, 'payment-identifier': identifier } = required.extensions ?? {};
+      expect(validateDiscoveryExtension(bazaar as DiscoveryExtension)).toMatchObject({
+        valid: true,
+      });
+      expect(bazaar).toMatchObject({ info: { input: { method: route.method } } });
+      expect(identifier).toMatchObject({ info: { required: false } });
+    },
+  );
 });
 
 test('a challenge that clients could not echo stops the start', () => {
@@ -93,7 +98,7 @@ test('a challenge that clients could not echo stops the start', () => {
   );
 });
 
-test('a settlement is told as official clients read it', () => {
+test('official clients can read the answer about a settlement', () => {
   const payer = '0x1111111111111111111111111111111111111111';
   const read = (notice: Parameters<typeof encodeSettlement>[0]) =>
     JSON.parse(Buffer.from(encodeSettlement(notice), 'base64').toString());

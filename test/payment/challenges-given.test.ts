@@ -36,7 +36,7 @@ describe('without a payment', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('URLs come from configuration, whatever Host says', async () => {
+  test('a URL comes from configuration, whatever Host says', async () => {
     const { request } = await import('undici');
     const { headers } = await request(`${shop.url}/list`, { headers: { host: 'evil.example' } });
     const required = Buffer.from(String(headers['payment-required']), 'base64').toString();
@@ -44,7 +44,7 @@ describe('without a payment', () => {
     expect(required).not.toContain('evil');
   });
 
-  test('HEAD on a paid GET is a challenge even with a payment, and works for nobody', async () => {
+  test('HEAD on a paid GET is a challenge even with a payment, and starts no work', async () => {
     const { header } = await payer.sign({ value: PRICE });
     for (const headers of [{}, { 'payment-signature': header }]) {
       const response = await fetch(`${shop.url}/list`, { method: 'HEAD', headers });
@@ -101,7 +101,7 @@ describe('a payment that does not fit', () => {
   ];
 
   test.each(cases)(
-    '%s: 402 that names it, and nothing is claimed',
+    'has %s: 402 that names it, and nothing is claimed',
     async (_name, options, code) => {
       facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
       const asked = facilitator.verified.length;
@@ -117,7 +117,7 @@ describe('a payment that does not fit', () => {
     },
   );
 
-  test('a payload of another kind of chain is told the network, before its form is looked at', async () => {
+  test('is for another kind of chain: 402 that names the network, before its form is read', async () => {
     const payload = {
       x402Version: 2,
       accepted: {
@@ -134,19 +134,19 @@ describe('a payment that does not fit', () => {
     expect(codeOf(answer)).toBe('wrong_network');
   });
 
-  test('too long a validity is told with our time', async () => {
+  test('is valid too long: 402 that states our time', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(86_460) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('too short a validity is told with our time', async () => {
+  test('is valid too briefly: 402 that states our time', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('100 s are enough for work, 25 s for a list', async () => {
+  test('needs 100 s for work, and 25 s for a list', async () => {
     facilitator.verdict = { kind: 'valid' };
     const long = await payer.sign({ value: PRICE, validBefore: inSeconds(100) });
     expect((await shop.buy('x', { 'payment-signature': long.header })).status).toBe(200);
@@ -154,7 +154,7 @@ describe('a payment that does not fit', () => {
     expect((await shop.get('/list', { 'payment-signature': short.header })).status).toBe(200);
   });
 
-  test('what official clients drop or fill in is not compared', async () => {
+  test('may differ in members that official clients drop or fill in', async () => {
     const accepted = {
       asset: TERMS.asset.toLowerCase(),
       maxTimeoutSeconds: 7,
@@ -165,20 +165,20 @@ describe('a payment that does not fit', () => {
     expect((await shop.buy('y', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('a header that cannot be read comes before input that cannot', async () => {
+  test('an unreadable header is reported before unreadable input', async () => {
     const answer = await shop.buy('', { 'payment-signature': '?' }, { body: '{' });
     expect(answer.status).toBe(402);
     expect(codeOf(answer)).toBe('invalid_payment');
   });
 
-  test('bad input comes before a bad signature', async () => {
+  test('bad input is reported before a bad signature', async () => {
     const { header } = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
     const headers = { 'payment-signature': header };
     expect((await shop.buy('', headers, { body: '{}' })).status).toBe(400);
     expect((await shop.buy('', headers, { body: '{' })).status).toBe(400);
   });
 
-  test('the facilitator refuses: 402 in its words, uncharged, and the payment may come again', async () => {
+  test('a refusal by the facilitator is 402 in its words, uncharged, and the payment may be used again', async () => {
     facilitator.verdict = { kind: 'invalid', reason: 'insufficient_funds' };
     const { header } = await payer.sign({ value: PRICE });
     const refused = await shop.buy('z', { 'payment-signature': header });
@@ -188,7 +188,7 @@ describe('a payment that does not fit', () => {
     expect((await shop.buy('z', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('the facilitator is silent: 503, uncharged, and the payment may come again', async () => {
+  test('a silent facilitator is 503, uncharged, and the payment may be used again', async () => {
     facilitator.verdict = { kind: 'unavailable', reason: 'timeout' };
     const { header } = await payer.sign({ value: PRICE });
     const answer = await shop.buy('w', { 'payment-signature': header });
@@ -200,8 +200,8 @@ describe('a payment that does not fit', () => {
   });
 });
 
-describe('nobody is invited to sign', () => {
-  test('before the facilitator was reached; then all is well', async () => {
+describe('no challenge is sent', () => {
+  test('before the facilitator was reached; after that challenges are sent', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = new FacilitatorUnreachable('not yet');
     await using shop = await startShop({ facilitator, readinessRetryMs: 20 });
@@ -231,13 +231,13 @@ describe('nobody is invited to sign', () => {
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('to a service whose facilitator does not take our money: it does not start', async () => {
+  test('by a service whose facilitator does not accept our terms: it does not start', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }];
     await expect(startShop({ facilitator })).rejects.toThrow(/does not take x402 version 2/);
   });
 
-  test('while it is saturated; what was bought is handed out all the same', async () => {
+  test('while it is saturated; bought answers are still delivered', async () => {
     await using shop = await startShop();
     const bought = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
     expect((await shop.buy('x', bought)).status).toBe(200);
@@ -251,7 +251,7 @@ describe('nobody is invited to sign', () => {
     expect((await shop.buy('x', bought)).status).toBe(200);
   });
 
-  test('while the store is gone', async () => {
+  test('while the store is lost', async () => {
     const sqlite = openSqlite(MEMORY);
     let isGone = false;
     const fail = async () => {

@@ -64,7 +64,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     ['the chain can be asked', true],
     ['only the facilitator can be asked', false],
   ])('%s', (_name, canAsk) => {
-    test.each(taken)('%s: the payer has paid once, and has its answer', async (conduct) => {
+    test.each(taken)('%s: the payer has paid once, and gets the answer', async (conduct) => {
       const { shop, headers, answer, signed, payer } = await buyOnce(
         conduct,
         canAsk ? chain.rpcUrl : null,
@@ -81,19 +81,22 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
       expect(shop.published).toEqual(['scan-of-x']);
     });
 
-    test.each(missed)('%s without settling: it is settled once all the same', async (conduct) => {
-      const { shop, answer } = await buyOnce(conduct, canAsk ? chain.rpcUrl : null);
-      await using _closing = shop;
-      expect(answer.status).toBe(200);
-      expect(chaos.asked).toBeGreaterThan(1);
-      expect(await seller.earned()).toBe(PRICE);
-    });
+    test.each(missed)(
+      '%s without settling: the payment is settled once all the same',
+      async (conduct) => {
+        const { shop, answer } = await buyOnce(conduct, canAsk ? chain.rpcUrl : null);
+        await using _closing = shop;
+        expect(answer.status).toBe(200);
+        expect(chaos.asked).toBeGreaterThan(1);
+        expect(await seller.earned()).toBe(PRICE);
+      },
+    );
   });
 
   test.each([
     'claims-success-without-transaction',
     'claims-success-by-a-made-up-transaction',
-  ] as const)('%s as long as it lives gets nobody a free answer', async (conduct) => {
+  ] as const)('%s all the time gives no answer away', async (conduct) => {
     const payer = await fundedPayer(chain, seller);
     await using shop = await remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
@@ -115,7 +118,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     expect(await seller.earned()).toBe(PRICE);
   });
 
-  test('cannot be reached at all: 503, free of charge, and the payment may come again', async () => {
+  test('cannot be reached at all: 503, not charged, and the payment may be used again', async () => {
     const payer = await fundedPayer(chain, seller);
     const closed = await startChaosFacilitator(chainFacilitator(chain));
     await using shop = await remoteShop(seller, closed.url, {
@@ -132,7 +135,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     expect(await seller.earned()).toBe(0n);
   });
 
-  test('ten payers of one item: each pays once, whatever happens to the others', async () => {
+  test('ten payers of one item each pay once, whatever happens to the others', async () => {
     const conducts: SettleConduct[] = [
       'honest',
       'settles-and-drops',

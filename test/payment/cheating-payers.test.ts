@@ -208,7 +208,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     });
   });
 
-  test('whose balance goes while the shop works is told so, and pays after a top-up', async () => {
+  test('loses the balance while the work runs is told so, and pays after a top-up', async () => {
     const payer = await fundedPayer(chain, seller, PRICE);
     let isCheating = true;
     const away = await transferData(payer, chain.token, newNonce());
@@ -227,7 +227,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     expect(await seller.earned()).toBe(PRICE);
   });
 
-  test('lets an unsent payment run out is not charged, and told so', async () => {
+  test('lets an unsent payment run out is not charged, and is told so', async () => {
     const payer = await fundedPayer(chain, seller);
     await using shop = await shopWhere(async () => {});
     chaos.plan = Array.from({ length: 500 }, () => 'says-500' as const);

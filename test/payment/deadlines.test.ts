@@ -17,7 +17,7 @@ async function ofContract(): Promise<Record<string, string>> {
   return { 'payment-signature': encode({ ...payload, payload: { ...inner, signature } }) };
 }
 
-test('a facilitator that never says who signed: 503 when the call’s time is up, and the payment is not charged', async () => {
+test('a facilitator that never names the signer: 503 when the call’s time is up, and the payment is not charged', async () => {
   const facilitator = stubFacilitator();
   const gate = gateKeeper();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
@@ -31,7 +31,7 @@ test('a facilitator that never says who signed: 503 when the call’s time is up
   gate.open();
 });
 
-test('a client that hangs up while the facilitator is asked who signed is nobody’s burden', async () => {
+test('a client that disconnects while the facilitator is asked for the signer costs nobody anything', async () => {
   const facilitator = stubFacilitator();
   const gate = gateKeeper();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
@@ -46,7 +46,7 @@ test('a client that hangs up while the facilitator is asked who signed is nobody
   expect(facilitator.sent).toHaveLength(0);
 });
 
-test('a look that hangs bounds neither the first call’s wait for its settlement nor a later one’s', async () => {
+test('a look-up that hangs bounds neither the first call’s wait for its settlement nor a later one’s', async () => {
   const facilitator = stubFacilitator();
   const gate = gateKeeper();
   const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
@@ -64,7 +64,7 @@ test('a look that hangs bounds neither the first call’s wait for its settlemen
   await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
 });
 
-test('a store that is gone says nothing of a charge that it cannot look up', async () => {
+test('an answer during a lost store does not state a charge that the service cannot look up', async () => {
   await using shop = await startShop({});
   const signed = await pay();
   expect((await shop.buy('x', v2(signed))).status).toBe(200);
@@ -77,7 +77,7 @@ test('a store that is gone says nothing of a charge that it cannot look up', asy
   expect(unpaid.json).toMatchObject({ error: 'store_unavailable', charged: false });
 });
 
-test('what was bought is handed out however late the call is; new work is not begun', async () => {
+test('a bought answer is delivered however late the call is; new work does not begin', async () => {
   const open = openSqlite(MEMORY);
   await using _closing = { [Symbol.asyncDispose]: () => open.close() };
   const signed = await pay();

@@ -109,7 +109,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   }
 
   test.each(NODE_FAILURES)(
-    '%s: local verifies nobody away, and takes no money',
+    '%s: the local facilitator verifies no payment, rejects none, and charges nothing',
     async (failure) => {
       await using shop = await localShop();
       let earned = 0n;
@@ -132,7 +132,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   );
 
   test.each(NODE_FAILURES)(
-    '%s once the work is done: local owes, and is owed, nothing',
+    '%s once the work is done: the local facilitator owes nothing, and is owed nothing',
     async (failure) => {
       const plan: { method: string | null } = { method: null };
       await using shop = await localShop(() => {
@@ -156,7 +156,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   );
 
   test.each(NODE_FAILURES)(
-    '%s: what was settled unheard is found once it answers',
+    '%s: the service finds a settlement without an answer once the node answers',
     async (failure) => {
       await using chaos: ChaosFacilitator = await startChaosFacilitator(chainFacilitator(chain));
       await using shop = await remoteShop(seller, chaos.url, {

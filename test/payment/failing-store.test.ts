@@ -37,7 +37,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('before it: nothing is sent, nothing charged', async () => {
+  test('before it: nothing is sent, nothing is charged', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -56,7 +56,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('when the intent may be in it: settlement_unknown, and then 200 by the same header', async () => {
+  test('with the intent perhaps written: settlement_unknown, and then 200 by the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -71,7 +71,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('when the intent is not in it: settlement_unknown, and nothing is ever sent', async () => {
+  test('with the intent not written: settlement_unknown, and the payment is never sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -84,7 +84,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('when a refusal cannot be recorded, no promise is made that it stays uncharged', async () => {
+  test('at the record of a refusal: no answer promises that it stays uncharged', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
     const flaky = flakyStore();
@@ -99,7 +99,7 @@ describe('a store that fails around the settlement', () => {
   });
 });
 
-test('publication that fails does not cost the payer its answer, and is made up for', async () => {
+test('at the publication: the payer still gets the answer, and publication follows later', async () => {
   let isBroken = true;
   await using shop = await startShop({
     ...QUICK,

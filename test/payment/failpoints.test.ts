@@ -25,18 +25,18 @@ function passIn(failpoint: string, names: readonly string[]) {
 }
 
 describe('a failpoint', () => {
-  test('that nobody wants is passed', () => {
+  test('that is not armed is passed', () => {
     expect(passIn('', ['claimed', 'computed'])).toEqual({
       passed: ['claimed', 'computed'],
       signal: null,
     });
   });
 
-  test('that does not exist is refused, with those that do', () => {
+  test('that does not exist is refused, and the message lists those that do', () => {
     expect(() => arm('nowhere')).toThrow(/parsed, claimed, verified/);
   });
 
-  test('kills the process where it stands', () => {
+  test('kills the process at its place', () => {
     expect(passIn('computed', ['claimed', 'computed', 'parsed'])).toEqual({
       passed: ['claimed'],
       signal: 'SIGKILL',
@@ -50,7 +50,7 @@ describe('a failpoint', () => {
     });
   });
 
-  test('may be armed by a file while the process runs, once', () => {
+  test('may be armed once by a file while the process runs', () => {
     const folder = mkdtempSync(join(tmpdir(), 'failpoints-'));
     try {
       const file = join(folder, 'wish');

@@ -28,7 +28,7 @@ async function settleOnce(shop: Shop, payer: Payer, item = 'before'): Promise<vo
   expect((await shop.buy(item, v2(await sign(payer)))).status).toBe(200);
 }
 
-test('one wallet scans forty sellers at once, and is served in turn', async () => {
+test('one wallet scans forty sellers at once, and gets its answers in turn', async () => {
   let running = 0;
   let most = 0;
   await using shop = await startShop({
@@ -50,7 +50,7 @@ test('one wallet scans forty sellers at once, and is served in turn', async () =
   expect(most).toBeLessThanOrEqual(8);
 }, 60_000);
 
-test('a payer has five calls open before it has settled anything; the others are told to come again, uncharged', async () => {
+test('a payer that has settled nothing has five open calls; the others are told to come again, uncharged', async () => {
   await using gated = await gatedShop({ turnWithinMs: 500 });
   const { shop } = gated;
   const payer = newPayer();
@@ -73,7 +73,7 @@ test('a payer has five calls open before it has settled anything; the others are
   expect(shop.settlements).toHaveLength(5);
 });
 
-test('those who wait are served in the order in which they came', async () => {
+test('waiting calls are served in the order of their arrival', async () => {
   const order: string[] = [];
   const gates = new Map<string, ReturnType<typeof gateKeeper>>();
   await using shop = await startShop({
@@ -102,7 +102,7 @@ test('those who wait are served in the order in which they came', async () => {
   await Promise.all(calls);
 });
 
-test('a client that hangs up while it waits takes nothing along', async () => {
+test('a client that disconnects while it waits keeps no place', async () => {
   await using gated = await gatedShop();
   const { shop } = gated;
   const payer = newPayer();
@@ -121,8 +121,8 @@ test('a client that hangs up while it waits takes nothing along', async () => {
   expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
 });
 
-describe('places of the process', () => {
-  test('go to one client by a quarter, whatever wallets it pays from', async () => {
+describe('the places of the process', () => {
+  test('go to one client by at most a quarter, whatever wallets it pays from', async () => {
     await using gated = await gatedShop({ places: 8, turnWithinMs: 400 });
     const { shop } = gated;
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
@@ -132,7 +132,7 @@ describe('places of the process', () => {
     await Promise.all(calls);
   });
 
-  test('go by payer alone behind a proxy that nobody has said to trust', async () => {
+  test('are shared only by payer behind a proxy that the settings do not trust', async () => {
     await using gated = await gatedShop({ places: 8 });
     const { shop } = gated;
     const headers = { 'x-forwarded-for': '203.0.113.7' };
@@ -142,7 +142,7 @@ describe('places of the process', () => {
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
-  test('behind such a proxy the log says why, once', async () => {
+  test('have a log line with the reason behind such a proxy, once', async () => {
     const forwarded = [
       { forwarded: 'for=203.0.113.7' },
       { 'x-forwarded-for': '203.0.113.7' },
@@ -199,7 +199,7 @@ describe('places of the process', () => {
   });
 });
 
-test('a place stays taken while the work that its caller left goes on', async () => {
+test('stay taken while the work that their caller left goes on', async () => {
   await using gated = await gatedShop({ places: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
   const { shop } = gated;
   const payer = newPayer();
@@ -218,7 +218,7 @@ test('a place stays taken while the work that its caller left goes on', async ()
   expect((await shop.buy('next', v2(await sign(payer)))).status).toBe(200);
 });
 
-test('with rate limits off there are no shares', async () => {
+test('are not shared with rate limits off', async () => {
   await using gated = await gatedShop({ isRateLimited: false, places: 4 });
   const { shop } = gated;
   const calls = await buyMany(shop, Array(9).fill(newPayer()));
@@ -227,7 +227,7 @@ test('with rate limits off there are no shares', async () => {
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-test('who pays for his own finished work is never refused for debt', async () => {
+test('a payer who pays for their own finished work is never refused for debt', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator, isFinished: (item) => item === 'x1' });

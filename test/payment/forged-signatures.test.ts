@@ -47,8 +47,8 @@ const refused = () => {
   return facilitator;
 };
 
-describe('a signature of 65 bytes that is not its payer’s', () => {
-  test('is refused at once where the payer is no contract, however often it comes', async () => {
+describe('a signature of 65 bytes that the payer did not make', () => {
+  test('is refused at once if the payer is not a contract, however often it comes', async () => {
     const facilitator = refused();
     await using both = await shopOn(() => '0x', facilitator);
     for (let n = 0; n < 70; n++) {
@@ -69,7 +69,7 @@ describe('a signature of 65 bytes that is not its payer’s', () => {
         throw new RpcError(-32_005, 'limit exceeded');
       },
     ],
-  ])('is for the facilitator to judge where the payer is %s', async (_name, codeOf) => {
+  ])('is sent to the facilitator if the payer is %s', async (_name, codeOf) => {
     const facilitator = refused();
     await using both = await shopOn(codeOf, facilitator);
     const { header } = await forged();
@@ -80,7 +80,7 @@ describe('a signature of 65 bytes that is not its payer’s', () => {
     expect((await both.shop.buy('x', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('costs the node six hundred looks a minute at most; then the facilitator’s sixty hold', async () => {
+  test('costs the node at most six hundred look-ups a minute; then the facilitator’s limit of sixty holds', async () => {
     const facilitator = refused();
     await using both = await shopOn(() => '0x', facilitator);
     const { header } = await forged();
@@ -100,7 +100,7 @@ describe('a signature of 65 bytes that is not its payer’s', () => {
   });
 });
 
-test('another signature is for the facilitator to judge, also where nothing is deployed yet', async () => {
+test('another signature is sent to the facilitator, also if nothing is deployed yet', async () => {
   const facilitator = stubFacilitator();
   await using both = await shopOn(() => '0x', facilitator);
   const { header } = await long();

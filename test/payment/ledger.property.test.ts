@@ -14,7 +14,7 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
 const state = fc.constantFrom(...LEDGER_STATES);
 
-test('money that may have moved never leads back to a free key', () => {
+test('a payment that may have moved money never becomes a free key again', () => {
   const reach = (from: LedgerState): Set<LedgerState> => {
     const seen = new Set<LedgerState>();
     const open = [from];
@@ -44,7 +44,7 @@ test('money that may have moved never leads back to a free key', () => {
   ]);
 });
 
-test('nothing is settled that was not announced, and nothing announced that was not computed', () => {
+test('nothing is settled without an intent, and no intent is written without an answer', () => {
   for (const from of LEDGER_STATES) {
     if (mayFollow(from, 'settled')) expect(isInDoubt(from)).toBe(true);
     if (mayFollow(from, 'settling')) expect(from).toBe('computed');
@@ -110,7 +110,7 @@ test('however many writers race, the ledger holds one legal history, each step b
   );
 });
 
-test('of ten writers at once exactly one claims', async () => {
+test('exactly one of ten writers at once claims', async () => {
   const store = openSqlite(MEMORY);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () =>

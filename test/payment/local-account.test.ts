@@ -85,7 +85,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     return { ...signed, payload, header: encode(payload) };
   }
 
-  test('sends a lost transaction again, and those behind it wait for nothing else', async () => {
+  test('sends a lost transaction again, and later ones do not wait for anything else', async () => {
     await using shop = await localShop({ repeatAfterMs: 100 });
     expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
     node.dropNext(1);
@@ -135,7 +135,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(cap).toBeLessThan(((baseFeePerGas ?? 0n) * 13n) / 10n);
   });
 
-  test('goes on after a restart where an earlier process left a transaction behind', async () => {
+  test('goes on after a restart at which an earlier process left a transaction behind', async () => {
     await using store = closing(openSqlite(MEMORY));
     const signed = await pay();
     await chain.pauseMining();
@@ -163,7 +163,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(node.raw).toHaveLength(2);
   });
 
-  test('whose transaction somebody copied and sent first was paid all the same, and blames nobody', async () => {
+  test('counts a transaction that somebody copied and sent first as paid, and blames nobody', async () => {
     await using shop = await localShop();
     const payer = await fundedPayer(chain, seller);
     const thief = createWalletClient({
@@ -202,7 +202,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(node.raw).toHaveLength(0);
   });
 
-  test('spends 300,000 gas at most on a wallet that burns when it counts', async () => {
+  test('spends at most 300,000 gas on a wallet that burns gas only at the settlement', async () => {
     const wallet = await chain.newOddPayer();
     await using shop = await localShop(
       { confirmationTimeoutMs: 2_000 },
@@ -218,7 +218,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(await seller.earned()).toBe(0n);
   });
 
-  test('sells nothing twice to a wallet that takes the same bytes for every payment', async () => {
+  test('makes one sale to a wallet that accepts the same bytes for every payment', async () => {
     await using shop = await localShop(
       { confirmationTimeoutMs: 300 },
       { reconcileWithinMs: 100, retryWithinMs: 100 },
@@ -240,7 +240,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(new Set(node.raw.map(nonceOf)).size).toBe(2);
   });
 
-  test('sends what was reverted no more, and refuses a wallet that does it twice until tomorrow', async () => {
+  test('does not send a reverted payment again, and refuses a wallet that reverts twice until tomorrow', async () => {
     const dayMs = 24 * 3_600_000;
     // An hour before midnight of the store: reverts of one run are of one day.
     const tomorrowMs = Math.ceil((Date.now() + 3_600_000) / dayMs) * dayMs;
@@ -297,7 +297,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
   });
 
-  test('takes nobody else’s use of its nonces for its own: it sends with the next', async () => {
+  test('does not mistake another sender’s use of its nonces for its own: it sends with the next', async () => {
     await using shop = await localShop();
     expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
     const foreign = createLocalFacilitator({

@@ -33,8 +33,8 @@ function slowSettlement() {
   return { facilitator, settle: gate.open };
 }
 
-describe('an answer that was paid for and never arrived', () => {
-  test('is what a fresh signature gets, which is not charged', async () => {
+describe('a paid answer that never arrived', () => {
+  test('is delivered to a fresh signature, which is not charged', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -51,7 +51,7 @@ describe('an answer that was paid for and never arrived', () => {
     expect(shop.computations).toHaveLength(1);
   });
 
-  test('is owed however often it is asked for: only its buyer’s own call counts as delivered', async () => {
+  test('is owed however often it is requested: only its buyer’s own call counts as delivered', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -111,7 +111,7 @@ describe('an answer that was paid for and never arrived', () => {
     expect(slow.facilitator.sent).toHaveLength(3);
   });
 
-  test('needs a fresh signature that is good at today’s terms', async () => {
+  test('needs a fresh signature on today’s terms', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -137,7 +137,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('opens to no signature for other terms: any seller that its payer ever paid has one', async () => {
+  test('opens to no signature for other terms, because other sellers have such signatures', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
     const expired = { validBefore: BigInt(Math.floor(Date.now() / 1000) - 1) };
@@ -157,7 +157,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('opens to a signature that could not be settled any more', async () => {
+  test('opens to a signature that can no longer be settled', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
     const validBefore = BigInt(Math.floor(Date.now() / 1000) + 60);
@@ -185,7 +185,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(2);
   });
 
-  test('of a call that failed binds to the next signature', async () => {
+  test('of a failed call binds to the next signature', async () => {
     let isBroken = true;
     await using shop = await startShop({
       compute: async (item) => {
@@ -202,7 +202,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('with five signatures at once is one computation and one charge', async () => {
+  test('with five signatures at once gives one computation and one charge', async () => {
     const gate = gateKeeper();
     await using shop = await startShop({
       compute: async (item) => {

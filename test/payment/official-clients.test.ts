@@ -91,7 +91,7 @@ describe(
       expect((await seller.earned()) - before).toBe(PRICE * 10n);
     });
 
-    test('a payer without money is told before any work is done', async () => {
+    test('a payer without money is told so before any work is done', async () => {
       const payer = await fundedPayer(chain, seller, 0n);
       const worked = shop.computations.length;
       const { header } = await payer.sign({ value: PRICE });
@@ -155,7 +155,7 @@ describe(
       expect(await slowSeller.earned()).toBe(PRICE);
     });
 
-    test('a chain with another id stops the start; one that does not answer only stops payments', async () => {
+    test('a chain with another id stops the start; a chain that does not answer stops only payments', async () => {
       const options = { settlementKey: chain.facilitatorKey, rpcTimeoutMs: 500 } as const;
       const wrong = createLocalFacilitator({
         ...options,

@@ -47,7 +47,7 @@ describe('a writer that wakes up after another took its key over', () => {
   test.each<SettleOutcome>([
     { kind: 'refused', reason: 'insufficient_funds' },
     { kind: 'not_sent', reason: 'connection refused' },
-  ])('frees nothing by its $kind: the other has sent', async (outcome) => {
+  ])('does not free the key by its $kind, because the other has sent', async (outcome) => {
     await using both = await twoSenders();
     both.answerOfLate.resolve(outcome);
     const first = await both.first;

@@ -15,7 +15,7 @@ describe('a paid answer', () => {
   });
   afterAll(() => shop[Symbol.asyncDispose]());
 
-  test('is charged once, says by what, and is published', async () => {
+  test('is charged once, names its transaction, and is published', async () => {
     const signed = await pay();
     const answer = await shop.buy('first', v2(signed));
     expect(answer.status).toBe(200);
@@ -57,7 +57,7 @@ describe('a paid answer', () => {
     expect(shop.computations).toHaveLength(worked);
   });
 
-  test('is redelivered whatever the spelling of the payment', async () => {
+  test('is redelivered to any spelling of the payment', async () => {
     const signed = await pay();
     const first = await shop.buy('spelling', v2(signed));
     const second = await shop.buy('spelling', { 'x-payment': signed.v1 });
@@ -67,7 +67,7 @@ describe('a paid answer', () => {
     expect(second.headers.get('x-payment-response')).toBe(second.headers.get('payment-response'));
   });
 
-  test('to X-PAYMENT alone is paid by the translated payload, and told in both headers', async () => {
+  test('to a call with only X-PAYMENT is paid by the translated payload, and stated in both headers', async () => {
     const answer = await shop.buy('legacy', { 'x-payment': (await pay()).v1 });
     expect(answer.status).toBe(200);
     expect(answer.paid?.success).toBe(true);
@@ -86,7 +86,7 @@ describe('a paid answer', () => {
   });
 });
 
-test('one header five times at once: one computation, one charge, one answer', async () => {
+test('of one header five times at once is one computation, one charge, one answer', async () => {
   const gate = gateKeeper();
   await using shop = await startShop({
     compute: async (item) => {
@@ -107,7 +107,7 @@ test('one header five times at once: one computation, one charge, one answer', a
   expect(shop.settlements).toHaveLength(1);
 });
 
-test('an error of the first call is the answer of all that wait with its header', async () => {
+test('if it is an error of the first call, goes to all that wait with its header', async () => {
   const gate = gateKeeper();
   await using shop = await startShop({
     compute: async () => {
@@ -126,7 +126,7 @@ test('an error of the first call is the answer of all that wait with its header'
   expect(shop.settlements).toHaveLength(0);
 });
 
-describe('one payment buys one request', () => {
+describe('one payment buys one request:', () => {
   let shop: Shop;
   let signed: SignedHeader;
   beforeAll(async () => {
@@ -167,16 +167,19 @@ describe('one payment buys one request', () => {
     ['input that is no good', '{"item":7}', 'application/json', 400],
     ['a body that is no JSON', '{"item":', 'application/json', 400],
     ['a body of another type', '<item/>', 'application/xml', 415],
-  ])('%s is refused, and told that the payment was charged', async (_name, body, type, status) => {
-    const headers = { ...v2(signed), 'content-type': type };
-    const charged = await shop.buy('', headers, { body });
-    expect(charged.status).toBe(status);
-    expect(charged.json).toMatchObject({ charged: true });
-    const fresh = { ...v2(await pay()), 'content-type': type };
-    expect((await shop.buy('', fresh, { body })).json).toMatchObject({ charged: false });
-  });
+  ])(
+    '%s is refused, and the answer says that the payment was charged',
+    async (_name, body, type, status) => {
+      const headers = { ...v2(signed), 'content-type': type };
+      const charged = await shop.buy('', headers, { body });
+      expect(charged.status).toBe(status);
+      expect(charged.json).toMatchObject({ charged: true });
+      const fresh = { ...v2(await pay()), 'content-type': type };
+      expect((await shop.buy('', fresh, { body })).json).toMatchObject({ charged: false });
+    },
+  );
 
-  test('nobody gets it with a signature of their own', async () => {
+  test("another payer's signature does not open the answer", async () => {
     const thief = newPayer();
     const stolen = await pay({ nonce: signed.nonce, signAs: thief.privateKey });
     const answer = await shop.buy('mine', v2(stolen));
@@ -184,7 +187,7 @@ describe('one payment buys one request', () => {
     expect(answer.json['error']).toMatch(/^invalid_signature: /);
   });
 
-  test('the stored answer is still there for its payer', async () => {
+  test('the stored answer still opens to its payer', async () => {
     expect((await shop.buy('mine', v2(signed))).headers.get('x-redelivered')).toBe('1');
     expect(shop.settlements).toHaveLength(1);
   });
@@ -217,7 +220,7 @@ describe('24 hours after it was settled, an answer', () => {
     test.each([
       ['public', true],
       ['private', false],
-    ])('and that is %s is refused, and its payment buys nothing more', async (_kind, isPublic) => {
+    ])('that is %s is refused, and its payment buys nothing more', async (_kind, isPublic) => {
       await using sold = await soldShop({ isPublic });
       const { shop, time, signed } = sold;
       time.nowMs += DAY_MS - 1;

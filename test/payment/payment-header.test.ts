@@ -28,7 +28,7 @@ function refusalOf(headers: Parameters<typeof decodePayment>[0]): string {
 }
 
 describe('a payment header', () => {
-  test('of version 2 is read with all that was signed', () => {
+  test('of version 2 is read with all signed members', () => {
     const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     expect(payment).toMatchObject({
       authorization: { from: payer.address, value: 50_000n, validAfter: 0n, nonce: signed.nonce },
@@ -38,7 +38,7 @@ describe('a payment header', () => {
     });
   });
 
-  test('of version 1 is the same payment, its network by its CAIP-2 name', () => {
+  test('of version 1 is the same payment, with its network by its CAIP-2 name', () => {
     const payment = decodePayment({ 'x-payment': [signed.v1] }, TERMS);
     const current = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     expect(payment.authorization).toEqual(current.authorization);
@@ -53,7 +53,7 @@ describe('a payment header', () => {
     expect(payment.legacyHeader).toBe(true);
   });
 
-  test('may come as both headers if they say the same', () => {
+  test('may come as both headers if they have the same content', () => {
     const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
     expect(decodePayment(headers, TERMS).legacyHeader).toBe(true);
     expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
@@ -85,7 +85,7 @@ describe('a payment header', () => {
     );
   });
 
-  test('may have 8,192 characters and not more', () => {
+  test('may have at most 8,192 characters', () => {
     const padded = (length: number) => {
       const fill = (text: string) => encode({ ...signed.payload, resource: { url: text } });
       let text = '';
@@ -101,7 +101,7 @@ describe('a payment header', () => {
   });
 });
 
-describe('what is no payment is refused by name', () => {
+describe('a malformed payment is refused with the name of the fault', () => {
   const withAuthorization = (name: string, value: unknown) =>
     changed(({ payload }) => {
       payload.authorization[name] = value;

@@ -9,7 +9,7 @@ import { stubFacilitator } from './stub-facilitator.ts';
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-test('after 5 s, then after twice as long each time, and every hour at last', async () => {
+test('publication is tried again after 5 s, then after doubled waits, and at last every hour', async () => {
   const store = openSqlite(MEMORY);
   await using _closing = { [Symbol.asyncDispose]: () => store.close() };
   for (const scanId of ['broken', 'sound']) {

@@ -85,7 +85,7 @@ describe('after a crash, on the embedded store,', () => {
     expect(facilitator.sent).toHaveLength(0);
   });
 
-  test('a retry need not wait for the sweep: it takes the payment over', async () => {
+  test('a retry does not wait for the sweep: it takes the payment over', async () => {
     const signed = await pay();
     const statesOf = await leave(store, signed, ['claimed', 'computed']);
     await reopen();
@@ -110,7 +110,7 @@ describe('after a crash, on the embedded store,', () => {
     ['settling', ['claimed', 'computed', 'settling']],
     ['unknown', ['claimed', 'computed', 'settling', 'unknown']],
   ] as const)(
-    'one that was %s is settled in the background, and its answer redelivered',
+    'a payment that was %s is settled in the background, and its answer redelivered',
     async (_name, states) => {
       const signed = await pay();
       const statesOf = await leave(store, signed, states);
@@ -125,7 +125,7 @@ describe('after a crash, on the embedded store,', () => {
     },
   );
 
-  test('one in doubt answers 503 until it is known, to a fresh signature too', async () => {
+  test('a payment in doubt answers 503 until its fate is known, to a fresh signature too', async () => {
     const signed = await pay();
     await leave(store, signed, ['claimed', 'computed', 'settling']);
     await reopen();
@@ -143,7 +143,7 @@ describe('after a crash, on the embedded store,', () => {
     expect(shop.computations).toHaveLength(0);
   });
 
-  test('one that was settled is published, and its answer redelivered', async () => {
+  test('a settled payment is published, and its answer redelivered', async () => {
     const signed = await pay();
     const statesOf = await leave(store, signed, ['claimed', 'computed', 'settling', 'settled']);
     await reopen();
@@ -155,7 +155,7 @@ describe('after a crash, on the embedded store,', () => {
     expect(shop.settlements).toHaveLength(0);
   });
 
-  test('hundreds of open payments keep nobody waiting: calls are answered in between', async () => {
+  test('hundreds of open payments delay no other call', async () => {
     const signed = await pay();
     const data = storePayment(
       decodePayment({ 'payment-signature': [signed.header] }, TERMS),

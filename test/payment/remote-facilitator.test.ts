@@ -63,7 +63,7 @@ test('a facilitator is asked in the words of version 2, with our own terms', asy
   });
 });
 
-describe('what it says to verify', () => {
+describe('an answer to verify', () => {
   const cases: readonly (readonly [string, number, unknown, string])[] = [
     [
       'valid, for our payer in lower case',
@@ -92,7 +92,7 @@ describe('what it says to verify', () => {
   });
 });
 
-describe('what it says to settle', () => {
+describe('an answer to settle', () => {
   const good = {
     success: true,
     transaction: TRANSACTION,
@@ -122,27 +122,27 @@ describe('what it says to settle', () => {
   test.each([
     ['900 KB', 900_000, 'settled'],
     ['more than 1 MiB', 1024 * 1024, 'unclear'],
-  ])('success in an answer of %s', async (_name, bytes, kind) => {
+  ])('that says success with status %s', async (_name, bytes, kind) => {
     server()
       .post('/x402/settle')
       .reply(200, { ...good, extensions: { padding: 'x'.repeat(bytes) } });
     expect((await facilitator.settle(request)).kind).toBe(kind);
   });
 
-  test('a refusal without transaction and network', async () => {
+  test('that is a refusal without transaction and network', async () => {
     const refusal = { success: false, errorReason: 'insufficient_funds' };
     server().post('/x402/settle').reply(400, refusal);
     expect((await facilitator.settle(request)).kind).toBe('refused');
   });
 
-  test('a refused connection', async () => {
+  test('that is a refused connection', async () => {
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     server().post('/x402/settle').replyWithError(refused);
     expect((await facilitator.settle(request)).kind).toBe('not_sent');
   });
 });
 
-test('silence is waited for only so long', async () => {
+test('silence of a facilitator ends at the time limit', async () => {
   nock.enableNetConnect('127.0.0.1');
   const silent = createServer(() => {});
   silent.listen(0, '127.0.0.1');
@@ -161,7 +161,7 @@ test('silence is waited for only so long', async () => {
   nock.disableNetConnect();
 });
 
-test('what it supports is read, and its silence is told', async () => {
+test('the kinds that a facilitator supports are read, and its silence is reported', async () => {
   const kind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
   server()
     .get('/x402/supported')

@@ -26,7 +26,7 @@ function openStore() {
 }
 
 describe('with a chain to ask, a payment', () => {
-  test('is sent five times at most, and then looked at', async () => {
+  test('is sent at most five times, and then looked up', async () => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
@@ -56,7 +56,7 @@ describe('with a chain to ask, a payment', () => {
     ]);
   });
 
-  test('is sent five times at most by all hosts and restarts together', async () => {
+  test('is sent at most five times by all instances and restarts together', async () => {
     const payer = newPayer();
     await using store = openStore();
     const facilitators = [stubFacilitator(), stubFacilitator(), stubFacilitator()] as const;
@@ -104,7 +104,7 @@ describe('with a chain to ask, a payment', () => {
     expect(await rowsOf(shop, payer.address, signed)).toHaveLength(5);
   });
 
-  test('that was mined and reverted is sent no more, after a restart as well', async () => {
+  test('that was mined and reverted is not sent again, after a restart as well', async () => {
     const payer = newPayer();
     await using store = openStore();
     const facilitator = stubFacilitator();
@@ -124,7 +124,7 @@ describe('with a chain to ask, a payment', () => {
     }
   });
 
-  test('is looked for by the transaction that a further send taught, on every host', async () => {
+  test('is looked up by the transaction that a further send returned, on every instance', async () => {
     const payer = newPayer();
     await using store = openStore();
     const facilitator = stubFacilitator();
@@ -149,7 +149,7 @@ describe('with a chain to ask, a payment', () => {
   });
 });
 
-describe('a facilitator that is away', () => {
+describe('a facilitator that is down', () => {
   // A hundredth of the real times.
   const reconcileTiming = {
     lookIntervalMs: 10,
@@ -161,7 +161,7 @@ describe('a facilitator that is away', () => {
   test.each([
     ['20 s', 200],
     ['two minutes', 1_150],
-  ])('for %s costs nobody a payment', async (_name, awayMs) => {
+  ])('for %s loses no payment', async (_name, awayMs) => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     const settle = facilitator.settle.bind(facilitator);
@@ -211,7 +211,7 @@ describe('a payment is sent again', () => {
   });
 });
 
-describe('the next look', () => {
+describe('the next look-up', () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
   const look = (backoffMs: number, untilDueMs: number, random = 0) =>
     nextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });

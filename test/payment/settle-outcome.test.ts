@@ -46,7 +46,7 @@ const failure = (errorReason: string, transaction = ''): SettleResponse => ({
   network: 'eip155:8453',
 });
 
-describe('what a facilitator says of a settlement', () => {
+describe('the answer of a facilitator to a settlement', () => {
   const cases: readonly (readonly [string, SettleResponse, string])[] = [
     ['a well-formed success', success, 'settled'],
     ['a success that names no payer', { ...success, payer: undefined as never }, 'settled'],
@@ -76,7 +76,7 @@ describe('what a facilitator says of a settlement', () => {
     ['no reason', failure(''), 'unclear'],
   ];
 
-  test.each(Object.entries(UNSENT_REASONS))('%s was refused (%s)', (reason, source) => {
+  test.each(Object.entries(UNSENT_REASONS))('%s is a refusal (%s)', (reason, source) => {
     expect(settleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
     expect(source).not.toBe('');
   });
@@ -89,7 +89,7 @@ describe('what a facilitator says of a settlement', () => {
     expect(settleOutcome(response, payment).kind).toBe(kind);
   });
 
-  test('names a transaction only where there is one', () => {
+  test('has a transaction only if it names one', () => {
     expect(settleOutcome(success, payment)).toEqual({ kind: 'settled', transaction: TRANSACTION });
     expect(settleOutcome(failure('settlement_pending', TRANSACTION), payment)).toMatchObject({
       transaction: TRANSACTION,

@@ -23,7 +23,7 @@ const nonceUsed: SettleOutcome = {
 };
 
 describe('a definite refusal', () => {
-  test('of the payer’s making: 402, told in PAYMENT-RESPONSE, and free for another try', async () => {
+  test('by the payer’s fault: 402, stated in PAYMENT-RESPONSE, and free for another try', async () => {
     const facilitator = stubFacilitator();
     const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
@@ -56,7 +56,7 @@ describe('a definite refusal', () => {
     ]);
   });
 
-  test('of our making, not sent: 503, uncharged, no debt, and free for another try', async () => {
+  test('by our fault, not sent: 503, uncharged, not a debt, and free for another try', async () => {
     const facilitator = stubFacilitator();
     const away: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
     facilitator.outcomes = [...Array<SettleOutcome>(7).fill(away), settled];
@@ -95,7 +95,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(shop.published).toEqual(['scan-of-x']);
   });
 
-  test('whose nonce turns out to be used counts as settled, by the transaction that was named', async () => {
+  test('whose nonce turns out to be used counts as settled, by the transaction that the answer named', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
     await using shop = await startShop({ facilitator, ...QUICK });
@@ -104,7 +104,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(answer.paid?.transaction).toBe(TRANSACTION);
   });
 
-  test('that stays so is 503 with the payment to look for, and never a challenge', async () => {
+  test('that remains is 503 with the payment to look for, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK });
@@ -149,17 +149,20 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test.each<SettleOutcome>([
     { kind: 'refused', reason: 'insufficient_funds' },
     { kind: 'not_sent', reason: 'connection refused' },
-  ])('is not ended by $kind of a later send: the first may have taken the money', async (later) => {
-    const facilitator = stubFacilitator();
-    facilitator.outcomes = [unclear, later];
-    await using shop = await startShop({ facilitator, ...QUICK });
-    const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
-    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
-    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
-  });
+  ])(
+    'does not end by $kind of a later send, because the first may have taken the money',
+    async (later) => {
+      const facilitator = stubFacilitator();
+      facilitator.outcomes = [unclear, later];
+      await using shop = await startShop({ facilitator, ...QUICK });
+      const signed = await pay();
+      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+      await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
+      expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+    },
+  );
 
-  test("that nobody can look at ends in the payer's favour two days on, and is not published", async () => {
+  test("that cannot be looked up ends in the payer's favour after two days, and is not published", async () => {
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
@@ -194,7 +197,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect((await shop.buy('x', v2(signed))).status).toBe(410);
   });
 
-  test('is answered in time, however long a look takes', async () => {
+  test('is answered in time, however long a look-up takes', async () => {
     const facilitator = stubFacilitator();
     const hanging = Promise.withResolvers<SettleOutcome>();
     facilitator.outcomes = [unclear, hanging.promise];
@@ -206,7 +209,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     await expect.poll(() => statesOf(shop, signed)).toContain('settled');
   });
 
-  test('does not come in herds: two places for calls that wait, two for the rest', async () => {
+  test('has four places for look-ups: two for waiting calls, two for the rest', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
     let [running, most] = [0, 0];

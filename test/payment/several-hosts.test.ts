@@ -27,7 +27,7 @@ const SETTINGS = {
 };
 const TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
 
-describe('hosts on one store', needs('uri' in server ? null : server.unavailable), () => {
+describe('instances on one store', needs('uri' in server ? null : server.unavailable), () => {
   const opened: Store[] = [];
   let url = '';
 
@@ -106,7 +106,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(facilitator.sent).toHaveLength(1);
   });
 
-  test('share an error with those who wait on another host with the same header', async () => {
+  test('share an error with callers that wait on another instance with the same header', async () => {
     const gate = gateKeeper();
     await using one = await startShop({
       ...TIMING,
@@ -131,7 +131,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(two.computations).toHaveLength(0);
   });
 
-  test('leave the claims of a host that lives alone', async () => {
+  test('leave the claims of a living instance', async () => {
     const other = await openLivingHost();
     const signed = await pay();
     const { key } = await claimAs(other, signed);
@@ -149,7 +149,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(shop.computations).toHaveLength(0);
   });
 
-  test('never say 504, nor that nothing was charged, of what a living host is settling', async () => {
+  test('never answer 504, nor "not charged", about a payment that a living instance settles', async () => {
     const signed = await pay();
     const { pen, key } = await claimAs(await openLivingHost(), signed);
     await pen.write('computed', {}, { answerId: 'answer-of-x' });
@@ -173,7 +173,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(await shop.store.ledger.history(key)).toHaveLength(3);
   });
 
-  test('take over from a host that is gone, which then stops for good', async () => {
+  test('take over from a lost instance, which then stops for good', async () => {
     const gone = await openHost();
     const signed = await pay();
     const { pen, key } = await claimAs(gone, signed);
@@ -187,7 +187,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('bind a payment identifier once, whichever host it comes to', async () => {
+  test('bind a payment identifier once, whichever instance it comes to', async () => {
     const gate = gateKeeper();
     const compute = async (item: string) => {
       await gate.opened;

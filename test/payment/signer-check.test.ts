@@ -12,7 +12,7 @@ async function decoded() {
   return decodePayment({ 'payment-signature': [header] }, TERMS);
 }
 
-test('that of the key behind `from`, by either spelling of its last byte', async () => {
+test('the check accepts a signature by the key of `from`, in either spelling of its last byte', async () => {
   const { authorization, signature } = await decoded();
   const [start, last] = [signature.slice(0, -2), Number.parseInt(signature.slice(-2), 16)];
   expect([27, 28]).toContain(last);
@@ -22,7 +22,7 @@ test('that of the key behind `from`, by either spelling of its last byte', async
   }
 });
 
-test('not that of another payment, nor for other fields or another token', async () => {
+test('the check refuses a signature of another payment, for other fields or for another token', async () => {
   const [{ authorization, signature }, other] = [await decoded(), await decoded()];
   const changed = [
     { value: 1n },
@@ -54,7 +54,7 @@ test.each<[Hex, string]>([
   [`0x${'00'.repeat(64)}1b`, 'zeros'],
   [`0x${'ff'.repeat(64)}1b`, 'numbers over the order of the curve'],
   [`0x${'11'.repeat(64)}1d`, 'a last byte that says no side of the curve'],
-])('not %s: %s', async (signature) => {
+])('the check refuses %s: %s', async (signature) => {
   const { authorization } = await decoded();
   expect(await isSigned({ authorization, signature })).toBe(false);
 });

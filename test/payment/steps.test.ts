@@ -30,7 +30,7 @@ const rows = README.split('\n')
   .map((line) => line.split('|').slice(1, -1));
 
 describe('the README of the paid path', () => {
-  test('names every file of a paid call and of the ledger, and none that is not there', () => {
+  test('names every file of a paid call and of the ledger, and no missing file', () => {
     const files = ['.', 'gate', 'ledger'].flatMap(sourcesIn);
     const named = codesIn(README).flatMap(
       (code) => /^(?:[a-z]+\/)?([a-z0-9-]+\.ts)$/.exec(code)?.[1] ?? [],
@@ -40,7 +40,7 @@ describe('the README of the paid path', () => {
     expect(named.filter((file) => !known.includes(file))).toEqual([]);
   });
 
-  test('has a row for every state, and says what may follow as the ledger does', () => {
+  test('has a row for every state, with the same next states as the ledger', () => {
     expect(rows).toHaveLength(LEDGER_STATES.length + 1);
     for (const state of ['none' as const, ...LEDGER_STATES]) {
       const row = rows.find(([step = '']) =>
@@ -51,7 +51,7 @@ describe('the README of the paid path', () => {
     }
   });
 
-  test('names writers and tests that there are', () => {
+  test('names only writers and tests that exist', () => {
     for (const [step, writers = '', , , tests = ''] of rows) {
       for (const file of codesIn(writers)) {
         const name = file.split('/').at(-1);

@@ -33,8 +33,8 @@ function withIdentifier({ payload }: SignedHeader, id: string): Record<string, s
   return { 'payment-signature': Buffer.from(json).toString('base64') };
 }
 
-describe('ten minutes after a private answer was written in full', () => {
-  test('a bare header opens it no more, and is told that it was charged', async () => {
+describe('ten minutes after a private answer was delivered in full', () => {
+  test('a bare header no longer opens it, and is told that it was charged', async () => {
     await using sold = await soldShop({ isPublic: false }, ID);
     const { shop, signed, time, first } = sold;
     const header = Buffer.from(
@@ -72,7 +72,7 @@ describe('ten minutes after a private answer was written in full', () => {
     }
   });
 
-  test('eight guesses at once are eight', async () => {
+  test('eight guesses at once count as eight', async () => {
     await using sold = await soldShop({ isPublic: false }, ID);
     const { shop, signed, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
@@ -95,7 +95,7 @@ describe('ten minutes after a private answer was written in full', () => {
     expect(shop.settlements).toHaveLength(2);
   });
 
-  test('what everybody may read for free opens to its header for as long as it is kept', async () => {
+  test('a header opens a freely readable answer as long as the answer is kept', async () => {
     await using sold = await soldShop({ isPublic: true });
     const { shop, signed, time } = sold;
     time.nowMs += 23 * 60 * MINUTE_MS;
@@ -103,7 +103,7 @@ describe('ten minutes after a private answer was written in full', () => {
   });
 });
 
-test('a redelivery to a bare header counts as delivered to nobody; one that names its buyer does', async () => {
+test('a redelivery to a bare header counts as delivered to nobody; one that names its buyer counts', async () => {
   const facilitator = stubFacilitator();
   const gate = gateKeeper();
   const [settled] = facilitator.outcomes;
@@ -130,7 +130,7 @@ test('a redelivery to a bare header counts as delivered to nobody; one that name
   await expect.poll(() => writtenAt(shop, signed)).not.toBeNull();
 });
 
-test('a conflict names the field, and nothing of what was bought', async () => {
+test('a conflict names the field, and shows no part of the bought answer', async () => {
   await using shop = await startShop();
   const signed = await pay();
   expect((await shop.buy('secret', v2(signed))).status).toBe(200);
@@ -141,7 +141,7 @@ test('a conflict names the field, and nothing of what was bought', async () => {
   }
 });
 
-test('signatures that nobody can recover cost the facilitator sixty questions a minute, and no more', async () => {
+test('signatures that do not recover cost the facilitator at most sixty questions a minute', async () => {
   const facilitator = stubFacilitator();
   facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
   await using shop = await startShop({ facilitator, isRateLimited: false });

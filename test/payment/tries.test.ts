@@ -52,7 +52,7 @@ test('a key is claimed twenty times, and then its payer is told to sign anew', a
   expect((await shop.buy('x', v2(signed))).status).toBe(402);
 });
 
-test('claims that a fault of ours ended, or a 504, do not count', async () => {
+test('claims that our fault ended, or a 504, do not count', async () => {
   const facilitator = stubFacilitator();
   facilitator.verdict = { kind: 'unavailable', reason: 'it is down' };
   await using shop = await startShop({ facilitator });
@@ -91,7 +91,7 @@ async function costOf(work: () => Promise<unknown>) {
   return { statements, rows };
 }
 
-describe('a call costs what it cost before', { timeout: 600_000 }, () => {
+describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
   test('on a key of thousands of junk calls: twenty claims, the rest 429', async () => {
     const { shop } = await pennilessShop();
     await using _closing = shop;
@@ -109,7 +109,7 @@ describe('a call costs what it cost before', { timeout: 600_000 }, () => {
     expect(early.rows).toBe(3);
   });
 
-  test('on a key whose every claim ended for a fault of ours', async () => {
+  test('on a key whose every claim ended by our fault', async () => {
     const facilitator = stubFacilitator();
     facilitator.verdict = { kind: 'unavailable', reason: 'it is down' };
     await using shop = await startShop({
@@ -143,7 +143,7 @@ describe('a call costs what it cost before', { timeout: 600_000 }, () => {
     expect(await costOf(buy)).toEqual(early);
   });
 
-  test('among thousands of rows of its payer, and of identifiers, and searches by index alone', async () => {
+  test('among thousands of rows of its payer and of identifiers, and all searches use an index', async () => {
     const store = openSqlite(MEMORY);
     await using shop = await startShop({
       store,

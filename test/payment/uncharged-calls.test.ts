@@ -40,7 +40,7 @@ describe('an error is never charged', () => {
     expect(shop.published).toHaveLength(0);
   });
 
-  test('and the payment is free for another request', async () => {
+  test('and the payment may be used for another request', async () => {
     let isBroken = true;
     await using shop = await startShop({
       compute: async (item) => {
@@ -64,7 +64,7 @@ describe('an error is never charged', () => {
   });
 });
 
-test('504: nothing is charged, the work goes on, and a retry is answered from it', async () => {
+test('504: nothing is charged, the work goes on, and a retry gets its answer', async () => {
   const gate = gateKeeper();
   await using shop = await startShop({
     answerWithinMs: 300,
@@ -91,8 +91,8 @@ test('504: nothing is charged, the work goes on, and a retry is answered from it
   expect(await debtsOf(shop)).toBe(0);
 });
 
-describe('a client that hangs up', () => {
-  test('during the work is not charged; its finished work counts as left unpaid', async () => {
+describe('a client that disconnects', () => {
+  test('during the work is not charged; its finished work counts as unpaid', async () => {
     const gate = gateKeeper();
     await using shop = await startShop({
       compute: async (item) => {
@@ -118,7 +118,7 @@ describe('a client that hangs up', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('leaves those who wait with the same header: one of them pays', async () => {
+  test('leaves others waiting with the same header: one of them pays', async () => {
     const gate = gateKeeper();
     await using shop = await startShop({
       compute: async (item) => {
@@ -142,7 +142,7 @@ describe('a client that hangs up', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('while it waits for another touches nobody', async () => {
+  test('while it waits for another changes nothing for others', async () => {
     const gate = gateKeeper();
     await using shop = await startShop({
       compute: async (item) => {
@@ -185,7 +185,7 @@ describe('a client that hangs up', () => {
   });
 });
 
-test('work that took until the signature ran out is not charged, and kept for another signature', async () => {
+test('work that outlasts its signature is not charged, and is kept for another signature', async () => {
   let nowMs = Date.now();
   await using shop = await startShop({
     clock: () => nowMs,
@@ -203,7 +203,7 @@ test('work that took until the signature ran out is not charged, and kept for an
   expect(await debtsOf(shop)).toBe(1);
 });
 
-test('a payer who left more than five finished works unpaid is told to wait, before anything is verified', async () => {
+test('a payer who left more than five finished works unpaid is told to wait, before verification', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
@@ -221,7 +221,7 @@ test('a payer who left more than five finished works unpaid is told to wait, bef
   expect((await shop.buy('x7', v2(honest))).status).toBe(402);
 });
 
-test('answers of other routes that are left unpaid count as well: they are stored for an hour', async () => {
+test('unpaid answers of other routes count as well: they are stored for an hour', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
@@ -232,7 +232,7 @@ test('answers of other routes that are left unpaid count as well: they are store
   expect(answer.json).toMatchObject({ error: 'unpaid_scans', charged: false });
 });
 
-test('with rate limits off nobody is told to wait', async () => {
+test('no payer is told to wait with rate limits off', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator, isRateLimited: false });
@@ -241,7 +241,7 @@ test('with rate limits off nobody is told to wait', async () => {
   }
 });
 
-test('a service that stops charges nobody for what is not being settled', async () => {
+test('a service that stops charges no call whose settlement has not begun', async () => {
   const gate = gateKeeper();
   await using shop = await startShop({
     compute: async (item) => {

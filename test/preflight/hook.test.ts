@@ -41,7 +41,7 @@ const paid = (seller: CraftedSeller) =>
   seller.requests.filter(({ headers }) => headers['payment-signature'] !== undefined);
 
 describe('with the hook', () => {
-  test('a good seller is paid, asked or not', async () => {
+  test('a good seller is paid, with or without a preflight request', async () => {
     await using seller = await startSeller();
     expect((await buy(seller, {})).status).toBe(200);
     const url = `${seller.url}/weather`;
@@ -79,7 +79,7 @@ describe('with the hook', () => {
     ['for another origin', elsewhere, {}, 'other_origin'],
     ['under a wrong domain', wrongDomain, {}, 'nobody_can_pay'],
     ['over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
-  ] as const)('no payment reaches a seller %s', async (_name, change, options, code) => {
+  ] as const)('no payment goes to a seller %s', async (_name, change, options, code) => {
     await using seller = await startSeller(change);
     const url = `${seller.url}/weather`;
     const bought = buy(seller, { url, allowPrivate: true, ...options });
@@ -87,7 +87,7 @@ describe('with the hook', () => {
     expect(paid(seller)).toHaveLength(0);
   });
 
-  test('a limit that is none is refused when it is set', () => {
+  test('a malformed limit is refused when it is set', () => {
     expect(() => preflight({ maxPrice: '$1' })).toThrow('give a decimal');
   });
 });

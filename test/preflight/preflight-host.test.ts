@@ -47,13 +47,13 @@ describe('a bare host', () => {
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /weather']);
   });
 
-  test('by its OpenAPI document where the manifest names none', async () => {
+  test('is asked by its OpenAPI document if the manifest names no GET', async () => {
     const { path, requests } = await ask({ answers: { '/.well-known/x402': NOT_FOUND } });
     expect(path).toBe('/weather');
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /openapi.json', 'GET /weather']);
   });
 
-  test('is not asked where neither names one', async () => {
+  test('is not asked if neither names a GET', async () => {
     const answers = { '/.well-known/x402': NOT_FOUND, '/openapi.json': NOT_FOUND };
     const { preflight, path, requests } = await ask({ answers });
     expect(path).toBeNull();

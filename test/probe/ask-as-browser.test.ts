@@ -6,7 +6,7 @@ import type { PlannedResource } from '../../src/probe/plan/declared-requests.ts'
 import { askAsBrowser } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
-test('sends GET twice: as a script of another site, and as a page that names us', async () => {
+test('the scan sends GET twice: as a script of another site, and as a page that names us', async () => {
   const { requests, seen } = await asked([planned('/post', 'POST'), planned('/weather', 'GET')]);
   expect(requests.map(({ line }) => line)).toEqual(['GET /weather', 'GET /weather']);
   const script = requests.find(({ headers }) => headers.origin !== undefined);
@@ -20,13 +20,13 @@ test('sends GET twice: as a script of another site, and as a page that names us'
   expect(seen).toMatchObject({ path: '/weather', fetched: { ok: true }, opened: { ok: true } });
 });
 
-test('what is declared paid comes before what may be', async () => {
+test('the scan prefers a declared paid path to one that may be paid', async () => {
   const candidate = { ...planned('/maybe', 'GET'), declaredPaid: false };
   const { seen } = await asked([candidate, planned('/weather', null)]);
   expect(seen?.path).toBe('/weather');
 });
 
-test('not at all where only POST is sold', async () => {
+test('the scan sends no browser request if only POST is sold', async () => {
   const { requests, seen } = await asked([planned('/post', 'POST')]);
   expect(requests).toEqual([]);
   expect(seen).toBeNull();

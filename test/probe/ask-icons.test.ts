@@ -8,7 +8,7 @@ import { clientFor, startOrigin } from './client/harness.ts';
 const PLAN = { paths: ['/favicon.ico'], otherHosts: [], inline: false };
 
 test.each([403, 404, 405, 410, 500, 501])(
-  'a router that answers %i to HEAD is asked with GET',
+  'an icon whose router answers %i to HEAD is requested with GET',
   async (status) => {
     const { requests, icons } = await settled(({ method }) => (method === 'HEAD' ? status : 200));
     expect(requests).toEqual(['HEAD /favicon.ico', 'GET /favicon.ico']);
@@ -16,7 +16,7 @@ test.each([403, 404, 405, 410, 500, 501])(
   },
 );
 
-test('an image by HEAD is not asked for again', async () => {
+test('an icon that HEAD finds is not requested again', async () => {
   const { requests } = await settled(() => 200);
   expect(requests).toEqual(['HEAD /favicon.ico']);
 });

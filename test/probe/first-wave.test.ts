@@ -12,7 +12,7 @@ function ask(target: TestOrigin) {
 }
 
 describe('an origin whose root is silent', () => {
-  test('and everything else too: is asked twice', async () => {
+  test('and that answers nothing else is asked twice', async () => {
     const target = await startOrigin(() => {});
     const seen = await ask(target);
     expect(target.requests).toHaveLength(2);
@@ -23,7 +23,7 @@ describe('an origin whose root is silent', () => {
     expect(seen.robots).toHaveProperty('detail', expect.stringContaining('not asked'));
   });
 
-  test('but nothing else: is asked for one path at a time', async () => {
+  test('and that answers everything else is asked for one path at a time', async () => {
     let open = 0;
     let most = 0;
     const target = await startOrigin((request, response) => {
@@ -41,7 +41,7 @@ describe('an origin whose root is silent', () => {
     expect(seen.robots).toMatchObject({ ok: true, data: { status: 404 } });
   });
 
-  test('and one path of many: is not asked for what comes after that', async () => {
+  test('and that hangs on one path of many is not asked for later ones', async () => {
     const target = await startOrigin((request, response) => {
       if (request.url === '/' || request.url === '/llms.txt') return;
       response.writeHead(404).end();
@@ -54,7 +54,7 @@ describe('an origin whose root is silent', () => {
   });
 });
 
-describe('other places of OpenAPI', () => {
+describe('documents at other places of OpenAPI', () => {
   const places = [...OPENAPI_ALTERNATES];
 
   test.each([
@@ -67,7 +67,7 @@ describe('other places of OpenAPI', () => {
     ['/.well-known/openapi.json', OPENAPI, places.slice(0, 1)],
     ['/swagger.json', OPENAPI, places.slice(0, 3)],
     ['/nowhere', OPENAPI, places],
-  ])('%s serves %s: asked are %j', async (path, body, asked) => {
+  ])('on %s serving %s: the scan requests %j', async (path, body, asked) => {
     const target = await startOrigin((request, response) => {
       response.writeHead(request.url === path ? 200 : 404).end(body);
     });

@@ -17,7 +17,7 @@ import {
 const CITY: JsonObject = { in: 'query', name: 'city', required: true, example: 'Paris' };
 
 describe('a resource', () => {
-  test('whose parameters have declared values is asked for with them', () => {
+  test('is requested with the declared values of its parameters', () => {
     const paths = { '/weather': { get: paidOperation({ parameters: [CITY] }) } };
     expect(planned({ openapi: document(paths) })).toEqual([
       { path: '/weather?city=Paris', template: '/weather', madeUp: false },
@@ -40,20 +40,20 @@ describe('a resource', () => {
     ['/users/:id', '/users/:id'],
     ['/files/*', '/files/*'],
     ['/blog/[slug]', '/blog/[slug]'],
-  ])('%s of a manifest is asked for with a made-up value', (template, path) => {
+  ])('as %s of a manifest is requested with a made-up value', (template, path) => {
     const manifest = answer(200, { x402Version: 2, resources: [`GET ${template}`] });
     expect(planned({ manifest })).toEqual([{ path, template, madeUp: true }]);
   });
 
   test.each(['/time/10:30', '/models/one:predict', '/math/2*3'])(
-    '%s is no pattern of a router',
+    'as %s is not a pattern of a router',
     (path) => {
       const manifest = answer(200, { x402Version: 2, resources: [`GET ${path}`] });
       expect(planned({ manifest })).toEqual([{ path, template: path, madeUp: false }]);
     },
   );
 
-  test('that an index names is not made up, though OpenAPI declares no value', () => {
+  test('of an index gets no made-up value, though OpenAPI declares none', () => {
     const paths = { '/users/{id}': { get: paidOperation() } };
     const plan = planned({ openapi: document(paths), x402scan: indexed('/users/example') });
     expect(plan).toEqual([{ path: '/users/example', template: '/users/{id}', madeUp: false }]);

@@ -5,7 +5,7 @@ import { parseRecording, RecordingError } from '../../src/probe/read-recording.t
 import { toRecording } from '../../src/probe/recording.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
-test('the schema is compiled for the first recording alone', () => {
+test('only the first recording compiles the schema', () => {
   const compile = vi.spyOn(Ajv.prototype, 'compile');
   const recording = toRecording({ scannedAt: '2026-08-14T12:00:00Z' }, perfectSeller());
   for (let time = 0; time < 3; time += 1) {

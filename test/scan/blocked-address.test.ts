@@ -40,7 +40,7 @@ async function scanner() {
   });
 }
 
-test('a host without a record is refused, and the answer names no address', async () => {
+test('a host without a record is refused, and the answer shows no address', async () => {
   const { scan, admit } = await scanner();
   for (const refused of [scan(ORIGIN), admit(ORIGIN)]) {
     const error: unknown = await refused.catch((thrown: unknown) => thrown);
@@ -49,7 +49,7 @@ test('a host without a record is refused, and the answer names no address', asyn
   }
 });
 
-test('a host with a published record has a report: nothing dialled, score 0', async () => {
+test('a host with a published record gets a report: nothing is dialled, score 0', async () => {
   const { scan } = await scanner();
   const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true });
   expect(report).toMatchObject({ score: 0, grade: 'F' });

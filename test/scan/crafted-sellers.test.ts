@@ -81,15 +81,15 @@ function table(rows: readonly Row[]) {
   });
 }
 
-describe('how a challenge is sent', () => table(CHALLENGE_ROWS));
-describe('what a challenge says', () => table(OFFER_ROWS));
-describe('what the official clients make of an offer', () => table(PAYABLE_ROWS));
-describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
-describe('two methods of one path', () => table(METHOD_ROWS));
-describe('a path without a method', () => {
+describe('how a challenge is sent:', () => table(CHALLENGE_ROWS));
+describe('the content of a challenge:', () => table(OFFER_ROWS));
+describe('the verdict of the official clients on an offer:', () => table(PAYABLE_ROWS));
+describe('the answers of paid resources:', () => table(BEHAVIOUR_ROWS));
+describe('two methods of one path:', () => table(METHOD_ROWS));
+describe('a path without a method:', () => {
   table(METHODLESS_ROWS);
 
-  it('sends no POST where a document has one that is free', async () => {
+  it('gets no POST if a document calls one free', async () => {
     const { answers = {} } = METHODLESS_ROWS.at(-1) ?? {};
     const seller = await startCraftedSeller({ answers });
     await engine.scan(seller.url);
@@ -99,26 +99,26 @@ describe('a path without a method', () => {
 });
 describe('sign-ins', () => table(SIGN_IN_ROWS));
 describe('sellers of other languages', () => table(STACK_ROWS));
-describe('what the specification allows', () => {
+describe('forms that the specification allows:', () => {
   table(VALID_ROWS);
   it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
     expect((await scanned({ answers })).report.grade).toBe(grade);
   });
 });
 describe('OpenAPI', () => table(OPENAPI_ROWS));
-describe('the manifest', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
-describe('other documents', () => table(DOCUMENT_ROWS));
-describe('the site', () => table(SITE_ROWS));
+describe('the manifest:', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
+describe('other documents:', () => table(DOCUMENT_ROWS));
+describe('the site:', () => table(SITE_ROWS));
 
 describe('TLS', () => {
-  it('sells over https as over http', async () => {
+  it('gives the same result over https as over http', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const outcome = await scanned({ tls });
     expect(moved(outcome)).toEqual([]);
     expect(outcome.report.origin).toMatch(/^https:/);
   });
 
-  it('tells a proxy that ends TLS from a wrong address', async () => {
+  it('distinguishes a proxy that ends TLS from a wrong address', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const plain: Answering = (request) => {
       const origin = request.origin.replace('https://', 'http://');
@@ -150,7 +150,7 @@ describe('TLS', () => {
       'tls-unknown-issuer',
       async () => (await createTestCa('Stranger')).issue({ hosts: ['127.0.0.1'] }),
     ],
-  ])('%s ends it', async (outcome, certificate) => {
+  ])('with %s is over', async (outcome, certificate) => {
     const { report } = await scanned({ tls: await certificate() });
     expect(report).toMatchObject({ grade: 'F', score: 0 });
     expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome });

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { deadlineAfter } from '../../src/scan/run-scan.ts';
 
-test('it aborts as a timeout does', async () => {
+test('a deadline aborts as a timeout does', async () => {
   const { signal } = deadlineAfter(1);
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('once it is cleared, no timer is left, and it never aborts', () => {
+test('a cleared deadline leaves no timer, and never aborts', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const { signal, clear } = deadlineAfter(60_000);

@@ -35,7 +35,7 @@ async function scanWith(budgets: { readonly originMs: number; readonly lightMs: 
   return { scanned, seller, engine: { catalog, checks, pool } };
 }
 
-test('fails every check on its documents, asks for no more of them, and replays the same', async () => {
+test('an exhausted scan fails every check on its documents, requests no more of them, and replays the same', async () => {
   const { scanned, seller, engine } = await scanWith({ originMs: 0.05, lightMs: 0 });
   const { report, observations } = await scanned;
   expect(report).toMatchObject({ grade: 'F', score: 0, exhausted: ['origin'] });
@@ -57,7 +57,7 @@ test('fails every check on its documents, asks for no more of them, and replays 
   expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
 });
 
-test('is no finding where it is we who never let it begin', async () => {
+test('an exhausted scan has no finding if we never let it begin', async () => {
   const { scanned } = await scanWith({ originMs: 0, lightMs: 500 });
   await expect(scanned).rejects.toBeInstanceOf(ScannerFailure);
   await expect(scanned).rejects.toThrow('overloaded');

@@ -36,8 +36,8 @@ const openapi = (paths: Record<string, object>, server = ORIGIN) =>
 const named = ({ paid }: ReturnType<typeof findRoutes>) =>
   paid.map(({ method, template, path }) => `${method} ${template} ${path}`);
 
-describe('routes', () => {
-  test('are the declared templates with the base path of their server, asked or not', () => {
+describe('the routes of a report', () => {
+  test('are the declared templates with the base path of their server, requested or not', () => {
     const found = routesOf({
       openapi: openapi(
         {
@@ -57,7 +57,7 @@ describe('routes', () => {
     expect(found.isComplete).toBe(true);
   });
 
-  test('are those of the manifest where no operation stands for its address', () => {
+  test('are those of the manifest if no operation has its address', () => {
     const found = routesOf({
       openapi: openapi({ '/weather/{city}': { get: paidOperation() } }),
       manifest: answer(200, {
@@ -72,7 +72,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('have no template where an answer or an index alone tells of them', () => {
+  test('have no template if only an answer or an index names them', () => {
     const indexed = indexedOrigin();
     const [first] = indexed.resources;
     if (first === undefined) throw new Error('an index of nothing');
@@ -95,7 +95,7 @@ describe('routes', () => {
     expect(found.free).toEqual([]);
   });
 
-  test('beyond a hundred are not listed, and that is said', () => {
+  test('beyond a hundred are not listed, and the report says so', () => {
     const paths = Array.from({ length: 101 }, (_, index) => [
       `/r${index}`,
       { get: paidOperation() },

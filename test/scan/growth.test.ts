@@ -55,9 +55,9 @@ function growth([name, run]: Task, short: Observations, long: Observations): str
   return `${name}: ${Math.round(shortMs)} ms in all, then ${Math.round(longMs)}`;
 }
 
-describe('twice as many', () => {
+describe('documents of twice the length:', () => {
   test.each(Object.entries(LONG_DOCUMENTS))(
-    '%s take no more than twice the time',
+    '%s take at most twice the time',
     (_, { length, make }) => {
       const short = { ...SELLER, ...make(length) };
       const long = { ...SELLER, ...make(2 * length) };
@@ -69,7 +69,7 @@ describe('twice as many', () => {
 });
 
 // Four times the length, so that no noise of a shared machine hides it: sixteen times as long.
-test('work that grows with the square of the length is found', () => {
+test('the test finds work that grows with the square of the length', () => {
   const quadratic: Task = ['a loop in a loop', ({ root }) => pairs(root.ok ? root.data.body : '')];
   const page = (length: number) => {
     if (!SELLER.root.ok) throw new Error('the fixture has a root');

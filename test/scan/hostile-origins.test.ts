@@ -117,7 +117,7 @@ async function scanBomb(name: string) {
 }
 
 describe('the clock of a scan', () => {
-  it('is over before the documents are read, and they are read all the same', async () => {
+  it('is over before the documents are read, and they are still read', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -130,7 +130,7 @@ describe('the clock of a scan', () => {
     expect(outcome.observations.resources.planFailure).toBeUndefined();
   });
 
-  it('ends what the clocks of the requests would wait for, and grades what was seen', async () => {
+  it('ends requests before their own clocks do, and grades what was seen', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -143,8 +143,8 @@ describe('the clock of a scan', () => {
   });
 });
 
-describe('twenty at once, in a process of their own', () => {
-  it('each gets its report in time; memory and the event loop hold', async () => {
+describe('twenty hostile origins at once, in their own process', () => {
+  it('each get a report in time; memory and the event loop stay within limits', async () => {
     const broken = Object.values(BROKEN)
       .slice(0, 10)
       .map((behave) => startHostileOrigin(behave));

@@ -92,7 +92,7 @@ describe('a good seller over MCP', () => {
     expect(outcome.called).toEqual(['get_weather']);
   });
 
-  test('is asked as MCP has it, headers and all', async () => {
+  test('is asked as MCP specifies, with its headers', async () => {
     const { requests } = await scanned({ isModern: true, hasExtension: true });
     const call = requests.find(({ body }) => body.includes('tools/call'));
     expect(call?.headers).toMatchObject({
@@ -151,7 +151,7 @@ describe('a good seller over MCP', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('a seller over MCP with a fault', () => {
   test.each<readonly [string, CraftedMcp, readonly string[]]>([
     [
       'text alone',
@@ -218,7 +218,7 @@ describe('what is wrong', () => {
     expect(said(outcome, ...expected.map((cell) => cell.split(' ')[0] ?? ''))).toEqual(expected);
   });
 
-  test('what clients cannot read of a result, they cannot pay', async () => {
+  test('a client cannot pay what it cannot read of a result', async () => {
     const { report } = await scanned({
       call: () => toolResult(toolChallenge(), { isError: false }),
     });
@@ -226,7 +226,7 @@ describe('what is wrong', () => {
   });
 });
 
-describe('which tools are called', () => {
+describe('the scan calls', () => {
   const named = (name: string, changes: object) => ({
     ...TOOL,
     _meta: {},
@@ -235,7 +235,7 @@ describe('which tools are called', () => {
     ...changes,
   });
 
-  test('those that are declared paid, by whatever words, and read-only', async () => {
+  test('tools that are declared paid in any form, and read-only', async () => {
     const tools = [
       named('meta', { _meta: { 'x402/price': '1000' } }),
       named('member', { _meta: { x402: { paymentRequired: true } } }),
@@ -252,7 +252,7 @@ describe('which tools are called', () => {
     expect(observations.resources).toMatchObject({ uncalledTools: 2, declared: 6 });
   });
 
-  test('none where nothing says that it only reads', async () => {
+  test('no tool if nothing says that it only reads', async () => {
     const outcome = await scanned({
       tools: [named('writes', { description: '$1', annotations: {} })],
     });
@@ -269,14 +269,14 @@ describe('which tools are called', () => {
   });
 });
 
-describe('where the endpoint is', () => {
+describe('the scan finds the endpoint', () => {
   test('at the path that is given', async () => {
     const outcome = await scanned({}, { path: '/tools/mcp', at: '/tools/mcp' });
     expect(outcome.called).toEqual(['get_weather']);
     expect(outcome.requests.some(({ path }) => path === '/mcp')).toBe(false);
   });
 
-  test('where a server card names it, on this origin alone', async () => {
+  test('at the address of a server card, only on this origin', async () => {
     const card: Answering = ({ origin }) => ({
       status: 200,
       body: { remotes: [{ url: 'https://elsewhere.example/mcp' }, { url: `${origin}/v2/agents` }] },
@@ -285,20 +285,20 @@ describe('where the endpoint is', () => {
     expect((await scanned({}, { at: '/v2/agents', more })).called).toEqual(['get_weather']);
   });
 
-  test('nowhere', async () => {
+  test('at no address', async () => {
     const outcome = await scanned(() => GONE);
     expect(said(outcome, 'P2')).toEqual(['P2 fail none-found']);
     expect(resultOf(outcome, 'P2').evidence).toContain('MCP at /mcp: 404, no MCP server');
   });
 
-  test('not behind a redirect, which is told and not followed', async () => {
+  test('not behind a redirect, which it reports and does not follow', async () => {
     const outcome = await scanned(() => ({ status: 307, headers: { location: '/mcp/' } }));
     const { evidence } = resultOf(outcome, 'P2');
     expect(evidence).toContain('MCP at /mcp: 307 to "/mcp/", which --mcp may name');
     expect(outcome.requests.some(({ path }) => path === '/mcp/')).toBe(false);
   });
 
-  test('where a server of old answers 404 to what has no session', async () => {
+  test('on an older server that answers 404 without a session', async () => {
     const opened = craftedMcp({ sessionId: 'a-1' });
     const answering: Answering = (request, usual) => {
       const answer = opened(request, usual);
@@ -307,7 +307,7 @@ describe('where the endpoint is', () => {
     expect((await scanned(answering)).called).toEqual(['get_weather']);
   });
 
-  test('behind a payment over HTTP, which is judged as one', async () => {
+  test('behind a payment over HTTP, and judges it as a paid resource', async () => {
     const gate: Answering = ({ method, origin }) => {
       const resource = { url: `${origin}/mcp`, description: 'Tools' };
       return method === 'POST' ? challengeAnswer(toolChallenge({ resource })) : GONE;
@@ -328,7 +328,7 @@ describe('where the endpoint is', () => {
     expect(called.report.payableBy).toBe('default');
   });
 
-  test('and nothing of it is asked where nobody said --mcp', async () => {
+  test('only with --mcp', async () => {
     const seller = await startCraftedSeller({ answers: { ...MCP_ONLY, '/mcp': craftedMcp() } });
     await engine.scan(seller.url);
     expect(messages(seller.requests)).toEqual([]);
@@ -337,7 +337,7 @@ describe('where the endpoint is', () => {
   });
 });
 
-describe('hostile servers', () => {
+describe('a hostile server', () => {
   const json = (body: string) => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -378,13 +378,13 @@ describe('hostile servers', () => {
           `{"jsonrpc":"2.0","id":${idOf(request)},"result":{"tools":[null,1,{"name":{},"_meta":[],"annotations":7,"inputSchema":"x","description":[]}],"nextCursor":{}}}`,
         ),
     ],
-  ])('tools/list: %s', async (_name, answer) => {
+  ])('answers tools/list with %s', async (_name, answer) => {
     const { report, called } = await scanned(only('tools/list', answer));
     expect(report.results).toHaveLength(25);
     expect(called).toEqual([]);
   });
 
-  test('pages without end', async () => {
+  test('has pages without end', async () => {
     const page = only('tools/list', (request) =>
       json(
         JSON.stringify({
@@ -398,7 +398,7 @@ describe('hostile servers', () => {
     expect(messages(requests).filter(({ method }) => method === 'tools/list')).toHaveLength(5);
   });
 
-  test('a schema that asks for the impossible', async () => {
+  test('has a schema that no value meets', async () => {
     const inputSchema = {
       type: 'object',
       required: Array.from({ length: 5_000 }, (_, at) => `p${at}`).concat('__proto__'),
@@ -412,7 +412,7 @@ describe('hostile servers', () => {
     expect(call?.body.length).toBeLessThan(4_096);
   });
 
-  test('a session id that is no header value is not sent back', async () => {
+  test('gives a session id that is not a header value, and does not get it back', async () => {
     const answering: Answering = (request, usual) => {
       const answer = opened(request, usual);
       return (
@@ -447,7 +447,7 @@ describe('hostile servers', () => {
     return outcome;
   }
 
-  test('a challenge in a stream that never ends is read all the same', async () => {
+  test('sends a challenge in an endless stream, and the scan still reads it', async () => {
     const response = `{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify(toolResult())}}`;
     const outcome = await streaming(`data: ${response}\n\n`, ': still here\n\n');
     expect(resultOf(outcome, 'P2').outcome).toBe('challenged');
@@ -457,7 +457,7 @@ describe('hostile servers', () => {
     ['notifications', 'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'],
     ['blank lines', '\n'.repeat(4_096)],
     ['one line', `data: ${'x'.repeat(16_384)}`],
-  ])('a stream of %s that never ends', async (_name, again) => {
+  ])('sends a stream of %s without end', async (_name, again) => {
     const outcome = await streaming('', again);
     expect(outcome.report.results).toHaveLength(25);
     expect(resultOf(outcome, 'P2').outcome).toBe('no-402');

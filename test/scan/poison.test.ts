@@ -178,7 +178,7 @@ function sample(document: unknown, every: number): readonly Mutation[] {
   return [...mutations(document)].filter((_, at) => at % every === 0);
 }
 
-test('on the workers, every scan of such a document has 25 results, and none is a fault', async () => {
+test('on the workers, every scan of such a document has 25 results, and no fault', async () => {
   for (const [document, toObservations] of Object.values(SOURCES)) {
     const some = sample(document, 211);
     const reports = await Promise.all(
@@ -195,7 +195,7 @@ test('on the workers, every scan of such a document has 25 results, and none is 
   expect(faults).toEqual([]);
 }, 240_000);
 
-test('a recording with such a value is refused, or is judged', async () => {
+test('a recording with such a value is refused or judged', async () => {
   const recording = toRecording({ scannedAt: '2026-08-14T12:00:00Z' }, SELLER);
   let judged = 0;
   for (const { text, at } of sample(recording, 1_597)) {

@@ -17,7 +17,7 @@ afterAll(async () => {
 const { url, unavailable = null } = { url: '', unavailable: null, ...seller };
 
 describe('x402.mcp on FastMCP', needs(unavailable), () => {
-  test('is payable, and no F, by its paid tool that only reads', async () => {
+  test('is payable, and not an F, by its paid read-only tool', async () => {
     const outcome = await engine.scan(url, NEWER, { mcp: { path: null } });
     const { report, observations } = outcome;
     const cells = ['P2', 'P3', 'P4', 'P5', 'P7', 'P8'].map((id) => {
@@ -42,7 +42,7 @@ describe('x402.mcp on FastMCP', needs(unavailable), () => {
     expect(observations.resources).toMatchObject({ declared: 2, uncalledTools: 1 });
   });
 
-  test('sells nothing that a scan without --mcp would see', async () => {
+  test('sells nothing that a scan without --mcp finds', async () => {
     const outcome = await engine.scan(url);
     expect(resultOf(outcome, 'P2').outcome).toBe('none-found');
   });

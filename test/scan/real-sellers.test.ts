@@ -26,7 +26,7 @@ async function scanned(starting: Promise<Seller>, checksVersion?: string) {
 const ALL_RIGHT = { withOpenApi: true, withDocuments: true, withBazaar: true, guardsHead: true };
 
 describe('@x402/express', () => {
-  it('gets an A with 100 where everything is right', async () => {
+  it('gets an A with 100 if everything is right', async () => {
     const outcome = await scanned(startExpressV2Seller(ALL_RIGHT));
     const problems = outcome.report.results.filter(
       (result) => result.status !== 'pass' && result.category !== 'directory',
@@ -37,7 +37,7 @@ describe('@x402/express', () => {
     expect(outcome.branding).toMatchObject({ displayName: 'Weather and words', category: 'other' });
   });
 
-  it('keeps its A under the catalog that sends no POST, which leaves S5 open', async () => {
+  it('keeps its A under the catalog that sends no POST, which leaves S5 undetermined', async () => {
     const { report } = await scanned(startExpressV2Seller(ALL_RIGHT), OLDER);
     expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER });
     expect(resultOf({ report }, 'S5')).toMatchObject({
@@ -46,7 +46,7 @@ describe('@x402/express', () => {
     });
   });
 
-  it('lets HEAD through to the paid handler, as it comes', async () => {
+  it('lets HEAD through to the paid handler by default', async () => {
     const { report } = await scanned(startExpressV2Seller({ withOpenApi: true }));
     expect(cells({ report })).toEqual(
       expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P4 pass sound']),
@@ -56,7 +56,7 @@ describe('@x402/express', () => {
     expect(report.score).toBeLessThanOrEqual(89);
   });
 
-  it('fails P2 without any document, and the evidence says where we looked', async () => {
+  it('fails P2 without a document, and the evidence names the requested places', async () => {
     const { report, branding } = await scanned(startExpressV2Seller());
     const { status, outcome, evidence } = resultOf({ report }, 'P2');
     expect({ status, outcome }).toEqual({ status: 'fail', outcome: 'none-found' });
@@ -69,7 +69,7 @@ describe('@x402/express', () => {
 });
 
 describe('x402-express', () => {
-  it('is a version 1 seller: payable by few, and told so', async () => {
+  it('is a version 1 seller: few clients can pay, and the report says so', async () => {
     const { report } = await scanned(startExpressV1Seller({ withOpenApi: true }));
     expect(resultOf({ report }, 'P2')).toMatchObject({ status: 'warn', outcome: 'v1-only' });
     expect(resultOf({ report }, 'P3').status).toBe('warn');
@@ -79,7 +79,7 @@ describe('x402-express', () => {
 });
 
 describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable : null), () => {
-  it('is found though its own OpenAPI document says nothing of payment', async () => {
+  it('is found though its own OpenAPI document does not mention payment', async () => {
     if ('unavailable' in python) throw new Error(python.unavailable);
     const outcome = await engine.scan(python.url);
     expect(cells(outcome)).toEqual(
@@ -101,7 +101,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
 });
 
 describe('a closed port', () => {
-  it('is an F with 0 and 25 results', async () => {
+  it('is an F with score 0 and 25 results', async () => {
     const seller = await startExpressV2Seller();
     await seller[Symbol.asyncDispose]();
     const { report } = await engine.scan(seller.url);
@@ -112,7 +112,7 @@ describe('a closed port', () => {
 });
 
 describe('round trips', () => {
-  it('asks every distinct request once, at most seven deep', async () => {
+  it('are at most seven, and each distinct request is sent once', async () => {
     const { timing, observations } = await scanned(startExpressV2Seller(ALL_RIGHT));
     expect(timing.roundTrips).toBeLessThanOrEqual(7);
     expect(timing.requests).toBeLessThanOrEqual(60);

@@ -42,7 +42,7 @@ it.each([
     'bad-resource-url',
   ],
 ] as const)(
-  'with %s the first line is No, and names the member',
+  'with %s the first line says No, and names the member',
   async (_, change, named, outcome) => {
     const result = await scanWith(change);
     const { report } = result;
@@ -56,7 +56,7 @@ it.each([
   },
 );
 
-it('without any resource it is a warning, and default clients pay', async () => {
+it('without a resource the challenge gets a warning, and default clients pay', async () => {
   const result = await scanWith({ resource: null });
   expect(result.report.payableBy).toBe('default');
   expect(resultOf(result, 'P3').outcome).toBe('no-resource');

@@ -51,8 +51,8 @@ const SELLERS = [
   'version 1 alone',
 ];
 
-describe('a recording of the catalog that posts, under the one that does not', () => {
-  it.each(SELLERS)('is judged as if nothing had been posted: %s', async (name) => {
+describe('a recording of the posting catalog, judged by the other one,', () => {
+  it.each(SELLERS)('has results as if nothing had been posted: %s', async (name) => {
     const [withPosts, without] = await recordedBy([NEWER, OLDER], answersOf(name));
     if (!withPosts || !without) throw new Error('nothing was recorded');
     const live = await engine.replay(without, OLDER);
@@ -62,8 +62,8 @@ describe('a recording of the catalog that posts, under the one that does not', (
   });
 });
 
-describe('a recording of the catalog that does not post, under the one that does', () => {
-  it('leaves open what only a POST would have shown', async () => {
+describe('a recording of the catalog without POST, judged by the posting one,', () => {
+  it('leaves checks undetermined that need a POST', async () => {
     const [recording] = await recordedBy([OLDER], {});
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER);
@@ -72,7 +72,7 @@ describe('a recording of the catalog that does not post, under the one that does
     expect(outcome.report).toMatchObject({ checksVersion: NEWER, score: 100 });
   });
 
-  it('holds nothing against a seller who sells by POST alone', async () => {
+  it('has no finding against a seller who sells only by POST', async () => {
     const answers = answersOf('validation before payment, and nothing else for sale');
     const [recording] = await recordedBy([OLDER], answers);
     if (!recording) throw new Error('nothing was recorded');
@@ -88,7 +88,7 @@ describe('a recording of the catalog that does not post, under the one that does
 });
 
 describe('a recording on disk', () => {
-  it('gives the report of the scan that it was made of, and the same bytes each time', async () => {
+  it('gives the report of its scan, and the same bytes each time', async () => {
     await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
     const file = await fileOf(JSON.stringify(toRecording(report, observations)));
@@ -124,7 +124,7 @@ describe('a recording on disk', () => {
       }),
       /\/observations\/root/,
     ],
-  ])('%s is refused by name and place', async (_, spoil, message) => {
+  ])('%s is refused with name and place', async (_, spoil, message) => {
     const [origin] = await recordedOrigins();
     if (!origin) throw new Error('nothing is recorded');
     const file = await fileOf(JSON.stringify(spoil(origin.recording)));
@@ -132,7 +132,7 @@ describe('a recording on disk', () => {
     await expect(readRecording(file)).rejects.toThrow(file);
   });
 
-  it('that is no JSON, or not there, is refused', async () => {
+  it('that is not JSON, or missing, is refused', async () => {
     await expect(readRecording(await fileOf('{"format":'))).rejects.toThrow(/not JSON/);
     await expect(readRecording('/nowhere/scan.json')).rejects.toThrow(/cannot be read/);
   });

@@ -46,7 +46,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
   };
 }
 
-test('callers that come while a scan runs get its result; the next one after it starts another', async () => {
+test('callers during a scan get its result; the next one after it starts another', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test('callers that come while a scan runs get its result; the next one after it 
   expect(scanner.began).toEqual([SHOP.host, OTHER.host, SHOP.host]);
 });
 
-test('the report carries the time of the store, and the result keeps the URL as submitted', async () => {
+test('the report has the time of the store, and the result keeps the submitted URL', async () => {
   await using parts = setUp();
   const { host, store, now } = parts;
   const finished = await host.run(SHOP, { submittedUrl: 'https://shop.example.com/x?y' });
@@ -72,7 +72,7 @@ test('the report carries the time of the store, and the result keeps the URL as 
   expect(stored?.submittedUrl).toBe('https://shop.example.com/x?y');
 });
 
-test('a caller that joins is told which scan it waits for, and nobody joins what has ended', async () => {
+test('a caller that joins gets the id of the scan it waits for, and nobody joins an ended scan', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ test('a caller that joins is told which scan it waits for, and nobody joins what
   expect(host.join(SHOP)).toBeNull();
 });
 
-test('what another instance has just finished is not scanned again', async () => {
+test('a scan that another instance has just finished is not repeated', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const before = await host.run(SHOP);
@@ -126,7 +126,7 @@ test('a finished scan is private until it is published', async () => {
   expect(await parts.waiting(SHOP)).toBeNull();
 });
 
-test('a result that nobody wanted is purged after a day', async () => {
+test('a result that no caller paid for is purged after a day', async () => {
   await using parts = setUp();
   const { host, store, advance, now } = parts;
   const { scanId } = await host.run(SHOP);
@@ -135,7 +135,7 @@ test('a result that nobody wanted is purged after a day', async () => {
   expect(await store.results.byScan(scanId)).toBeNull();
 });
 
-test('publishing makes a scan public once, however often it is done', async () => {
+test('publishing makes a scan public once, even if it is repeated', async () => {
   await using parts = setUp();
   const { host, store } = parts;
   const { scanId } = await host.run(SHOP);
@@ -154,7 +154,7 @@ test('publishing makes a scan public once, however often it is done', async () =
   expect(changes.map(({ changeType }) => changeType)).toEqual(['new']);
 });
 
-test('publishing what is not stored is an error', async () => {
+test('publishing a missing scan is an error', async () => {
   await using parts = setUp();
   const { host } = parts;
   await expect(host.publish('no-such-scan')).rejects.toThrow('not stored');
@@ -180,7 +180,7 @@ test('blocked origins are refused before anything runs', async () => {
   expect(scanner.began).toEqual([]);
 });
 
-test('over the bound new scans are refused, joining one is not', async () => {
+test('over the bound new scans are refused, and joining one is allowed', async () => {
   await using parts = setUp({ maxScans: 1 });
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
@@ -213,7 +213,7 @@ test('closing lets a scan end that can, and abandons one that cannot', async () 
   expect(await abandoned).toBeInstanceOf(Saturated);
 });
 
-test('of two hosts on one store one scans, and the other waits for its result', async () => {
+test('of two instances on one store one scans, and the other waits for its result', async () => {
   await using one = setUp();
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
@@ -230,7 +230,7 @@ test.each([
   [true, 0],
   [false, 1],
 ])(
-  'a host that waits gets the recording: kept by the other is %s, own scans %i',
+  'an instance that waits gets the recording: kept by the other is %s, own scans %i',
   async (withRecording, scans) => {
     await using one = setUp();
     await using other = setUp({ store: sharedView(one.store) });
@@ -247,7 +247,7 @@ test.each([
   },
 );
 
-test('a recording that nobody asked for is not kept, but is there for a late caller of its host', async () => {
+test('a recording that no caller asked for is not stored, but a late caller of its instance gets it', async () => {
   await using parts = setUp();
   const { host, store } = parts;
   const finished = await host.run(SHOP);
@@ -257,7 +257,7 @@ test('a recording that nobody asked for is not kept, but is there for a late cal
   expect(await store.results.recording(finished.scanId)).toEqual(recording);
 });
 
-test('a scan whose observations cannot be digested is a scan all the same', async () => {
+test('a scan whose observations have no digest is still a scan', async () => {
   const scanner = { ...createFakeScanner(), record: async () => null };
   await using parts = setUp({ scanner });
   const finished = await parts.host.run(SHOP, { withRecording: true });
@@ -265,7 +265,7 @@ test('a scan whose observations cannot be digested is a scan all the same', asyn
   expect(await parts.host.recordingOf(finished)).toEqual({ text: null });
 });
 
-test('when the host that scans fails, the one that waited scans by itself', async () => {
+test('if the instance that scans fails, the waiting one scans itself', async () => {
   await using one = setUp();
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
@@ -279,7 +279,7 @@ test('when the host that scans fails, the one that waited scans by itself', asyn
   expect(other.scanner.began).toEqual([SHOP.host]);
 });
 
-test('a result that its payer had published at once still reaches the host that waited', async () => {
+test('a result that its payer had published at once still reaches the waiting instance', async () => {
   await using one = setUp();
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();

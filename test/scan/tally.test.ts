@@ -44,7 +44,7 @@ function reportOf(offers: readonly OfferPayability[], more: Partial<ScanReport> 
   };
 }
 
-test('names the host-day, its grade, who can pay it and each check', () => {
+test('a tally names the host-day, its grade, who can pay it and each check', () => {
   const results = [
     result('P1', { status: 'warn' }),
     result('S1', { status: 'warn', basis: 'not_determined' }),
@@ -62,7 +62,7 @@ test('names the host-day, its grade, who can pay it and each check', () => {
   ]);
 });
 
-test('an offer counts once under each of its names, however it spells them', () => {
+test('an offer counts once under each of its names, in any spelling', () => {
   const offers = [
     offer(),
     offer({ asset: USDC.toLowerCase() }),
@@ -78,7 +78,7 @@ test('an offer counts once under each of its names, however it spells them', () 
   ]);
 });
 
-test('what the catalog does not know is "other", and has no price', () => {
+test('a name outside the catalog counts as "other", and has no price', () => {
   const offers = [
     offer({ scheme: '__proto__', network: 'eip155:424242', asset: 'constructor' }),
     offer({ scheme: null, network: null, asset: null, amount: null }),
@@ -95,12 +95,12 @@ test.each([
   [['123456'], '0.12'],
   [['1'], '0.000001'],
   [['9'.repeat(40)], '1e+34'],
-])('of %s base units the price is %s', (amounts, price) => {
+])('the price of %s base units is %s', (amounts, price) => {
   const offers = amounts.map((amount) => offer({ amount }));
   expect(toTally(reportOf(offers)).at(-1)).toBe(`price ${price}`);
 });
 
-test.each([['0'], ['-1'], ['1.5'], ['ten'], ['']])('an amount of "%s" is no price', (amount) => {
+test.each([['0'], ['-1'], ['1.5'], ['ten'], ['']])('an amount of "%s" gives no price', (amount) => {
   expect(toTally(reportOf([offer({ amount })])).join()).not.toContain('price');
 });
 
@@ -114,7 +114,7 @@ test('a price is exact to 10 %', () => {
   );
 });
 
-test('a report from before payability was told counts as not known', () => {
+test('a report without payability counts as not known', () => {
   const { payability, payableBy, ...older } = reportOf([]);
   // Stored by a release that had neither.
   const tally = toTally({ ...older, payability: null } as unknown as ScanReport);

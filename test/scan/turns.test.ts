@@ -28,7 +28,7 @@ describe('an origin that burns processor time', () => {
   });
 });
 
-test('beside eight of them, a good scan takes no more than twice its time and two seconds', async () => {
+test('beside eight of them, a good scan takes at most twice its time and two seconds', async () => {
   const good = await seller();
   await engine.scan(good.url);
   const alone = await engine.scan(good.url);

@@ -36,7 +36,7 @@ describe('MPP on one route, x402 on another', () => {
   it.each([
     ['GET', { '/weather': SOLD }, WEATHER_WAY],
     ['POST', { 'POST /summaries': SOLD }, SUMMARY_WAY],
-  ] as const)('costs nothing where %s is the other till', async (_, answers, way) => {
+  ] as const)('costs nothing if %s is the other protocol', async (_, answers, way) => {
     const outcome = await scan(answers);
     const { report } = outcome;
     expect(report).toMatchObject({ grade: 'A', payableBy: 'default', otherWays: [way] });
@@ -52,12 +52,12 @@ describe('MPP on one route, x402 on another', () => {
     expect(resultOf(outcome, 'S5').status).toBe('pass');
   });
 
-  it('is a pass of the catalog that sends no POST', async () => {
+  it('passes under the catalog that sends no POST', async () => {
     const outcome = await scan({ '/summaries': { ...SOLD } }, OLDER);
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
   });
 
-  it('is told in text and Markdown', async () => {
+  it('is stated in text and Markdown', async () => {
     const { report } = await scan({ '/weather': SOLD });
     const shown = printable({ report, printed: report.results });
     expect(formatText(shown)).toContain(
@@ -73,7 +73,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(formatMarkdown(without)).not.toContain('other way');
   });
 
-  it('is replayed from a recording, an earlier one too, whose clients found it silent', async () => {
+  it('is replayed from a recording, also from an older one whose clients called it silent', async () => {
     const { report, observations } = await scan({ '/weather': SOLD });
     const recording = parseRecording(
       JSON.parse(JSON.stringify(toRecording(report, observations))),
@@ -90,7 +90,7 @@ describe('MPP on one route, x402 on another', () => {
   });
 });
 
-it('a route that sends both is judged by its x402 half, and is another way too', async () => {
+it('on one route together is judged by its x402 half, and listed as another way too', async () => {
   const both = await scan({
     '/weather': ({ origin }) => {
       const usual = challengeAnswer(challengeOf(WEATHER, origin));
@@ -104,7 +104,7 @@ it('a route that sends both is judged by its x402 half, and is another way too',
   );
 });
 
-it('where nothing speaks x402 the report names the other way all the same', async () => {
+it('an origin without x402 still has the other way in its report', async () => {
   const outcome = await scan({ '/weather': SOLD, [SUMMARY.path]: SOLD });
   const { report } = outcome;
   expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'fail', outcome: 'other-protocol' });

@@ -56,20 +56,20 @@ async function tasksOf(
   return { branding, tasks: read.mock.calls.map(([{ exportName }]) => exportName) };
 }
 
-test('a listing needs all of it', async () => {
+test('a listing needs challenges, clients and branding', async () => {
   const { branding, tasks } = await tasksOf(ASKED);
   expect(tasks).toEqual(expect.arrayContaining(['describeChallenges', 'describeOrigin']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });
 
-test('a report offline, without clients, needs no challenges and shows no branding', async () => {
+test('an offline report without clients needs no challenges and shows no branding', async () => {
   const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false, null);
   expect(tasks).toContain('makePlan');
   expect(tasks).not.toContain('describeChallenges');
   expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 
-test('challenges are read again only if answers asked for more', async () => {
+test('challenges are read again only if the report needs more of the answers', async () => {
   const { tasks } = await tasksOf(OFFLINE_STANDING, false);
   expect(tasks.filter((name) => name === 'describeChallenges')).toHaveLength(1);
 });

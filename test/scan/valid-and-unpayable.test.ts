@@ -410,12 +410,12 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
   }
 }
 
-describe('allowed by the specification', () => {
+describe('an offer that the specification allows:', () => {
   it.each(ALLOWED)('$name', (one) => expectCase(one));
 });
-describe('paid by no client', () => {
+describe('an offer that no client pays:', () => {
   it.each(UNPAYABLE)('$name', (one) => expectCase(one));
 });
-describe('paid, and unwise', () => {
+describe('an offer that clients pay, with a risk:', () => {
   it.each(UNWISE)('$name', (one) => expectCase(one));
 });

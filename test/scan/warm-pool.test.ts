@@ -35,7 +35,7 @@ async function work(pool: Pool): Promise<unknown> {
   });
 }
 
-test('the first task warms it up, once for all', async () => {
+test('the first task warms the pool up, once for all', async () => {
   const pool = warmPool({ catalog, checks, pool: coldPool() }, () => expect.unreachable());
   expect(pool.load().alive).toBe(0);
   expect(await Promise.all([work(pool), work(pool)])).toEqual([NO_CHALLENGES, NO_CHALLENGES]);
@@ -43,7 +43,7 @@ test('the first task warms it up, once for all', async () => {
   expect(calibrations).toBe(1);
 });
 
-test('if a check breaks on an origin that said nothing, every task is refused and the fault is told once', async () => {
+test('if a check breaks on an origin without answers, every task is refused and the fault is logged once', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const faults: string[] = [];

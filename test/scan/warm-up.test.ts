@@ -20,12 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-test('an engine that works is warm', async () => {
+test('an engine that works gets warm', async () => {
   await expect(warmUp({ catalog, checks, pool })).resolves.toBeUndefined();
   expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
 });
 
-test('one with a check that throws on everything does not start, and names it', async () => {
+test('an engine with a check that throws on everything does not start, and names the check', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const refused = warmUp({ catalog, checks: broken, pool });
@@ -33,7 +33,7 @@ test('one with a check that throws on everything does not start, and names it', 
   await expect(refused).rejects.toThrow('P8');
 });
 
-test('a scan that was not warmed up is no report either', async () => {
+test('a scan before the warm-up gives no report either', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const judged = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {

@@ -12,7 +12,7 @@ test.each<readonly [FailureReason, boolean]>([
   ['blocked-address', false],
   ['tls-expired', true],
   ['malformed', true],
-])('an origin of which every request ends in %s: reached is %s', (reason, reached) => {
+])('if every request of an origin ends in %s, reached is %s', (reason, reached) => {
   expect(wasReached(silent(reason))).toBe(reached);
 });
 

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('@agentcash/router, one paid route and one sign-in', lackOf(router), () => {
-  it('sells one resource; the sign-in is none, and costs nothing', async () => {
+  it('sells one resource; the sign-in is not a resource, and costs nothing', async () => {
     const outcome = await engine.scan(sellerOf(router).url);
     const { report } = outcome;
     expect(report).toMatchObject({ grade: 'B', payableBy: 'default' });
@@ -60,7 +60,7 @@ describe('@agentcash/router, one paid route and one sign-in', lackOf(router), ()
 });
 
 describe('@x402/hono with a recipient for each request', lackOf(dynamic), () => {
-  it('is warned by P7, and by nothing else on the wire', async () => {
+  it('gets a warning by P7, and by no other check on the wire', async () => {
     const outcome = await engine.scan(sellerOf(dynamic).url);
     expect(outcome.report).toMatchObject({ grade: 'B', payableBy: 'default' });
     const onTheWire = cells(outcome).filter((cell) => /^P\d /.test(cell));
@@ -71,8 +71,8 @@ describe('@x402/hono with a recipient for each request', lackOf(dynamic), () => 
   });
 });
 
-describe('mppx alone', lackOf(mppx), () => {
-  it('is named as MPP, and no fix speaks of base64', async () => {
+describe('mppx without x402', lackOf(mppx), () => {
+  it('is named as MPP, and no fix mentions base64', async () => {
     const outcome = await engine.scan(sellerOf(mppx).url);
     expect(outcome.report).toMatchObject({ grade: 'F', payableBy: null });
     const { status, outcome: seen, evidence, fix } = resultOf(outcome, 'P2');
@@ -86,7 +86,7 @@ describe('mppx alone', lackOf(mppx), () => {
 });
 
 describe('x402 for Python on Solana', lackOf(solana), () => {
-  it('is payable where the facilitator names who pays the fees', async () => {
+  it('is payable if the facilitator names the fee payer', async () => {
     const outcome = await engine.scan(sellerOf(solana).url);
     expect(outcome.report.payableBy).toBe('default');
     expect(cells(outcome)).toEqual(
@@ -97,7 +97,7 @@ describe('x402 for Python on Solana', lackOf(solana), () => {
     ]);
   });
 
-  it('is an F without, in the words of the client', async () => {
+  it('is an F without a fee payer, in the words of the client', async () => {
     const outcome = await engine.scan(sellerOf(unpayable).url);
     expect(outcome.report).toMatchObject({ grade: 'F', payableBy: 'nobody' });
     const { outcome: seen, evidence } = resultOf(outcome, 'P3');

@@ -24,16 +24,16 @@ async function registered(): Promise<Set<string>> {
   return new Set([...names, 'payments_redelivered_total']);
 }
 
-test('docs/payments.md explains each', async () => {
+test('docs/payments.md explains each metric of an alert', async () => {
   expect([...(await named('docs/payments.md'))].sort()).toEqual([...(await registered())].sort());
 });
 
-test('deploy/alerts.yml watches none that is not there', async () => {
+test('deploy/alerts.yml uses only metrics that exist', async () => {
   const known = await registered();
   expect([...(await named('deploy/alerts.yml'))].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('a running service answers them at /metrics', async () => {
+test('a running service has the metrics at /metrics', async () => {
   await using service = await startApp();
   const { body } = await service.get('/metrics');
   for (const name of await registered()) {

@@ -27,7 +27,7 @@ describe('a service on the database server', needs(lack), () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  test('sells a scan, publishes it, and gives it again after a restart for nothing', async () => {
+  test('sells a scan, publishes it, and after a restart delivers it again without a charge', async () => {
     const seller = sellerOf(fleet, 0);
     const url = `http://${seller.host}`;
     const sinceMs = fleet.store.now();

@@ -22,7 +22,7 @@ function logOf(environment: Record<string, string> = {}) {
   return { log, text: () => lines.join('') };
 }
 
-test('an error that quotes the address of the node keeps the host alone', async () => {
+test('an error that quotes the address of the node keeps only the host', async () => {
   const { log, text } = logOf();
   const url = `http://127.0.0.1:9/v2/${SECRET}`;
   const client = createPublicClient({ transport: http(url, { retryCount: 0 }) });
@@ -44,7 +44,7 @@ test('a key is hidden in messages and members as well', () => {
   expect(text()).toContain('a fact');
 });
 
-test('an error keeps what tells what happened', () => {
+test('an error keeps its other details', () => {
   const { log, text } = logOf();
   log.error({ err: new TypeError('x is not a function') }, 'failed');
   const line = JSON.parse(text());
@@ -53,7 +53,7 @@ test('an error keeps what tells what happened', () => {
   expect(line.msg).toBe('failed');
 });
 
-test('signatures are cut, in errors', () => {
+test('signatures in errors are cut', () => {
   const { log, text } = logOf();
   const signature = `0x${'ab'.repeat(65)}`;
   log.error({ err: new Error(`call with ${signature} failed`) }, 'failed');

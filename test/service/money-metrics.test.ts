@@ -29,7 +29,7 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
   };
 }
 
-test('counters say what happened, gauges how it stands', async () => {
+test('counters state events, gauges the present state', async () => {
   const metrics = new MoneyMetrics();
   metrics.watch(source(), () => 100_000);
   metrics.observe({ kind: 'verified', outcome: 'valid', ms: 20 });
@@ -66,13 +66,13 @@ test('counters say what happened, gauges how it stands', async () => {
   );
 });
 
-test('payments that are not taken show', async () => {
+test('the metrics show payments that are refused', async () => {
   const metrics = new MoneyMetrics();
   metrics.watch(source({ trouble: () => 'no gas' }), Date.now);
   expect(await metrics.registry.metrics()).toContain('payments_ready 0');
 });
 
-test('failed, given up and overdue are alarms; what settled late is none', () => {
+test('failed, given-up and overdue payments raise an alarm, late settlements do not', () => {
   const alarms: string[] = [];
   const alarm = (message: string) => alarms.push(message);
   raiseAlarm({ kind: 'overdue', key: 'k', reason: 'r' }, alarm);
@@ -87,7 +87,7 @@ test('failed, given up and overdue are alarms; what settled late is none', () =>
   ]);
 });
 
-test('an end of payments is logged once, and so is their return', async () => {
+test('the log has one line when payments stop, and one when they return', async () => {
   const said: string[] = [];
   let trouble: string | null = null;
   let asked = 0;

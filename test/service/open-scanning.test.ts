@@ -7,7 +7,7 @@ import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { openScanning } from '../../src/service/open-scanning.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-test('a service that stops begins no scan, and none was needed to stop', async () => {
+test('a service that stops begins no scan, and the stop needs none', async () => {
   const scanning = openScanning({
     policy,
     userAgent: 'a test',

@@ -30,7 +30,7 @@ test.each([
   expect(troubles.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
 });
 
-test('a purge is due at the start, and no error of it is told after the stop', async () => {
+test('the first purge runs at the start, and its errors are not logged after the stop', async () => {
   const troubles: string[] = [];
   const started = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<never>();
@@ -53,7 +53,7 @@ test('a purge is due at the start, and no error of it is told after the stop', a
   expect(troubles).toEqual([]);
 });
 
-test('a purge that fails is told, and stops nothing', async () => {
+test('a failed purge is logged, and stops nothing', async () => {
   const troubles: string[] = [];
   const timer = new PurgeTimer({
     store: { now: Date.now, purge: () => Promise.reject(new Error('disk')) },

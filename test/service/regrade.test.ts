@@ -31,7 +31,7 @@ async function startService(allowed: string): Promise<Service> {
   return service;
 }
 
-test('a seller with an A who sends what breaks naive readers is graded anew, and listed so', async () => {
+test('a seller with an A that sends poison values gets a new grade, and is listed with it', async () => {
   let answers: NonNullable<CraftedOptions['answers']> = {};
   await using seller = await startCraftedSeller({
     answers: {

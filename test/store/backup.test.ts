@@ -26,7 +26,7 @@ async function fill(hosts: readonly string[]) {
   return store;
 }
 
-test('a backup has all that was written, while the store is in use, and can be restored', async () => {
+test('a backup of a store in use has all written rows, and can be restored', async () => {
   const store = await fill(['a.com', 'b.com']);
   expect(backupStore(url, backup)).toEqual({ hosts: 2, payments: 2 });
   await store.publish(publishedScan({ host: 'later.com' }));
@@ -43,7 +43,7 @@ test('a backup has all that was written, while the store is in use, and can be r
   await restored.close();
 });
 
-test('what is no whole store of ours is refused by name, and nothing is left behind', async () => {
+test('a file that is not a whole store of ours is refused by name, and no file is left behind', async () => {
   await (await fill(['a.com'])).close();
   const target = `sqlite:${join(folder, 'target.db')}`;
   const refused = (work: () => unknown, code: string, said: RegExp) => {
@@ -65,7 +65,7 @@ test('what is no whole store of ours is refused by name, and nothing is left beh
   await (await openStore(target)).close();
 });
 
-test('the commands take one file, say what they did, and end with 1 or 2 where they could not', async () => {
+test('the commands take one file, print the result, and exit with 1 or 2 on a failure', async () => {
   await (await fill(['a.com'])).close();
   const run = (command: string, ...files: readonly string[]) => {
     const entry = join(import.meta.dirname, '../../src/service/store-file.ts');

@@ -13,7 +13,7 @@ const HOSTS = 1_200;
 type Break = 'before the call' | 'after the call';
 
 test.each(['before the call', 'after the call'] as const)(
-  'broken off %s, whichever call it is',
+  'a fold broken off %s still counts each host once, at any call',
   async (when) => {
     using connection = openConnection();
     const tables = sqliteTables(connection.held);
@@ -43,7 +43,7 @@ test.each(['before the call', 'after the call'] as const)(
 );
 
 test.each(['before the call', 'after the call'] as const)(
-  'another instance folds %s, whichever call it is: the days of few origins count once',
+  'if another instance folds %s, the days of few origins count once, at any call',
   async (when) => {
     let isDone = false;
     for (let at = 1; !isDone; at += 1) {

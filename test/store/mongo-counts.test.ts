@@ -32,7 +32,7 @@ describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () =>
     }
   });
 
-  it('two instances that publish and hide at once agree with counting by hand', async () => {
+  it('two instances that publish and hide at once agree with a count by hand', async () => {
     const url = freshDatabase(uri);
     const stores = [await openStore(url), await openStore(url)] as const;
     try {

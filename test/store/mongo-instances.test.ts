@@ -12,7 +12,7 @@ const SIGNER = '0xAbCdef0000000000000000000000000000000001';
 
 const server = await startMongoServer();
 
-describe('hosts on one database', needs('uri' in server ? null : server.unavailable), () => {
+describe('instances on one database', needs('uri' in server ? null : server.unavailable), () => {
   const uri = 'uri' in server ? server.uri : '';
   let url = '';
   const cleanUps: (() => Promise<void>)[] = [];
@@ -42,7 +42,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     return other;
   }
 
-  it('live together when they agree', async () => {
+  it('run together if they agree', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     await b.instances.join({ settings: SETTINGS });
@@ -67,7 +67,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     },
   );
 
-  it('do not wait for the silence of one that goes on living', async () => {
+  it('do not wait for the silence of a living one', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
@@ -75,7 +75,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     await expect(refused).rejects.toMatchObject({ code: 'incompatible' });
   });
 
-  it('that come at once and disagree do not both get in', async () => {
+  it('that start at once and disagree do not both get in', async () => {
     for (let round = 0; round < 5; round += 1) {
       const stores = [await open(), await open(), await open()];
       const joins = stores.map((store, index) =>
@@ -101,7 +101,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     await b.instances.join(same);
   });
 
-  it('take over from one that was killed once it has been silent, and not before', async () => {
+  it('take over from a killed one once it has been silent, and not before', async () => {
     const other = await otherProcess();
     expect(await other.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
     await other.kill();
@@ -122,7 +122,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     await store.instances.join({ settings, waitMs: 0 });
   });
 
-  it('are silent earlier, and beat oftener, where tests scale time', async () => {
+  it('are silent earlier, and beat oftener, if tests scale time', async () => {
     let aheadMs = 0;
     const clock = () => Date.now() + aheadMs;
     const [a, b] = [await open({ clock, timeScale: 0.1 }), await open({ clock, timeScale: 0.1 })];
@@ -152,7 +152,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     });
   });
 
-  it("go by the database's clock, not by their own", async () => {
+  it("use the database's clock, not their own", async () => {
     const realMs = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => realMs + 3_600_000);
     const store = await open();

@@ -27,7 +27,7 @@ async function open(url: string, options: OpenStoreOptions = {}): Promise<Store>
 }
 
 describe('a database that cannot be reached at the start', () => {
-  it('is said within seconds, without the password', async () => {
+  it('is reported within seconds, without the password', async () => {
     const url = 'mongodb://user:secret@127.0.0.1:1/scanner';
     const error: unknown = await open(url).catch((cause: unknown) => cause);
     expect(error).toMatchObject({
@@ -53,7 +53,7 @@ describe('a URL that asks for less certainty', needs(lack), () => {
 
 const lacksProcess = 'MONGODB_URI names a server that is not ours to kill';
 describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess)), () => {
-  it('gives clear errors, and service again when it is back, without a restart of ours', async () => {
+  it('gives clear errors, and works again when it is back, without a restart of ours', async () => {
     const warnings: string[] = [];
     const url = freshDatabase('uri' in server ? server.uri : '');
     const store = await open(url, { onError: (warning) => warnings.push(warning) });
@@ -82,7 +82,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
     expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
   });
 
-  it('in the middle of writing leaves each step written once, by a writer that knows it', async () => {
+  it('during a write leaves each step written once, by a writer that knows it', async () => {
     const store = await open(freshDatabase('uri' in server ? server.uri : ''));
     let written = 0;
     const write = async (): Promise<void> => {

@@ -19,7 +19,7 @@ describe('STORE_URL', () => {
     'mongodb://user:secret@db.example.com',
     'mongodb://user:secret@/scanner',
     'mongodb://user:secret@db.example.com/sc anner',
-  ])('%j is refused, with what is accepted and without a password', async (url) => {
+  ])('%j is refused, with the accepted forms and without a password', async (url) => {
     const error: unknown = await openStore(url).catch((cause: unknown) => cause);
     expect(error).toMatchObject({ code: 'bad_url', message: expect.stringContaining('accepted') });
     expect(String(error)).not.toContain('secret');
@@ -33,7 +33,7 @@ describe('STORE_URL', () => {
     await store.close();
   });
 
-  it('sqlite::memory: keeps nothing and locks nobody out', async () => {
+  it('sqlite::memory: stores no file and takes no lock', async () => {
     const [one, two] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
     await one.listing.set('a.com', { listed: false });
     expect((await two.listing.get('a.com')).settings.listed).toBe(true);

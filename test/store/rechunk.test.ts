@@ -20,7 +20,7 @@ test.each([
   }
 });
 
-test('a part that its giver writes over is what it was when it was given', async () => {
+test('a part does not change if its giver overwrites it later', async () => {
   const reused = Buffer.alloc(4);
   const given = function* () {
     for (const letter of ['abcd', 'efgh', 'ijkl']) {

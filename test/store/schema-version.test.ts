@@ -11,7 +11,7 @@ const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const clock = () => NOW_MS + 10_000;
 
 describe('an embedded store of a program with fewer tables', () => {
-  it('gets those that are missing when it is opened', async () => {
+  it('gets the missing ones when it is opened', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     try {
       const path = join(folder, 'scanner.db');
@@ -54,7 +54,7 @@ describe('an embedded store of another schema', () => {
 });
 
 describe('an embedded store of a program with fewer columns', () => {
-  it('gets those that are missing, and keeps its rows', async () => {
+  it('gets the missing ones, and keeps its rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const path = join(folder, 'scanner.db');
     const host = 'api.example.com';

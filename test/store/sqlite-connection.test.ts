@@ -9,7 +9,7 @@ import { Connection } from '../../src/store/sqlite/connection.ts';
 const NORMAL = 1;
 const FULL = 2;
 
-test('a passing write waits for no disk, and the next one does, also after a failure', () => {
+test('a passing write does not wait for the disk, and the next one does, also after a failure', () => {
   const connection = opened();
   connection.runPassing('INSERT INTO things VALUES (1)');
   expect(synchronous(connection)).toBe(NORMAL);

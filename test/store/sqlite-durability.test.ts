@@ -44,44 +44,47 @@ async function startWriter(url: string, answers: number): Promise<ChildProcess> 
 const isScan = (n: number) => (row: { readonly scanId: string }) => row.scanId === `scan-${n}`;
 
 describe('a killed process', () => {
-  it.each([1, 7, 40])('loses nothing that was answered (killed after %i)', async (answers) => {
-    const url = `sqlite:${join(newFolder(), 'scanner.db')}`;
-    const writer = await startWriter(url, answers);
-    writer.kill('SIGKILL');
-    await once(writer, 'exit');
+  it.each([1, 7, 40])(
+    'loses nothing that it had acknowledged (killed after %i)',
+    async (answers) => {
+      const url = `sqlite:${join(newFolder(), 'scanner.db')}`;
+      const writer = await startWriter(url, answers);
+      writer.kill('SIGKILL');
+      await once(writer, 'exit');
 
-    // At once, with no stale lock in the way.
-    const store = closing(await openStore(url));
-    for (let n = 1; n <= answers; n += 1) {
-      const entry = await store.ledger.entry(`key-${n}`);
-      expect(entry?.last.data).toEqual({ n });
-    }
-    // The kill may fall between the steps of the last publication. It is run again, as a recovery does.
-    const announced = (await allPages(store, 100)).flat().length;
-    const broken = announced + 1;
-    if ((await store.history.list(`h${broken % 5}.com`)).some(isScan(broken))) {
-      await store.publish(
-        publishedScan({
-          scanId: `scan-${broken}`,
-          host: `h${broken % 5}.com`,
-          score: broken % 100,
-        }),
-      );
-    }
-    // What was published is whole: every change has its history row, and the numbers have no gap.
-    const changes = (await allPages(store, 100)).flat();
-    expect(changes.length).toBeGreaterThanOrEqual(answers);
-    expect(changes.map((change) => change.n)).toEqual(changes.map((_, index) => index + 1));
-    for (const host of new Set(changes.map((change) => change.host))) {
-      const ofHost = changes.filter((change) => change.host === host).map(({ scanId }) => scanId);
-      const history = (await store.history.list(host)).map(({ scanId }) => scanId);
-      expect(history.toSorted()).toEqual(ofHost.slice(-history.length).toSorted());
-      expect((await store.directory.get(host))?.scanCount).toBe(ofHost.length);
-    }
-  });
+      // At once, with no stale lock in the way.
+      const store = closing(await openStore(url));
+      for (let n = 1; n <= answers; n += 1) {
+        const entry = await store.ledger.entry(`key-${n}`);
+        expect(entry?.last.data).toEqual({ n });
+      }
+      // The kill may fall between the steps of the last publication. It is run again, as a recovery does.
+      const announced = (await allPages(store, 100)).flat().length;
+      const broken = announced + 1;
+      if ((await store.history.list(`h${broken % 5}.com`)).some(isScan(broken))) {
+        await store.publish(
+          publishedScan({
+            scanId: `scan-${broken}`,
+            host: `h${broken % 5}.com`,
+            score: broken % 100,
+          }),
+        );
+      }
+      // What was published is whole: every change has its history row, and the numbers have no gap.
+      const changes = (await allPages(store, 100)).flat();
+      expect(changes.length).toBeGreaterThanOrEqual(answers);
+      expect(changes.map((change) => change.n)).toEqual(changes.map((_, index) => index + 1));
+      for (const host of new Set(changes.map((change) => change.host))) {
+        const ofHost = changes.filter((change) => change.host === host).map(({ scanId }) => scanId);
+        const history = (await store.history.list(host)).map(({ scanId }) => scanId);
+        expect(history.toSorted()).toEqual(ofHost.slice(-history.length).toSorted());
+        expect((await store.directory.get(host))?.scanCount).toBe(ofHost.length);
+      }
+    },
+  );
 });
 
-describe('one process per file', () => {
+describe('one process for a file', () => {
   it('refuses a second process while the first lives', async () => {
     const url = `sqlite:${join(newFolder(), 'scanner.db')}`;
     await startWriter(url, 1);
@@ -103,7 +106,7 @@ describe('one process per file', () => {
 });
 
 describe('a full disk', () => {
-  it('is said clearly, loses nothing, and writes again once there is room', async () => {
+  it('gives a clear error, loses nothing, and allows writes again once there is room', async () => {
     const path = join(newFolder(), 'scanner.db');
     const small = openSqlite(path, { maxPages: 200 });
     await small.ledger.append(ledgerStep('k', 1, 'claimed'));
@@ -135,7 +138,7 @@ describe('a full disk', () => {
     await roomy.publish(publishedScan());
   });
 
-  it('leaves no half of a publication', async () => {
+  it('leaves no part of a publication', async () => {
     const path = join(newFolder(), 'scanner.db');
     const small = openSqlite(path, { maxPages: 209 });
     let published = 0;
@@ -167,13 +170,13 @@ describe('a file that cannot be used', () => {
     expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: 'incompatible' }));
   });
 
-  it('that is no database is refused and left alone', () => {
+  it('that is not a database is refused and left unchanged', () => {
     const path = join(newFolder(), 'scanner.db');
     writeFileSync(path, 'a letter to my aunt, of some length so that it has a header\n'.repeat(20));
     expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: 'corrupt' }));
   });
 
-  it('in a folder that cannot be made is refused', () => {
+  it('in a folder that cannot be created is refused', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'file'), '');
     const open = () => openSqlite(join(folder, 'file', 'scanner.db'));

@@ -49,7 +49,7 @@ describe('directory queries over 2,000 hosts', () => {
     { category: 'media', sort: 'grade' },
   ];
 
-  it.each(queries)('count and walk %j in an index alone, and sort nothing', (query) => {
+  it.each(queries)('count and walk %j only in an index, and sort nothing', (query) => {
     const asked = { ...QUERY, ...query, q: '' };
     const selection = toSelection(asked);
     const walk = /USING COVERING INDEX/;
@@ -64,7 +64,7 @@ describe('directory queries over 2,000 hosts', () => {
     expect(page).not.toMatch('TEMP B-TREE');
   });
 
-  it('answer what they should', async () => {
+  it('give the right answers', async () => {
     expect((await store.directory.list({ ...QUERY, q: 'shop-19' })).count).toBe(111);
     expect((await store.directory.list({ ...QUERY, category: 'media' })).count).toBe(200);
     expect((await store.directory.list(QUERY)).records[0]?.host).toBe('shop-1999.example.com');

@@ -111,7 +111,7 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
   }
 
   test.each(IMPURE)(
-    'what makes a check depend on more than it saw: %s: %s',
+    'a check that depends on more than it is given: %s: %s',
     (file, _code, says) => {
       expect(findingsIn(file)).toContainEqual(expect.stringContaining(says));
     },

@@ -63,14 +63,14 @@ async function run(machine: Machine) {
   });
 }
 
-test('all well: the count of the tests, exit 0, nothing installed', async () => {
+test('a good run prints the count of the tests, exits 0, and installs nothing', async () => {
   const { code, last, output } = await run({ says: '12 passed, 0 failed, 3 skipped' });
   expect(last).toBe('12 passed, 0 failed, 3 skipped');
   expect(code).toBe(0);
   expect(output).not.toContain('apt-get');
 });
 
-test('the long tests are run and counted, too', async () => {
+test('the long tests run and are counted, too', async () => {
   const says = '12 passed, 0 failed, 3 skipped';
   const { code, last } = await run({ says, saysLong: '7 passed, 1 failed, 2 skipped' });
   expect(last).toBe('19 passed, 1 failed, 5 skipped');
@@ -83,7 +83,7 @@ test('a failed lint counts as one failure', async () => {
   expect(code).toBe(1);
 });
 
-test('failed tests are counted, with a failed lint on top', async () => {
+test('failed tests are counted, and a failed lint is added', async () => {
   const { code, last } = await run({ lint: 1, test: 1, says: '10 passed, 2 failed' });
   expect(last).toBe('10 passed, 3 failed');
   expect(code).toBe(1);
@@ -93,13 +93,13 @@ test.each([
   ['tests that end without a count', { test: 137, says: 'Killed' }],
   ['tests that count no failure, yet exit otherwise', { test: 1, says: '0 passed, 0 failed' }],
   ['npm ci that fails twice', { ci: 1 }],
-])('%s are a failure', async (_what, machine) => {
+])('%s is a failure', async (_what, machine) => {
   const { code, last } = await run(machine);
   expect(last).toBe('0 passed, 1 failed');
   expect(code).toBe(1);
 });
 
-test('a mirror that is away does not end the run; what is missing is said', async () => {
+test('a mirror that is down does not end the run; the run names what is missing', async () => {
   const { code, last, output } = await run({ go: 'go1.19.8', says: '12 passed, 0 failed' });
   expect(output).toContain('going on without golang-go');
   expect(output).toContain('no Go 1.22 or newer here');
@@ -107,7 +107,7 @@ test('a mirror that is away does not end the run; what is missing is said', asyn
   expect(code).toBe(0);
 });
 
-test('tests that die by a signal are a failure, and what they said is kept', async () => {
+test('tests that die by a signal are a failure, and their output is kept', async () => {
   const { code, last, output } = await run({ says: 'heap out of memory', dies: 'ABRT' });
   expect(last).toBe('0 passed, 1 failed');
   expect(code).toBe(1);

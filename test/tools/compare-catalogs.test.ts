@@ -37,7 +37,7 @@ function catalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Cat
   };
 }
 
-test('recorded origins are judged by both catalogs, and what moves is shown', async () => {
+test('both catalogs judge the recorded origins, and the tool prints what moves', async () => {
   const fixtures = await fixtureChecks();
   const plain = named(fixtures, 'plain');
   const failing = { ...named(fixtures, 'fails'), id: 'X1', title: 'plain', impl: 'X1@2' };
@@ -61,7 +61,7 @@ test('recorded origins are judged by both catalogs, and what moves is shown', as
   ]);
 });
 
-test('where nothing is recorded there is nothing to compare', async () => {
+test('without recorded origins there is nothing to compare', async () => {
   const from = catalog('2026-01-01.1', []);
   const recordings = pathToFileURL(`${folder}/none/`);
   const rows = await compareCatalogs({ from, to: from, pool, checks: [], recordings });

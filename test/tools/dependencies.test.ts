@@ -16,7 +16,7 @@ const installed = Object.entries(lock.packages).filter(([path]) =>
   path.startsWith('node_modules/'),
 );
 
-test('no package comes under the name of another', () => {
+test('no package is installed under the name of another', () => {
   const aliased = installed.filter(
     ([path, { name }]) => name !== undefined && !path.endsWith(name),
   );
@@ -26,7 +26,7 @@ test('no package comes under the name of another', () => {
   }
 });
 
-test('the service is installed without the SDK of one facilitator, and runs no install script', () => {
+test('the service installs without the SDK of one facilitator, and runs no install script', () => {
   const inService = installed.filter(([, { dev }]) => dev !== true);
   const names = inService.map(([path]) => path.replace(/^.*node_modules\//, ''));
   expect(names).not.toContain('@coinbase/cdp-sdk');

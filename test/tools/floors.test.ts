@@ -28,7 +28,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test('imports that run downwards are clean', async () => {
+test('imports that point downwards are clean', async () => {
   expect(await floorFindings(root)).toBe('');
 });
 

@@ -98,17 +98,17 @@ test('a checkout that keeps all rules has no finding', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('line ends of a Windows checkout are no change', async () => {
+test('line ends of a Windows checkout do not count as a change', async () => {
   expect(await findings(`${CHECK}/v1.ts`, V1.replaceAll('\n', '\r\n'))).toEqual([]);
 });
 
 describe('a check folder', () => {
-  test.each(['README.md', 'cases.ts', 'v1.ts'])('without %s is no check', async (name) => {
+  test.each(['README.md', 'cases.ts', 'v1.ts'])('without %s is refused', async (name) => {
     await rm(join(root, CHECK, name));
     expect(await findings()).toContainEqual(expect.stringContaining(`${CHECK}/${name}:1: missing`));
   });
 
-  test('has nothing else in it, and a name with its id', async () => {
+  test('has nothing else in it, and its name has its id', async () => {
     expect(await findings(`${CHECK}/prices.ts`, '/** A. */')).toEqual([
       expect.stringContaining(`${CHECK}/prices.ts:1: a check folder holds`),
     ]);
@@ -127,7 +127,7 @@ describe('a check folder', () => {
     ]);
   });
 
-  test('says in its History what a version moves', async () => {
+  test('says in its History which cells a version moves', async () => {
     const content = `${README}- v2: what moves from v1, and why.\n`;
     expect(await findings(`${CHECK}/README.md`, content)).toEqual([
       expect.stringContaining('"## History" does not say what moves'),
@@ -156,7 +156,7 @@ describe('a check folder', () => {
     ]);
   });
 
-  test('has nothing left of what "npm run check:new" wrote', async () => {
+  test('has nothing left of the files that "npm run check:new" wrote', async () => {
     const scaffold = 'Say in one imperative line what to do.';
     const content = V1.replace('Send a Date header, then fetch the process list.', scaffold);
     expect(await findings(`${CHECK}/v2.ts`, content.replace('version: 1', 'version: 2'))).toEqual([
@@ -164,7 +164,7 @@ describe('a check folder', () => {
     ]);
   });
 
-  test('has versions that can be loaded and cases that are a list', async () => {
+  test('has versions that load and cases that are a list', async () => {
     expect(await findings(`${CHECK}/v2.ts`, V1)).toContainEqual(
       expect.stringContaining(`${CHECK}/v2.ts:1: version is 1`),
     );
@@ -175,7 +175,7 @@ describe('a check folder', () => {
   });
 });
 
-describe('what was published', () => {
+describe('a published file', () => {
   test.each([
     [`${CHECK}/v1.ts`, `${V1}// changed\n`],
     ['catalog/2026-08-14.2.json', '{ "checks": [1] }\n'],
@@ -185,7 +185,7 @@ describe('what was published', () => {
     ]);
   });
 
-  test('may not go', async () => {
+  test('may not be removed', async () => {
     await rm(join(root, 'catalog/2026-08-14.2.json'));
     expect(await findings()).toEqual([
       expect.stringContaining(
@@ -207,7 +207,7 @@ describe('what was published', () => {
   });
 });
 
-describe('no private doors', () => {
+describe('code that uses a private or global door', () => {
   const hooks = ['register', 'Hooks'].join('');
   test.each([
     ['a file inside a package', "import { one } from 'undici/lib/core/util.js';"],
@@ -230,12 +230,12 @@ describe('no private doors', () => {
     ['the id of a document', 'export const id = (row: Row) => row._id;'],
     ['a private field of our own', 'class A { readonly #head = 1; head = () => this.#head; }'],
     ['a comparison', 'export const isOffline = globalThis.fetch === offline;'],
-  ])('%s is not', async (_, code) => {
+  ])('%s is allowed', async (_, code) => {
     expect(await findings('src/engine/a.ts', `${code}\n`)).toEqual([]);
   });
 });
 
-describe('files are tidy', () => {
+describe('a checkout', () => {
   test.each([
     ['src/engine/utils.ts', '/** A. */', ':1: "utils" says nothing'],
     ['test/helpers/chain.ts', '/** A. */', ':1: "helpers" says nothing'],
@@ -246,11 +246,11 @@ describe('files are tidy', () => {
       '{\n"resolved": "https://example.org/a.tgz" }',
       ':2: no download addresses',
     ],
-  ])('%s', async (file, content, message) => {
+  ])('with a fault in %s is refused', async (file, content, message) => {
     expect(await findings(file, content)).toEqual([expect.stringContaining(`${file}${message}`)]);
   });
 
-  test('a folder of src says what lives there', async () => {
+  test('without a README in a folder of src is refused', async () => {
     expect(await findings('src/orders/a.ts', '/** A. */')).toEqual([
       expect.stringContaining('src/orders/README.md:1: missing'),
     ]);

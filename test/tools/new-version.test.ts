@@ -95,11 +95,11 @@ describe('the next version of a check', () => {
     await expect(copy('P6')).rejects.toThrow('P6@2 is not published');
   });
 
-  test('is not there for a check that is not there', async () => {
+  test('is refused for a check that does not exist', async () => {
     await expect(copy('P66')).rejects.toThrow('no check P66');
   });
 
-  test('is refused where the file does not state its version once', async () => {
+  test('is refused if the file does not state its version once', async () => {
     const file = new URL('P6-check/v1.ts', temp.checksFolder);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('  version: 1,\n', "  ['version']: 1,\n"));
@@ -111,14 +111,14 @@ describe('the next version of a check', () => {
   });
 });
 
-describe('a catalog that is to be published', () => {
+describe('a catalog before its publication', () => {
   const VERSION = '2026-01-01.1';
   const files = async () => ({
     folder: temp.catalogFolder,
     checks: await discoverChecks(temp.checksFolder),
   });
 
-  test('is linted first, and refused where lint finds something', async () => {
+  test('is linted first, and refused if lint finds something', async () => {
     const asked: string[] = [];
     const lint = (version: string) => asked.push(version) > 1;
     const before = await readPublished(temp.catalogFolder);

@@ -25,7 +25,7 @@ function namedByPath(): readonly string[] {
   return [...new Set(named)].sort();
 }
 
-test('each is there', () => {
+test('each module that is named by a path exists', () => {
   const named = namedByPath();
   expect(named).toContain('src/workers/worker.ts');
   // Made at run time, and so not always there.

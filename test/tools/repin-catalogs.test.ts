@@ -23,7 +23,7 @@ async function files() {
   return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
 }
 
-test('a check that was changed in place is pinned anew, while nothing is released', async () => {
+test('before a release, a check that was changed in place is pinned anew', async () => {
   await expect(loadCatalog(VERSION, await files())).rejects.toThrow('P6@1');
   await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual(['P6@1']);
 
@@ -34,7 +34,7 @@ test('a check that was changed in place is pinned anew, while nothing is release
   await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual([]);
 });
 
-test('what is released stays as it is', async () => {
+test('a released catalog keeps its pins', async () => {
   const { folder, checks } = await files();
   const before = await readPublished(folder);
   await expect(repinCatalogs({ folder, checks }, RELEASED)).rejects.toThrow('check:revise');

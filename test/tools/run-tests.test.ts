@@ -31,7 +31,7 @@ async function run(files: Record<string, string>, ...args: string[]) {
   });
 }
 
-test('all is well: the last line counts, the exit code is 0', async () => {
+test('a good run counts in its last line, and exits 0', async () => {
   const { code, lines } = await run({ one: `${PASSES} test('too', () => {});`, two: PASSES });
   expect(lines.at(-1)).toBe('3 passed, 0 failed');
   expect(code).toBe(0);
@@ -56,7 +56,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('a skipped suite says what it lacked, in a line before the last', async () => {
+test('a skipped suite names what it lacked, in a line before the last', async () => {
   const skipped = `describe('on a chain', { skip: true, meta: { lacks: 'no anvil here' } }, () => {
     test('a', () => {});
     describe('deeper', () => { test('b', () => {}); });
@@ -79,7 +79,7 @@ test('filters choose files; a run without tests is a failure', async () => {
   expect(none.code).toBe(1);
 });
 
-test('a run that dies by a signal fails, and leaves its standard error', async () => {
+test('a run that dies by a signal fails, and keeps its standard error', async () => {
   const dies = `${PASSES} process.ppid && process.kill(process.ppid, 'SIGKILL');`;
   const { code, lines } = await run({ one: dies });
   expect(lines.at(-1)).toBe('0 passed, 1 failed');

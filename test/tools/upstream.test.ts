@@ -52,7 +52,7 @@ async function copiedTree(name: string): Promise<string> {
 }
 
 describe('against the official packages', () => {
-  it('says nothing of the tree as it is, nor of a copy of the installed packages', async () => {
+  it('reports nothing for the tree, nor for a copy of the installed packages', async () => {
     const quiet = { code: 0, lines: [], err: '' };
     expect(await run([])).toEqual(quiet);
     const copy = await copiedPackages('same');
@@ -60,7 +60,7 @@ describe('against the official packages', () => {
     expect(await run(['--packages', join(copy, '@x402')])).toEqual(quiet);
   });
 
-  it('names each row that is not there', async () => {
+  it('names each missing row', async () => {
     const tree = await copiedTree('fewer-rows');
     const table = join(tree, 'src/parse/x402');
     await edit(join(table, 'known-assets.ts'), (all) =>
@@ -86,7 +86,7 @@ describe('against the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('names what differs in a doctored copy', async () => {
+  it('names the differences in a changed copy', async () => {
     const copy = await copiedPackages('doctored');
     const evm = join(copy, '@x402/evm');
     const manifest = join(evm, 'package.json');
@@ -131,7 +131,7 @@ describe('against the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('writes the page and the table that the tree has', async () => {
+  it('writes the same page and table as in the tree', async () => {
     const tree = await copiedTree('written');
     const files = ['docs/networks-and-schemes.md', 'src/parse/x402/known-assets.ts'];
     for (const file of files) await writeFile(join(tree, file), 'export const KNOWN_ASSETS = [];');
@@ -210,7 +210,7 @@ describe('against a checkout of the specifications', () => {
     expect(code).toBe(1);
   });
 
-  it('takes the folder specs too, and is silent on a document of the very blob', async () => {
+  it('reads the folder specs too, and reports nothing for a document of the same blob', async () => {
     const tree = await copiedTree('own-blobs');
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';

@@ -41,7 +41,7 @@ async function derive(replacements: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a new catalog', () => {
-  test('runs the newest version of each check, and is else as the one before', async () => {
+  test('runs the newest version of each check, and otherwise equals the one before', async () => {
     await temp.putCheck('P6', 2);
     await temp.putCheck('P6', 10);
     const { base, catalog } = await derive();
@@ -70,13 +70,13 @@ describe('a new catalog', () => {
     await expect(derive(replacements)).rejects.toThrow(message);
   });
 
-  test('never takes the name of one that is there', async () => {
+  test('never takes the name of an existing one', async () => {
     const { catalog } = await derive();
     await addCatalog(catalog, await files());
     await expect(addCatalog(catalog, await files())).rejects.toThrow('is there already');
   });
 
-  test('has its place in the changelog, above those before it', async () => {
+  test('has its place in the changelog, above the earlier ones', async () => {
     await temp.putCheck('P6', 2);
     const { base, catalog } = await derive();
     await addChangelogEntry(base, catalog, temp.catalogFolder);
@@ -87,8 +87,8 @@ describe('a new catalog', () => {
   });
 });
 
-describe('a check file that changes', () => {
-  test('is taken over by catalogs that are not published', async () => {
+describe('a changed check file', () => {
+  test('gets its new digest in unpublished catalogs', async () => {
     await temp.putCheck('P6', 1, 'changed');
     await expect(loadCatalog(FIRST, await files())).rejects.toThrow('other digest');
     await expect(refreshCatalogs(await files())).resolves.toEqual(new Map([[FIRST, ['P6@1']]]));
@@ -140,8 +140,8 @@ describe('publishing', () => {
   });
 });
 
-describe('what is published', () => {
-  test('is compared file by file: as it was, changed, gone', async () => {
+describe('the list of published files', () => {
+  test('is compared file by file: unchanged, changed, gone', async () => {
     await publishCatalog(FIRST, await files());
     const { folder, checks } = await files();
     await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
@@ -158,7 +158,7 @@ describe('what is published', () => {
     ]);
   });
 
-  test('has its files in this checkout', async () => {
+  test('names files of this checkout', async () => {
     const checks = await discoverChecks();
     await expect(publishedBreaches(CATALOG_FOLDER, checks)).resolves.toEqual([]);
   });

@@ -71,7 +71,7 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
   expect(app.scanner.began).toHaveLength(1);
 });
 
-test('nothing but the challenge agrees, and after 24 hours the watch is over', async () => {
+test('no other answer agrees, and after 24 hours the watch is over', async () => {
   await using watched = await startWatchedApp();
   const { receiver } = watched;
   receiver.answer((_received, response) => void response.end('{"challenge":"another"}'));
@@ -86,7 +86,7 @@ test('nothing but the challenge agrees, and after 24 hours the watch is over', a
   expect(watched.app.scanner.began).toEqual([]);
 });
 
-test('only who may change the listing may watch', async () => {
+test('only a caller that may change the listing may watch', async () => {
   await using watched = await startWatchedApp();
   expect((await watched.watch()).body).toMatchObject({ error: 'not_verified' });
   const { listingKey } = await watched.prove();
@@ -102,7 +102,7 @@ test('only who may change the listing may watch', async () => {
   expect((await watched.watch({ listingKey })).body).toMatchObject({ error: 'not_verified' });
 });
 
-test('a wrong secret and no watch are one answer', async () => {
+test('a wrong secret and a missing watch get the same answer', async () => {
   await using watched = await startWatchedApp();
   const secret = await watched.agreed();
   for (const path of ['status', 'test', 'stop'] as const) {
@@ -116,7 +116,7 @@ test('a wrong secret and no watch are one answer', async () => {
   }
 });
 
-test('a second call replaces watch and secret, and scans nothing again today', async () => {
+test('a second call replaces watch and secret, and starts no second scan that day', async () => {
   await using watched = await startWatchedApp();
   const first = await watched.agreed();
   const second = await watched.agreed();
@@ -126,7 +126,7 @@ test('a second call replaces watch and secret, and scans nothing again today', a
   expect(watched.app.scanner.began).toEqual([HOST]);
 });
 
-test('a webhook passes the guard that origins pass', async () => {
+test('a webhook passes the same guard as origins', async () => {
   await using watched = await startWatchedApp();
   await watched.prove();
   const refused = [
@@ -149,7 +149,7 @@ test('a webhook passes the guard that origins pass', async () => {
   }
 });
 
-test('410 ends the watch', async () => {
+test('an answer of 410 ends the watch', async () => {
   await using watched = await startWatchedApp();
   const secret = await watched.agreed();
   watched.receiver.answer(answers(410));

@@ -7,7 +7,7 @@ import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskResources } from '../../src/watch/ask-resources.ts';
 
-test('each resource is asked by its method, in turn, and the first 429 ends the look', async () => {
+test('each resource is requested by its method, in turn, and the first 429 ends the look', async () => {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);

@@ -71,7 +71,7 @@ test('five days of tries without a success end the watch, and a quiet time betwe
   expect(await newest(watched, secret)).toMatchObject({ state: 'ended', status: 'failed' });
 }, 120_000);
 
-test('429 and 503 ask for more time, at most a day; other statuses do not', async () => {
+test('429 and 503 delay the next try by at most a day; other statuses do not', async () => {
   await using watched = await startWatchedApp();
   const { receiver, app } = watched;
   const secret = await watched.agreed();
@@ -96,7 +96,7 @@ test('429 and 503 ask for more time, at most a day; other statuses do not', asyn
   expect(app.now()).toBeGreaterThan(0);
 });
 
-test('events arrive in order: one that waits holds back those after it', async () => {
+test('events arrive in order: a waiting event delays those after it', async () => {
   await using watched = await startWatchedApp();
   const { receiver } = watched;
   const secret = await watched.agreed();
@@ -126,7 +126,7 @@ test('a receiver gets 60 events a minute, and the others later', async () => {
   expect(watched.receiver.received).toHaveLength(65);
 });
 
-test('status lists the newest 20', async () => {
+test('the status lists the newest 20 events', async () => {
   await using watched = await startWatchedApp();
   const secret = await watched.agreed();
   for (let n = 0; n < 25; n += 1) await watched.call('test', secret);

@@ -15,7 +15,7 @@ function posting(hosts: readonly string[], more: object = {}): PostWebhook {
   return createPostWebhook({ ...client, policy, ...more });
 }
 
-test('a redirect is an answer, wherever it leads', async () => {
+test('a redirect of a receiver is an answer, and is not followed', async () => {
   await using inner = await startReceiver();
   await using receiver = await startReceiver(answers(307, { location: inner.url }));
   const outcome = await posting([receiver.host, inner.host])(
@@ -26,7 +26,7 @@ test('a redirect is an answer, wherever it leads', async () => {
   expect(inner.received).toHaveLength(0);
 });
 
-test('a name that has turned to a private address is not connected to', async () => {
+test('no delivery connects to a name that now resolves to a private address', async () => {
   await using inner = await startReceiver();
   const dialled: string[] = [];
   const resolver = {
@@ -54,7 +54,7 @@ test('a delivery to a silent receiver ends at the time limit', async () => {
   expect(outcome.status).toBeNull();
 });
 
-test('of an endless answer 64 KiB are read', async () => {
+test('a delivery reads 64 KiB of an endless answer', async () => {
   await using receiver = await startReceiver((_received, response) => {
     const piece = 'x'.repeat(16_384);
     const write = () => {
@@ -71,7 +71,7 @@ test('of an endless answer 64 KiB are read', async () => {
   expect(outcome.body.length).toBe(65_536);
 });
 
-test('a silent receiver holds up nobody else', async () => {
+test('a silent receiver delays no other', async () => {
   await using silent = await startReceiver(() => new Promise(() => undefined));
   await using watched = await startWatchedApp({
     alsoAllow: [silent.host],

@@ -10,7 +10,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!('uri' in mongo))(
-  'every event arrives over the loss of one of two hosts',
+  'every event arrives although one of two instances is lost',
   async () => {
     if (!('uri' in mongo)) return;
     const storeUrl = freshDatabase(mongo.uri);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { playKills } from './kill-rig.ts';
 
-test('every event arrives, in order and under one id, over kills between look, storing and sending', async () => {
+test('every event arrives, in order and under one id, despite kills between look, store and send', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'watch-kills-'));
   try {
     const storeUrl = `sqlite:${join(folder, 'scanner.db')}`;

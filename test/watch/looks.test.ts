@@ -64,7 +64,7 @@ function told({ receiver }: WatchedApp) {
   ]);
 }
 
-test('a daily scan begins at the second of the host, once a UTC day; between, the resources are asked every hour', async () => {
+test("a daily scan begins at the host's second of the UTC day; every hour the watch asks the resources", async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const { app } = watched;
@@ -83,7 +83,7 @@ test('a daily scan begins at the second of the host, once a UTC day; between, th
   expect(watched.troubles).toEqual([]);
 });
 
-test('a worse grade and failed checks are told once a second scan, ten minutes later, says so too', async () => {
+test('a worse grade and failed checks are reported if a second scan ten minutes later confirms them', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const failing = { status: 'fail', outcome: 'no-h1', evidence: 'x' } as const;
@@ -114,7 +114,7 @@ test('a worse grade and failed checks are told once a second scan, ten minutes l
   expect(told(watched).map(([type]) => type)).toEqual(['grade.changed', 'check.recovered']);
 });
 
-test('what is right again after ten minutes is not told', async () => {
+test('a failure that is mended after ten minutes is not reported', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   watched.app.scanner.will(HOST, sells({ grade: 'F', score: 3 }));
@@ -129,7 +129,7 @@ test('what is right again after ten minutes is not told', async () => {
   expect(told(watched)).toEqual([]);
 });
 
-test('changed terms are told at once; so is what is back', async () => {
+test('changed terms and recoveries are reported at once', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const dearer = { ...OFFER, amount: '90000', payTo: '0xother' };
@@ -158,7 +158,7 @@ test('changed terms are told at once; so is what is back', async () => {
   ]);
 });
 
-test('an origin that answers nothing, and answers again', async () => {
+test('an origin that stops answering is reported, and its return too', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   watched.asked = (resource) => ({ ...resource, kind: 'unreachable' });
@@ -174,7 +174,7 @@ test('an origin that answers nothing, and answers again', async () => {
   ]);
 });
 
-test('a challenge that breaks P3 is a failed check, and holds again once every challenge does', async () => {
+test('a challenge that breaks P3 is a failed check until every challenge is correct', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   watched.asked = answered(OFFER, { schemaOutcome: 'no-pay-to' });
@@ -208,7 +208,7 @@ test('our own failures and 429 answers do not count as looks', async () => {
   );
 });
 
-test('a name that turns to a blocked address is unreachable', async () => {
+test('a name that now resolves to a blocked address is unreachable', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   watched.app.scanner.will(HOST, { failure: new OriginRefused('blocked_ip') });
@@ -218,7 +218,7 @@ test('a name that turns to a blocked address is unreachable', async () => {
   expect(told(watched).map(([type]) => type)).toEqual(['origin.unreachable']);
 });
 
-test("anybody's paid scan counts as that day's, and is compared like a look", async () => {
+test("any paid scan counts as that day's, and is compared like a look", async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const { app } = watched;
@@ -245,7 +245,7 @@ test("anybody's paid scan counts as that day's, and is compared like a look", as
   expect(told(watched).map(([type]) => type)).toEqual(['grade.changed']);
 });
 
-test('the watch renews itself while the file is served, else tells that it ends, and ends', async () => {
+test('a watch renews itself while the file is served; otherwise it announces its end, and ends', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;
   const { app } = watched;
@@ -278,7 +278,7 @@ test('an opt-out does not end the watch', async () => {
   expect(told(watched).map(([type]) => type)).toEqual(['terms.changed']);
 });
 
-test('a listing whose newest settlement is 25 days old is told once, and again after a newer one', async () => {
+test('a listing whose newest settlement is 25 days old is reported once, and again after a newer one', async () => {
   await using watched = await startWatchedApp();
   const { app, receiver } = watched;
   const resource = `https://${HOST}/weather`;
@@ -328,7 +328,7 @@ test('a listing whose newest settlement is 25 days old is told once, and again a
   expect(Buffer.byteLength(body)).toBeLessThanOrEqual(20 * 1_024);
 });
 
-test('a listing that lapses already is told by the first look', async () => {
+test('the first look reports a listing that already lapses', async () => {
   await using watched = await startWatchedApp();
   const { app, receiver } = watched;
   const lastSettledAt = new Date(app.now() - 26 * DAY_MS).toISOString();

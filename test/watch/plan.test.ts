@@ -26,7 +26,7 @@ test('10,000 watches: no ten minutes of a day have over 1.5 × their share of lo
   }
 });
 
-test('daily scans spread over the day, and fall on an hourly look', () => {
+test('daily scans spread over the day, and coincide with an hourly look', () => {
   const byHour = new Uint32Array(24);
   for (const host of hosts) {
     const second = toSecondOfDay(host);

@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const LIMITED = { environment: { RATE_LIMIT: 'on' } };
 
-test('waiting events go to the new receiver as soon as it agrees, signed with the new secret', async () => {
+test('waiting events go to the new receiver once it agrees, signed with the new secret', async () => {
   await using next = await startReceiver(answers(500));
   await using watched = await startWatchedApp({ alsoAllow: [next.host] });
   const { app, receiver } = watched;
@@ -37,7 +37,7 @@ test('waiting events go to the new receiver as soon as it agrees, signed with th
   expect(event.id).toBe(waiting?.id);
 });
 
-test('what changed before the first look of the new watch is told', async () => {
+test('a change before the first look of the new watch is reported', async () => {
   await using watched = await startWatchedApp();
   watched.app.scanner.will(HOST, sells());
   await watched.agreed();
@@ -57,7 +57,7 @@ async function create(watched: WatchedApp, url = HOST) {
   return { status: answer.statusCode, after: answer.headers['retry-after'], body: answer.json() };
 }
 
-test('an agreed watch changes once in ten minutes, a stop in between included', async () => {
+test('an agreed watch changes once in ten minutes, with a stop in between too', async () => {
   await using watched = await startWatchedApp(LIMITED);
   expect((await create(watched)).status).toBe(200);
   await watched.settle();
@@ -77,7 +77,7 @@ test('an agreed watch changes once in ten minutes, a stop in between included', 
   expect((await create(watched)).status).toBe(200);
 });
 
-test('a watch that nobody has agreed to may be replaced three times at once', async () => {
+test('a watch without an agreement may be replaced three times at once', async () => {
   await using watched = await startWatchedApp(LIMITED);
   watched.receiver.answer(answers(500));
   const statuses: number[] = [];
@@ -107,7 +107,7 @@ async function createFrom({ app, receiver }: WatchedApp, host: string, from: str
   return post('/v1/watch', { webhook: receiver.url });
 }
 
-test('of watches that wait for a receiver a client has three, and a watched domain three', async () => {
+test('a client has three watches that wait for a receiver, and so has a watched domain', async () => {
   await using watched = await startWatchedApp();
   watched.receiver.answer(answers(500));
   const refused = { error: 'too_many_watches' };
@@ -137,7 +137,7 @@ test('of watches that wait for a receiver a client has three, and a watched doma
   }
 });
 
-test('five hosts of a registrable domain are watched, an address being one, whatever the port', async () => {
+test('five hosts of a registrable domain are watched; an address counts as one, on any port', async () => {
   await using watched = await startWatchedApp();
   for (let n = 0; n < 5; n += 1) await watched.agreed({ url: `a${n}.example.com` });
   const sixth = await createFrom(watched, 'a5.example.com', '198.51.100.5');
@@ -168,7 +168,7 @@ async function fillReceiver({ app, receiver }: WatchedApp, rich: number) {
   }
 }
 
-test('of 100 watches that a receiver agreed to, one may have a new secret', async () => {
+test("one of a receiver's 100 agreed watches may have a new secret", async () => {
   await using watched = await startWatchedApp();
   await fillReceiver(watched, 0);
   const stranger = await createFrom(watched, 'new.com', '203.0.113.1');

@@ -95,7 +95,7 @@ test('a receiver of 100 watches that never answers delays no event of another re
   silent.resolve();
 });
 
-test('looks that last hold no event up, and beside a paid scan four run', async () => {
+test('long looks delay no event, and beside a paid scan four run', async () => {
   await using rounds = startRounds({ runningScans: 1 });
   const { store, watching, clock, asked, events } = rounds;
   for (let n = 0; n < 6; n += 1) {
@@ -112,7 +112,7 @@ test('looks that last hold no event up, and beside a paid scan four run', async 
   expect(asked).toHaveLength(4);
 });
 
-test('after a start all that was missed begins at once, the scans of the day before midnight', async () => {
+test("all missed looks begin at once after a start, and the day's scans before midnight", async () => {
   await using rounds = startRounds();
   const { store, watching, clock, asked, scanner } = rounds;
   for (let n = 0; n < 200; n += 1) {
@@ -149,7 +149,7 @@ test('confirming looks begin before all others that are due', async () => {
   await settled();
 });
 
-test('replacing a watch again and again puts off no look of another', async () => {
+test('repeated replacement of a watch delays no look of another', async () => {
   await using watched = await startWatchedApp();
   watched.asked = (resource) => ({ ...resource, kind: 'unreachable' });
   watched.app.scanner.will(HOST, sells());
@@ -172,7 +172,7 @@ test('replacing a watch again and again puts off no look of another', async () =
   expect(watched.receiver.types()).toContain('origin.unreachable');
 });
 
-test('scans of looks begin twice a second in one network, however many names lead there', async () => {
+test('scans of looks begin twice a second in one network, however many names resolve there', async () => {
   await using watched = await startWatchedApp();
   const begun: number[] = [];
   const hosts = Array.from({ length: 6 }, (_, n) => `shop${n}.com`);
@@ -197,28 +197,31 @@ test('scans of looks begin twice a second in one network, however many names lea
 test.each([
   ['its finding is used', true],
   ['it ends without a finding, and the watch reads the file after it', false],
-])('somebody else reads the file as the watch would: %s', async (_case, isFound) => {
-  await using watched = await startWatchedApp();
-  watched.app.scanner.will(HOST, sells());
-  const { token } = await watched.prove();
-  const secret = (await watched.watch()).body['secret'] ?? '';
-  await watched.settle();
-  const { store } = watched.app;
-  const status = async () => (await watched.call('status', secret)).body;
-  // A minute before midnight the day's look is due, and the other is there first.
-  const beforeMidnight = (dayMs: number) => dayMs + DAY_MS - MINUTE_MS - 2 * SECOND_MS;
-  const firstDayMs = watched.app.now() - (watched.app.now() % DAY_MS);
-  for (let day = 0; day < 31; day += 1) {
-    watched.app.advance(beforeMidnight(firstDayMs + day * DAY_MS) - watched.app.now());
-    const slot = await store.ownership.beginReading(HOST);
-    if (isFound && slot.taken) {
-      const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
-      const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
-      await store.ownership.noteFinding(HOST, { beganAtMs: slot.atMs, finding });
+])(
+  "a stranger's read of the file gives the same result as the watch's: %s",
+  async (_case, isFound) => {
+    await using watched = await startWatchedApp();
+    watched.app.scanner.will(HOST, sells());
+    const { token } = await watched.prove();
+    const secret = (await watched.watch()).body['secret'] ?? '';
+    await watched.settle();
+    const { store } = watched.app;
+    const status = async () => (await watched.call('status', secret)).body;
+    // A minute before midnight the day's look is due, and the other is there first.
+    const beforeMidnight = (dayMs: number) => dayMs + DAY_MS - MINUTE_MS - 2 * SECOND_MS;
+    const firstDayMs = watched.app.now() - (watched.app.now() % DAY_MS);
+    for (let day = 0; day < 31; day += 1) {
+      watched.app.advance(beforeMidnight(firstDayMs + day * DAY_MS) - watched.app.now());
+      const slot = await store.ownership.beginReading(HOST);
+      if (isFound && slot.taken) {
+        const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
+        const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
+        await store.ownership.noteFinding(HOST, { beganAtMs: slot.atMs, finding });
+      }
+      await watched.pass(2 * SECOND_MS);
     }
-    await watched.pass(2 * SECOND_MS);
-  }
-  const { state, endsAt } = await status();
-  expect(state).toBe('active');
-  expect(Date.parse(String(endsAt))).toBeGreaterThan(watched.app.now() + 28 * DAY_MS);
-});
+    const { state, endsAt } = await status();
+    expect(state).toBe('active');
+    expect(Date.parse(String(endsAt))).toBeGreaterThan(watched.app.now() + 28 * DAY_MS);
+  },
+);

@@ -30,8 +30,8 @@ const FAILED = {
   },
 };
 
-describe('the answer', () => {
-  it('is yes where default clients can pay everything', () => {
+describe('the answer line', () => {
+  it('is yes if default clients can pay everything', () => {
     expect(answer(resource('default', 'signs', '20000'), resource('default', 'signs'))).toBe(
       'Yes: default clients can pay 2 of 2 resources, from $0.01, USDC on Base',
     );
@@ -40,7 +40,7 @@ describe('the answer', () => {
     );
   });
 
-  it('is partly where they can pay some', () => {
+  it('is partly if they can pay some', () => {
     expect(answer(resource('default', 'signs'), resource('nobody', 'refuses'))).toBe(
       'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base',
     );
@@ -49,7 +49,7 @@ describe('the answer', () => {
     expect(answerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
   });
 
-  it('has the words of the client where they cannot', () => {
+  it('has the words of the client if they cannot pay', () => {
     expect(answer(resource('nobody', 'refuses', '1', 'no domain'))).toBe(
       'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
     );
@@ -74,7 +74,7 @@ describe('the answer', () => {
     );
   });
 
-  it('names the member that the client stumbled over, its words once', () => {
+  it('names the member that the client refused, with its words once', () => {
     const summary = toSummary({
       ...{ clients: [], silent: [] },
       resources: [resource('nobody', 'refuses', '1', 'Invalid address')],
@@ -87,7 +87,7 @@ describe('the answer', () => {
     );
   });
 
-  it('tells what clients sign from what facilitators take', () => {
+  it('distinguishes what clients sign from what facilitators accept', () => {
     const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
     expect(answer(resource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
     expect(answer(resource('settings', 'refuses', '1', words))).toBe(
@@ -121,13 +121,13 @@ describe('the answer', () => {
       'the 402 asks over MPP, not over x402: GET /a: 402 (MPP)',
       'No: the 402 asks over MPP, not over x402: GET /a: 402 (MPP).',
     ],
-  ])('says what was seen where %s is %s (%s)', (id, outcome, evidence, line) => {
+  ])('states the evidence if %s is %s (%s)', (id, outcome, evidence, line) => {
     const results = [{ ...FAILED, id, outcome, evidence }];
     const summary = toSummary({ clients: [], resources: [], silent: [] });
     expect(answerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });
 
-  it('says what is not known', () => {
+  it('states what is not known', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
     expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is older/);
     expect(answer()).toBe('No: nothing here asked for a payment.');
@@ -135,7 +135,7 @@ describe('the answer', () => {
 });
 
 describe('who can pay an origin', () => {
-  it('is the best of its resources', () => {
+  it('is the best answer among its resources', () => {
     const by = (...names: readonly PayableBy[]) =>
       toSummary({
         clients: [],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { listCatalogs, readCatalog } from '../../src/engine/catalog/catalog.ts';
 import { toCheckLabel, toPhrase } from '../../src/words/check-phrases.ts';
 
-test('each check of each catalog has a phrase of its own, short enough for a line', async () => {
+test('each check of each catalog has its own phrase, short enough for a line', async () => {
   const versions = await listCatalogs();
   const checks = (await Promise.all(versions.map((version) => readCatalog(version)))).flatMap(
     ({ catalog }) => catalog.checks,

@@ -37,13 +37,13 @@ test.each(INDEXED_REASONS)('%s is followed by its step', (code) => {
   );
 });
 
-test('a row without a reason claims no more than is known', () => {
+test('a row without a reason states only what is known', () => {
   expect(indexedWords({ ...row('lapsed'), reasons: [] })).toBe(
     'not listed; no reason that can be seen from outside',
   );
 });
 
-test('a listed row that lapses says what brings it back, wherever a report is read', async () => {
+test('a listed row that lapses says how to restore it, in every form of the report', async () => {
   const indexed = [row('lapsing', 'listed'), row('recipient_changes')];
   const steps = [INDEXED_STEPS.lapsing, INDEXED_STEPS.recipient_changes].map(words);
   expect(steps[0]).toContain('pay test T15');

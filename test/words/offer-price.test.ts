@@ -24,6 +24,6 @@ test.each([
   ['no network', { network: null, amount: '1' }],
   ['an amount in dollars', { amount: '$0.05' }],
   ['no amount', { amount: null }],
-])('%s has no price', (_what, change) => {
+])('%s has no price in dollars', (_what, change) => {
   expect(toOfferPrice({ ...OFFER, ...change })).toBeNull();
 });

@@ -39,7 +39,7 @@ test('a busy thread is ended when its CPU time is used up', async () => {
   expect(expired).toEqual([{ why: 'cpu', afterMs: 1_000 }]);
 });
 
-test('a thread on a slow machine gets the same CPU time, and so longer on the wall', async () => {
+test('a thread on a slow machine gets the same CPU time, and so more wall-clock time', async () => {
   const { expired } = watch(threadUsing(0.25));
   await vi.advanceTimersByTimeAsync(20_000);
   expect(expired).toHaveLength(1);
@@ -48,7 +48,7 @@ test('a thread on a slow machine gets the same CPU time, and so longer on the wa
   expect(expired[0]?.afterMs).toBeLessThanOrEqual(4_100);
 });
 
-test('a thread that hardly runs is ended by the wall, and it is not the fault of its input', async () => {
+test('a thread that gets little CPU time is ended by the wall clock, and its input is not at fault', async () => {
   const { expired } = watch(threadUsing(0.01));
   await vi.advanceTimersByTimeAsync(20_000);
   expect(expired).toEqual([{ why: 'starved', afterMs: 10_000 }]);
@@ -69,7 +69,7 @@ test('a task that ends in time is never ended', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a thread of a Node that does not tell is ended by the wall alone', async () => {
+test('a thread of a Node without CPU times is ended only by the wall clock', async () => {
   // Node 24.0 has threads that are like this one.
   const { expired } = watch({} as unknown as Worker);
   await vi.advanceTimersByTimeAsync(9_999);

@@ -6,7 +6,7 @@ const REQUIRE = 'const entry = require(process.argv[1]); console.log(typeof entr
 
 // A process of its own, because one of them takes the network away from where it is loaded.
 test.each(['workers', 'buyers'])(
-  '%s/worker.ts is a function to the `require` of Piscina',
+  '%s/worker.ts exports a function to the `require` of Piscina',
   (room) => {
     const entry = fileURLToPath(new URL(`../../src/${room}/worker.ts`, import.meta.url));
     const printed = execFileSync(process.execPath, ['--eval', REQUIRE, entry], {

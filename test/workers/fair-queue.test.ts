@@ -42,7 +42,7 @@ test('the scan that used least goes first, in order of arrival among equals', as
   expect(order).toEqual(['0, first', '0, second', '400', '900, first', '900, second']);
 });
 
-test('time that a scan uses while it waits counts', async () => {
+test('the time that a scan uses while it waits counts', async () => {
   const { order, pass, occupy } = queueOf();
   const busy = occupy();
   const one = scanThatUsed(0);
@@ -57,7 +57,7 @@ test.each([
   [20, ['mine', 'other']],
   [26, ['other', 'mine']],
 ])(
-  'the scan that was served last goes on while it used at most 25 ms more (%i ms)',
+  'the last served scan goes on while it used at most 25 ms more (%i ms)',
   async (usedMs, expected) => {
     const { order, pass, occupy } = queueOf();
     const mine = scanThatUsed(usedMs);
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('as many run at once as there are places', async () => {
+test('as many tasks run at once as there are places', async () => {
   const { queue, order, pass, occupy } = queueOf({ places: 2 });
   const [first, second] = [occupy(), occupy()];
   const third = pass('third', scanThatUsed(0));
@@ -95,7 +95,7 @@ test('a task that fails gives its place to the next one', async () => {
   expect(order).toEqual(['next']);
 });
 
-test('a caller that gives up leaves the line, and is told its reason', async () => {
+test('a caller that gives up leaves the queue, and gets its own reason', async () => {
   const { queue, order, pass, occupy } = queueOf();
   const busy = occupy();
   const gone = new AbortController();
@@ -108,7 +108,7 @@ test('a caller that gives up leaves the line, and is told its reason', async () 
   expect(order).toEqual(['behind']);
 });
 
-test('one more than may wait is refused', async () => {
+test('one task more than may wait is refused', async () => {
   const { pass, occupy } = queueOf({ maxWaiting: 1 });
   const busy = occupy();
   const waits = pass('waits', scanThatUsed(0));

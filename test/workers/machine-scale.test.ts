@@ -19,14 +19,14 @@ test.each([
   ['as fast as the reference', [REFERENCE_MS], 1],
   ['three times as slow, but for what compiled first', [90, 60, 3 * REFERENCE_MS, 80], 3],
   ['slower than any limit', [100 * REFERENCE_MS], MAX_SCALE],
-])('a machine that is %s', async (_, timesMs, expected) => {
+])('the scale of a machine that is %s', async (_, timesMs, expected) => {
   const slow = machine(...timesMs);
   expect(slow.scale()).toBe(1);
   await slow.calibrate();
   expect(slow.scale()).toBe(expected);
 });
 
-test('is measured once, however many ask', async () => {
+test('a machine is measured once, however many callers ask', async () => {
   const one = machine(REFERENCE_MS);
   await Promise.all([one.calibrate(), one.calibrate()]);
   const runs = one.runs();
@@ -34,7 +34,7 @@ test('is measured once, however many ask', async () => {
   expect(one.runs()).toBe(runs);
 });
 
-test('is measured anew where that failed', async () => {
+test('a machine is measured anew if the measurement failed', async () => {
   let fails = true;
   const scale = createMachineScale(async ({ account }) => {
     if (fails) throw new Error('closed');

@@ -50,13 +50,13 @@ function task(originMs = Infinity): Task {
   return { name: 'task', account: openScanAccount('', budgets).origin, work };
 }
 
-test('a task that was cut is tried again on the slow threads, once the machine is measured', async () => {
+test('a task that was ended early is tried again on the slow threads, once the machine is measured', async () => {
   const { runner, events } = runnerOn([CUT, DONE]);
   await expect(runner.run(task())).resolves.toBe('done');
   expect(events).toEqual(['quick: 100 ms', 'measured', 'slow: 3000 ms']);
 });
 
-test('the next tasks of its scan are not tried in vain', async () => {
+test("a scan's next tasks are not tried first on the fast threads", async () => {
   const { runner, events } = runnerOn([CUT, DONE, DONE]);
   const first = task();
   await runner.run(first);
@@ -70,7 +70,7 @@ test.each([
   ['a throw', [THREW, THREW], TaskFault],
   ['a thread of ours', [TROUBLE, TROUBLE], EngineFault],
   ['failures of three kinds', [MEMORY, TROUBLE, THREW, THREW], TaskFault],
-])('%s twice decides', async (_, answers, error) => {
+])('%s twice is final', async (_, answers, error) => {
   const { runner, events } = runnerOn(answers);
   await expect(runner.run(task())).rejects.toBeInstanceOf(error);
   const tries = events.filter((event) => event !== 'measured');
@@ -78,19 +78,19 @@ test.each([
   expect(tries.slice(1).every((event) => event.startsWith('slow'))).toBe(true);
 });
 
-test('a first try as long as the later ones is one of the two', async () => {
+test('a first try as long as the later ones counts as one of the two', async () => {
   const { runner, events } = runnerOn([CUT, CUT], { firstTryMs: 1_000 });
   await expect(runner.run(task())).rejects.toBeInstanceOf(TaskLimitExceeded);
   expect(events).toEqual(['quick: 1000 ms', 'slow: 1000 ms']);
 });
 
-test('no machine is measured for a task with a limit of its own', async () => {
+test('no machine is measured for a task with its own limit', async () => {
   const { runner, events } = runnerOn([CUT, DONE]);
   await expect(runner.run({ ...task(), cpuMs: 7 })).resolves.toBe('done');
   expect(events).toEqual(['quick: 7 ms', 'slow: 7 ms']);
 });
 
-test('a task gets no more than its scan has left, and none once that is spent', async () => {
+test('a task gets at most the time that its scan has left, and none once that is spent', async () => {
   const { runner, events } = runnerOn([CUT, DONE]);
   const poor = task(3);
   await expect(runner.run(poor)).resolves.toBe('done');

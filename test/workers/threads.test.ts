@@ -54,7 +54,7 @@ function outOfMemory(): Error {
   return Object.assign(new Error(message), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
 }
 
-test('a thread that ends after its task was given up fails no other task', async () => {
+test('a thread that ends after its caller gave up fails no other task', async () => {
   const giveUp = new AbortController();
   const given = attempt('endless', giveUp.signal);
   const first = await nextThread();

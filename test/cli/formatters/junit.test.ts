@@ -11,7 +11,7 @@ const suiteOf = (xml: string): XmlElement => {
 const casesOf = (xml: string) => suiteOf(xml).children.filter(({ name }) => name === 'testcase');
 
 describe('JUnit', () => {
-  test('counts what fails, and what nobody could determine as skipped', () => {
+  test('counts failures, and undetermined checks as skipped', () => {
     const suites = readXml(FORMATS.junit(printable()));
     const counts = { tests: '5', failures: '2', skipped: '1' };
     expect(Object.fromEntries(suites.attributes)).toMatchObject(counts);
@@ -22,7 +22,7 @@ describe('JUnit', () => {
     });
   });
 
-  test('has one case a check, with what was seen and what to do', () => {
+  test('has one case a check, with evidence and fix', () => {
     const cases = casesOf(FORMATS.junit(printable())).map(({ attributes, children: [child] }) => [
       attributes.get('name'),
       child?.name,
@@ -48,7 +48,7 @@ describe('JUnit', () => {
     ]);
   });
 
-  test('tells grade, score and who can pay as properties', () => {
+  test('has grade, score and who can pay as properties', () => {
     const [properties] = suiteOf(FORMATS.junit(printable())).children;
     const told = properties?.children.map(({ attributes }) => [
       attributes.get('name'),
@@ -73,7 +73,7 @@ describe('JUnit', () => {
     },
   );
 
-  test('leaves out what XML cannot hold', () => {
+  test('drops characters that XML cannot hold', () => {
     const evidence = 'a\u0000b\u001b[31mc\ud800d\uffffe';
     const [only] = casesOf(
       FORMATS.junit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),

@@ -30,14 +30,14 @@ function rendered(markdown: string): {
 }
 
 describe('the report as Markdown', () => {
-  test('says which budgets were used up', () => {
+  test('names the budgets that were used up', () => {
     const { report, ...rest } = printable();
     expect(formatMarkdown({ report, ...rest })).not.toContain('Not judged');
     const spent = formatMarkdown({ report: { ...report, exhausted: ['origin'] }, ...rest });
     expect(spent).toContain('\n\nNot judged: its documents take more processor time');
   });
 
-  test('has the grade, the counts and a table of what is to be mended, failures first', () => {
+  test('has the grade, the counts and a table of findings, failures first', () => {
     const printed = [OPEN, ...RESULTS.slice(0, -1)];
     const markdown = formatMarkdown(printable({ printed }));
     expect(markdown).toContain('grade F, 0/100');
@@ -61,7 +61,7 @@ describe('the report as Markdown', () => {
     ]);
   });
 
-  test('names the checks that --offline left out once', () => {
+  test('names the checks that --offline left out, once', () => {
     const offline = ['D1', 'D2', 'D3'].map((id) => ({
       ...OPEN,
       id,
@@ -72,13 +72,13 @@ describe('the report as Markdown', () => {
     expect(markdown).not.toContain('Not determined:');
   });
 
-  test('says so where there is nothing to mend', () => {
+  test('says so if nothing needs a fix', () => {
     const markdown = formatMarkdown(printable({ printed: [PASSED] }));
     expect(markdown).toContain('Nothing to mend.');
     expect(rendered(markdown).tags).not.toContain('table');
   });
 
-  test('renders hostile evidence to the letter: no markup, no link, no further cell', () => {
+  test('renders hostile evidence to the letter: without markup, links or further cells', () => {
     const { tags, cells } = rendered(formatMarkdown(printable({ printed: [HOSTILE] })));
     expect(cells).toEqual(['fail', 'P3 Check p3 (check-p3)', HOSTILE.evidence, HOSTILE.fix]);
     // The heading may link to the origin; what the origin says may link to nothing.

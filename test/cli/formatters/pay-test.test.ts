@@ -32,7 +32,7 @@ const REPORT: PayTestReport = {
 const SENTENCE = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
 
 describe('a pay-test', () => {
-  test('as text: the answer, the counts, the worst trial first', () => {
+  test('as text: prints the answer, the counts, the worst trial first', () => {
     const lines = formatPayTest({ ...REPORT, trials: REPORT.trials.slice(2) }, 'text').split('\n');
     expect(lines).toEqual([
       SENTENCE,
@@ -47,16 +47,16 @@ describe('a pay-test', () => {
   test.each([
     [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
     [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
-  ])('with %d gifts and delivers %s says so', (gifts, delivers, sentence) => {
+  ])('with %d gifts that delivers %s says so', (gifts, delivers, sentence) => {
     const summary = { ...REPORT.summary, gifts, delivers };
     expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
   });
 
-  test('as JSON: the report', () => {
+  test('as JSON: prints the report', () => {
     expect(JSON.parse(formatPayTest(REPORT, 'json'))).toEqual(REPORT);
   });
 
-  test('as SARIF: a rule for each trial, a result for each finding', () => {
+  test('as SARIF: has a rule for each trial, a result for each finding', () => {
     const [run] = JSON.parse(formatPayTest(REPORT, 'sarif')).runs;
     expect(run.tool.driver.rules.map((rule: { id: string }) => rule.id)).toEqual(
       REPORT.trials.map(({ id }) => id),
@@ -73,7 +73,7 @@ describe('a pay-test', () => {
     ]);
   });
 
-  test('as JUnit: a case for each trial, what was not run is skipped', () => {
+  test('as JUnit: has a case for each trial, and skips trials that did not run', () => {
     const text = formatPayTest(REPORT, 'junit');
     expect(text).toContain('<testsuites name="x402 pay-test" tests="4" failures="1" skipped="1">');
     expect(text).toContain('<skipped message="name a route"/>');
@@ -81,7 +81,7 @@ describe('a pay-test', () => {
     expect(() => readXml(text)).not.toThrow();
   });
 
-  test('as Markdown: the evidence is code', () => {
+  test('as Markdown: shows the evidence as code', () => {
     const text = formatPayTest(REPORT, 'markdown');
     expect(text.split('\n')[0]).toBe(`**${SENTENCE}**`);
     expect(text.split('\n')[4]).toMatch(
@@ -90,7 +90,7 @@ describe('a pay-test', () => {
     expect(text).not.toMatch(/<b>|\[x\]|http:\/\/evil/);
   });
 
-  test('as annotations: one line for each finding', () => {
+  test('as annotations: has one line for each finding', () => {
     const lines = formatPayTest(REPORT, 'github').trimEnd().split('\n');
     expect(lines.map((line) => line.split('::')[1])).toEqual([
       'error title=T7 replay%2C GET /w',
@@ -99,7 +99,7 @@ describe('a pay-test', () => {
     ]);
   });
 
-  test('as Code Quality: one violation for each finding, in the file of the pipeline', () => {
+  test('as Code Quality: has one violation for each finding, in the file of the pipeline', () => {
     expect(JSON.parse(formatPayTest(REPORT, 'codequality'))).toMatchObject([
       { check_name: 'x402/T7', severity: 'critical', location: { path: '.gitlab-ci.yml' } },
       {

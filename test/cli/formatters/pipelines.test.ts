@@ -6,7 +6,7 @@ import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../pri
 const place = { file: 'docs/open,api.json', line: 7 };
 const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
 
-test('an annotation a finding, at its line where a source says so, and the grade', () => {
+test('each finding is an annotation, at its line if a source is given; the grade is one too', () => {
   const text = FORMATS.github(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
@@ -16,7 +16,7 @@ test('an annotation a finding, at its line where a source says so, and the grade
   ]);
 });
 
-test('evidence begins no command of its own', () => {
+test('evidence cannot begin a command', () => {
   const evil = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
   const lines = FORMATS.github(printable({ printed: [evil] }))
     .trimEnd()
@@ -25,7 +25,7 @@ test('evidence begins no command of its own', () => {
   expect(lines[0]).toContain('a%0A: :set-output name=x::1%0D100%25');
 });
 
-test('a violation a finding, with a fingerprint that outlives its evidence', () => {
+test('each finding is a violation, with a fingerprint that does not depend on its evidence', () => {
   const printed = [FAILED, PASSED, WARNED, OPEN, HOSTILE];
   const violations = JSON.parse(FORMATS.codequality(printable({ printed, locate })));
   expect(violations).toHaveLength(3);
@@ -45,7 +45,7 @@ test('a violation a finding, with a fingerprint that outlives its evidence', () 
   expect(other.fingerprint).toBe(violations[0].fingerprint);
 });
 
-test('SARIF names file and region where a source says so, else the origin', () => {
+test('SARIF names file and region if a source is given, else the origin', () => {
   const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [FAILED, WARNED], locate })));
   expect(runs[0].results.map(({ locations }: { locations: unknown[] }) => locations[0])).toEqual([
     { physicalLocation: { artifactLocation: { uri: 'https://api.example.com/' } } },

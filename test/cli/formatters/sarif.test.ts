@@ -73,7 +73,7 @@ describe('SARIF', () => {
     expect(properties).toMatchObject({ origin: 'https://api.example.com', grade: 'F', score: 0 });
   });
 
-  test('describes a rule by the sentence that the check has for it', () => {
+  test('describes a rule by the sentence of its check', () => {
     const [first, second] = runOf().tool.driver.rules;
     expect(first.shortDescription.text).toBe('The origin answers over HTTPS.');
     expect(second.shortDescription.text).toBe(RESULTS[1]?.title);
@@ -86,7 +86,7 @@ describe('SARIF', () => {
     }
   });
 
-  test('keys findings on check and outcome, so that words may change', () => {
+  test('identifies findings by check and outcome, so that words may change', () => {
     const [first] = runOf().results;
     expect(first.partialFingerprints).toEqual({ 'finding/v1': 'P1/refused' });
     expect(first.locations[0].physicalLocation.artifactLocation.uri).toBe(
@@ -94,7 +94,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('has an empty list of results where all is well', () => {
+  test('has an empty list of results if nothing fails', () => {
     expect(runOf(printable({ printed: [PASSED] })).results).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ const LONG = result('P6', {
 });
 
 describe('the report as text', () => {
-  test('has the answer on top, then the grade, failures first, what nobody determined last, then passes', () => {
+  test('prints the answer, the grade, failures, undetermined checks, then passes', () => {
     const printed = [OPEN, PASSED, WARNED, FAILED];
     expect(formatText(printable({ printed }))).toBe(
       [
@@ -53,7 +53,7 @@ describe('the report as text', () => {
     expect(text).not.toContain('\n\n\n');
   });
 
-  test('folds what was not evaluated into one line for each root cause', () => {
+  test('folds checks that were not evaluated into one line for each root cause', () => {
     const following = (cause: string, ids: readonly string[]) =>
       ids.map((id) => ({ ...UNEVALUATED, id, evidence: `Not evaluated, see ${cause}: refused` }));
     const unreached = following('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
@@ -81,7 +81,7 @@ describe('the report as text', () => {
     expect(two).toContain('\n  SKIP S2, S3: not evaluated because of S1\n');
   });
 
-  test('never folds a fault, or what follows from one', () => {
+  test('never folds a fault, or a check that follows from one', () => {
     const fault = {
       ...UNEVALUATED,
       id: 'P1',
@@ -94,7 +94,7 @@ describe('the report as text', () => {
     expect(text).not.toContain('SKIP');
   });
 
-  test('names the checks that --offline left out once', () => {
+  test('names the checks that --offline left out, once', () => {
     const offline = ['D1', 'D2', 'D3', 'D4', 'D5'].map((id) => ({
       ...OPEN,
       id,
@@ -107,7 +107,7 @@ describe('the report as text', () => {
     expect(formatText(printable({ printed: few }))).toContain('--offline: D1, D2, D4, D5\n');
   });
 
-  test('says which budgets were used up', () => {
+  test('names the budgets that were used up', () => {
     const { report, ...rest } = printable({ printed: [FAILED] });
     expect(formatText({ report, ...rest })).not.toContain('Not judged');
     const spent = formatText({
@@ -119,11 +119,11 @@ describe('the report as text', () => {
     );
   });
 
-  test('has no list of passes where nothing passed', () => {
+  test('has no list of passes if nothing passed', () => {
     expect(formatText(printable({ printed: [FAILED] }))).not.toContain('PASS');
   });
 
-  test('is coloured where asked, and the same without the colours', () => {
+  test('is coloured on request, and the same without the colours', () => {
     const scan = printable({ printed: [FAILED, WARNED, PASSED] });
     const painted = formatText({ ...scan, colour: true });
     expect(painted).toContain('\u001b[31m');
@@ -131,7 +131,7 @@ describe('the report as text', () => {
     expect(stripVTControlCharacters(formatText(scan))).toBe(formatText(scan));
   });
 
-  test.each([40, 60, 80, 100])('is wrapped to %i columns, and loses no word', (columns) => {
+  test.each([40, 60, 80, 100])('wraps to %i columns, and loses no word', (columns) => {
     const printed = [LONG, { ...LONG, status: 'pass' as const }];
     const text = formatText(printable({ printed, columns }));
     const body = text.split('\n').slice(7);
@@ -148,13 +148,13 @@ describe('the report as text', () => {
     expect(formatText({ ...scan, columns })).toBe(formatText({ ...scan, columns: expected }));
   });
 
-  test('leaves a word that is too long in one piece', () => {
+  test('leaves a too long word in one piece', () => {
     const word = `/${'a'.repeat(60)}`;
     const text = formatText(printable({ printed: [{ ...FAILED, evidence: word }], columns: 40 }));
     expect(text).toContain(`    seen  ${word}\n`);
   });
 
-  test('shows evidence as it is', () => {
+  test('shows evidence unchanged', () => {
     expect(formatText(printable({ printed: [HOSTILE], columns: 110 }))).toContain('</failure>]]>');
   });
 });

@@ -52,17 +52,20 @@ const RESULTS = [
   { ...PASSED, evidence: SAID },
 ];
 
-test.each(Object.keys(FORMATS).map((name) => [name]))('%s obeys nobody', (name) => {
-  const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? FORMATS.json;
-  for (let columns = 40; columns <= 110; columns += 1) {
-    const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
-    const text = format(hostile(columns, RESULTS));
-    expect(text.replaceAll(own, '')).not.toMatch(/^[\s\u0085]*::/m);
-    expect(text).not.toMatch(/##\w*\[/);
-  }
-});
+test.each(Object.keys(FORMATS).map((name) => [name]))(
+  '%s contains no command for the runner',
+  (name) => {
+    const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? FORMATS.json;
+    for (let columns = 40; columns <= 110; columns += 1) {
+      const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
+      const text = format(hostile(columns, RESULTS));
+      expect(text.replaceAll(own, '')).not.toMatch(/^[\s\u0085]*::/m);
+      expect(text).not.toMatch(/##\w*\[/);
+    }
+  },
+);
 
-test('JSON and JUnit give the values to the letter', () => {
+test('JSON and JUnit keep the values to the letter', () => {
   const scan = hostile(100, RESULTS);
   expect(JSON.parse(FORMATS.json(scan))).toMatchObject({
     results: RESULTS,
@@ -75,7 +78,7 @@ test('JSON and JUnit give the values to the letter', () => {
   expect(failed?.children[0]?.attributes.get('message')).toBe(`${SAID}. Keep P3 as it is.`);
 });
 
-test('the answer in Markdown calls nobody and links nowhere', () => {
+test('the answer in Markdown mentions nobody and links nowhere', () => {
   const { report, ...rest } = hostile(100, []);
   const words = '@acme/sec https://evil.example/x www.evil.example a@b.example #12 [x](//y)';
   const payability = report.payability.map((one) => ({ ...one, offers: [], words }));

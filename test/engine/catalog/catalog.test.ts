@@ -63,7 +63,7 @@ describe('the catalogs that we ship', () => {
   });
 
   // Of the folder that we ship, where its digest is pinned, it is taken for granted.
-  test('hold to their schema, every one', async () => {
+  test('all match their schema', async () => {
     for (const version of await listCatalogs()) {
       await expect(loadCatalog(version, { folder, checks })).resolves.toBeDefined();
     }
@@ -90,7 +90,7 @@ describe('the catalogs that we ship', () => {
   });
 });
 
-describe('a catalog is refused, with its file and what is wrong', () => {
+describe('a catalog is refused, and the message names its file and fault', () => {
   test.each([
     ['no checks', ({ checks: _, ...rest }: Catalog) => rest, "required property 'checks'"],
     ['24 checks', (c: Catalog) => ({ ...c, checks: c.checks.slice(1) }), 'fewer than 25'],
@@ -122,23 +122,23 @@ describe('a catalog is refused, with its file and what is wrong', () => {
     await expect(loading).rejects.toThrow(message);
   });
 
-  test('no JSON', async () => {
+  test('a file that is not JSON', async () => {
     await writeFile(join(path, `${VERSION}.json`), '{');
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow('is not JSON');
   });
 
-  test('a version that is not there: the answer lists those that are', async () => {
+  test('a missing version: the message lists the versions', async () => {
     const loading = loadCatalog('2020-01-01.1', { folder, checks });
     await expect(loading).rejects.toThrow('There are: 2026-07-25.1, 2026-08-14.2');
   });
 
-  test('a path instead of a version is not there', async () => {
+  test('a path is not accepted as a version', async () => {
     await expect(loadCatalog('../package', { folder, checks })).rejects.toThrow('No catalog');
   });
 });
 
-describe('what is published', () => {
-  test('must not change, were it by one space', async () => {
+describe('a published catalog', () => {
+  test('must not change, not even by one space', async () => {
     const text = await readFile(join(path, `${VERSION}.json`), 'utf8');
     const published = { catalogs: { [VERSION]: fileDigest(text) } };
     await writeFile(join(path, 'published.json'), JSON.stringify(published));
@@ -149,7 +149,7 @@ describe('what is published', () => {
     );
   });
 
-  test('must be listed in a form that can be read', async () => {
+  test('must be listed in a readable form', async () => {
     await writeFile(join(path, 'published.json'), '{"catalogs": {"x": 1}}');
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
       'published.json must be',

@@ -40,13 +40,13 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
 }
 
 describe('a folder of checks', () => {
-  test('has the digests of its sources where it was built', async () => {
+  test('has the digests of its sources as they were built', async () => {
     await put('A1-first/v1.js', check());
     await put('digests.json', JSON.stringify({ 'A1-first/v1.js': 'sha256:source' }));
     expect(await discover()).toMatchObject([{ impl: 'A1@1', digest: 'sha256:source' }]);
   });
 
-  test('gives every version of each, with what a catalog needs to know', async () => {
+  test('gives every version of each check, with the facts that a catalog needs', async () => {
     await put('README.md', 'Not a check.');
     await put('B2-second-check/v1.ts', check({ id: 'B2', requires: ['A1'] }));
     for (const version of [10, 9]) await put(`A1-first/v${version}.ts`, check({ version }));
@@ -114,7 +114,7 @@ describe('a check that breaks the contract is refused, with file and reason', ()
     await expect(discover()).rejects.toThrow('B2 requires itself, directly or through others');
   });
 
-  test('every breach is told, not the first alone', async () => {
+  test('the message lists every breach, not only the first', async () => {
     await put('A1-first/v1.ts', check({ id: 'A2' }));
     await put('B2-second/v1.ts', check({ id: 'B3' }));
     await expect(discover()).rejects.toThrow(/A1-first\/v1\.ts.*B2-second\/v1\.ts/s);

@@ -19,7 +19,7 @@ function backlogUnavailable(): string | null {
 }
 
 describe('1,000 connections to a service that is busy', needs(backlogUnavailable()), () => {
-  test('wait in line, and are served in the end', async () => {
+  test('wait in line, and all get an answer in the end', async () => {
     const host = await startHost({ PAYMENT_MODE: 'mock', STORE_URL: 'sqlite::memory:' });
     const sockets: Socket[] = [];
     try {

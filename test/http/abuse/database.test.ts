@@ -42,7 +42,7 @@ async function expectServed(service: TestApp): Promise<void> {
 }
 
 describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, as root)'), () => {
-  test('refuses writes in so many words, reads go on, and space brings writes back', async () => {
+  test('refuses writes with a clear message, reads go on, and free space allows writes again', async () => {
     const file = join(folder, 'scanner.db');
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
@@ -64,8 +64,8 @@ describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, 
   });
 });
 
-describe('a database that may grow no more', () => {
-  test('refuses writes in so many words, and reads go on', async () => {
+describe('a database that may not grow', () => {
+  test('refuses writes with a clear message, and reads go on', async () => {
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
       openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 90 }),
@@ -96,7 +96,7 @@ describe('a locked database', () => {
     rmSync(place, { recursive: true, force: true });
   });
 
-  test('is 503 for whoever has to write, and as ever once it is free', async () => {
+  test('gives 503 to requests that write, and the usual answer once it is free', async () => {
     other.exec('BEGIN IMMEDIATE');
     try {
       expectUnavailable(await service.post('/v1/verify/start', { url: 'shop.example.com' }));
@@ -108,7 +108,7 @@ describe('a locked database', () => {
     expect(answer.statusCode).toBe(200);
   });
 
-  test('charges nobody for what it cannot write down, and the same payment buys it later', async () => {
+  test('charges no call that it cannot write down, and the same payment buys it later', async () => {
     const payer = newPayer(undefined, toPaymentTerms(service.config));
     const { header } = await payer.sign({ value: 50_000n, nowMs: service.now() });
     const buy = () =>

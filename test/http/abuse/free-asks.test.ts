@@ -92,7 +92,7 @@ test.each([
   expect(world.dialled).toHaveLength(9 - asked);
 });
 
-test('a paid scan goes first: beside it one free connection a second is opened', async () => {
+test('a paid scan goes first: beside it free requests open one connection a second', async () => {
   const world = startWorld({ addressOf: (host) => `198.51.${host.charCodeAt(4)}.7` });
   const until = Promise.withResolvers<void>();
   await using selling = await startSelling('0.3.0', world.options);

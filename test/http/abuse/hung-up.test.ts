@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 import { connectRaw } from './raw-client.ts';
 
-test('a confirm whose client has gone fetches nothing', async () => {
+test('a confirm whose client has disconnected fetches nothing', async () => {
   const turn = Promise.withResolvers<void>();
   let fetches = 0;
   await using service = await startApp({

@@ -18,7 +18,7 @@ function filesUnavailable(): string | null {
 }
 
 describe('5,000 idle connections', needs(filesUnavailable()), () => {
-  test('are held for some KiB each, and everybody else is answered', () => {
+  test('take some KiB each, and every other client gets an answer', () => {
     const raised = `ulimit -n ${FILES} && exec "$0" "$1" "$2"`;
     const printed = execFileSync('sh', ['-c', raised, process.execPath, CHILD, String(COUNT)], {
       encoding: 'utf8',

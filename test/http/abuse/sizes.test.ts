@@ -46,39 +46,39 @@ describe.each([
     expect(over).toMatch(/^HTTP\/1\.1 413 [\s\S]*"error":"body_too_large"[\s\S]*"charged":false/);
   });
 
-  test('a length that is announced over the limit is refused before the body is sent', async () => {
+  test('a length over the limit is refused before the body is sent', async () => {
     expect(await post('Content-Length: 9999999999\r\n\r\n')).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('two lengths, or a length and chunks, are no request', async () => {
+  test('a request with two lengths, or a length and chunks, is refused', async () => {
     const two = await post('Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}');
     expect(two).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
     const both = await post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
     expect(both).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
   });
 
-  test('headers of 30 KiB are read, and 33 KiB are 431', async () => {
+  test('headers of 30 KiB are read, and headers of 33 KiB are 431', async () => {
     const ofBytes = (bytes: number) => `X-Long: ${'a'.repeat(bytes)}\r\n`;
     expect(await get('/v1/checks', ofBytes(30 * 1_024))).toMatch(/^HTTP\/1\.1 200 /);
     const over = await get('/v1/checks', ofBytes(33 * 1_024));
     expect(over).toMatch(/^HTTP\/1\.1 431 [\s\S]*"error":"headers_too_large"/);
   });
 
-  test('many small headers are one long one', async () => {
+  test('many small headers count together', async () => {
     const ofCount = (count: number) =>
       Array.from({ length: count }, (_value, n) => `X-${n}: a\r\n`).join('');
     expect(await get('/v1/checks', ofCount(100))).toMatch(/^HTTP\/1\.1 200 /);
     expect(await get('/v1/checks', ofCount(8_000))).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  test('a search of 253 characters is answered, and one more is 400', async () => {
+  test('a search of 253 characters is answered, and one more character is 400', async () => {
     const q = 'a'.repeat(253);
     expect(await get(`/v1/directory?q=${q}`)).toMatch(/^HTTP\/1\.1 200 /);
     const over = await get(`/v1/directory?q=${q}a`);
     expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_parameter"/);
   });
 
-  test('a URL of 2,048 characters is parsed, and one more is 400', async () => {
+  test('a URL of 2,048 characters is parsed, and one more character is 400', async () => {
     const ofLength = (length: number) => `https://shop.example.com/${'a'.repeat(length - 25)}`;
     expect(ofLength(2_048)).toHaveLength(2_048);
     expect(await get(`/v1/status?url=${ofLength(2_048)}`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -86,7 +86,7 @@ describe.each([
     expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"not_a_string_or_too_long"/);
   });
 
-  test('a query of thousands of parameters is answered, and nobody waits for it', async () => {
+  test('a query of thousands of parameters is answered, and delays no other request', async () => {
     const parameters = Array.from({ length: 4_000 }, (_value, n) => `p${n}=`).join('&');
     expect(parameters.length).toBeLessThan(32 * 1_024);
     const [long, other] = await Promise.all([get(`/v1/checks?${parameters}`), get('/health')]);
@@ -100,7 +100,7 @@ describe.each([
     '::::',
     '%00',
     `${'192.0.2.1, '.repeat(2_000)}192.0.2.2`,
-  ])('who it was forwarded for may be anything: %.40s', async (address) => {
+  ])('any forwarded address is accepted: %.40s', async (address) => {
     const answer = await get('/v1/status?url=shop.example.com', `X-Forwarded-For: ${address}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });

@@ -30,7 +30,7 @@ describe.each([
       'stops within a chunk',
       `${HEAD}${forwarded}Transfer-Encoding: chunked\r\n\r\n28\r\n{"url":"sh`,
     ],
-  ])('a client that %s is told so, and its connection ends', async (_what, bytes) => {
+  ])('a client that %s gets an error, and its connection ends', async (_what, bytes) => {
     const client = await connectRaw(port);
     client.send(bytes);
     expect(await isAlive()).toBe(true);
@@ -40,7 +40,7 @@ describe.each([
     expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
   });
 
-  test('one that sends a byte at a time gains nothing by it', async () => {
+  test('a client that sends a byte at a time gets no more time', async () => {
     const client = await connectRaw(port);
     client.send(`${HEAD}${forwarded}`);
     const drip = setInterval(() => client.send('X'), 20);
@@ -49,7 +49,7 @@ describe.each([
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('two hundred of them at once delay nobody', async () => {
+  test('two hundred slow clients at once delay nobody', async () => {
     const slow = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
     for (const client of slow) client.send(`${HEAD}${forwarded}`);
     expect(await isAlive()).toBe(true);
@@ -60,7 +60,7 @@ describe.each([
     expect(await isAlive()).toBe(true);
   });
 
-  test('one that does not read what it asked for keeps nobody from reading', async () => {
+  test('a client that does not read its answer does not delay other readers', async () => {
     const client = await connectRaw(port);
     const { socket } = client;
     socket.pause();
@@ -73,7 +73,7 @@ describe.each([
     expect(answers).toHaveLength(21);
   });
 
-  test('one that hangs up in the middle of an answer is forgotten', async () => {
+  test('a client that disconnects in the middle of an answer is forgotten', async () => {
     for (let count = 0; count < 20; count += 1) {
       const client = await connectRaw(port);
       client.send(`GET /llms-full.txt HTTP/1.1\r\nHost: x\r\n${forwarded}\r\n`);
@@ -82,7 +82,7 @@ describe.each([
     expect(await isAlive()).toBe(true);
   });
 
-  test('connections beyond the limit are closed, and those within it served', async () => {
+  test('connections beyond the limit are closed, and those within it are served', async () => {
     await using few = await startApp({ environment, limits: { maxConnections: 3 } });
     const at = Number(new URL(await few.app.listen({ host: '127.0.0.1', port: 0 })).port);
     const held = await Promise.all([1, 2, 3].map(() => connectRaw(at)));

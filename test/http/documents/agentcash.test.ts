@@ -55,7 +55,7 @@ test.each([
   ['0.1.0', []],
   ['0.3.0', INPUTLESS],
 ] as const)(
-  'what x402scan runs on every origin finds nothing wrong with ours, %s',
+  'the checker that x402scan runs on every origin finds no fault in ours, %s',
   async (revision, known) => {
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;

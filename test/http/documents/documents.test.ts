@@ -23,7 +23,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
 
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('interface spec 2.8: the manifest names what is sold, and to whom it is paid', async () => {
+  test('interface spec 2.8: the manifest names the paid routes and the recipient', async () => {
     const answer = await service.get('/.well-known/x402');
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     const { endpoints, instructions, ...manifest } = answer.json();
@@ -52,7 +52,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     }
   });
 
-  test('preflight and the tools for agents are named where the revision has them', async () => {
+  test('documents name preflight and the tools for agents if the revision has them', async () => {
     const has = revision === '0.3.0';
     for (const path of ['/llms.txt', '/llms-full.txt']) {
       const { body } = await service.get(path);
@@ -63,7 +63,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     expect((await service.get('/mcp')).statusCode).toBe(has ? 405 : 404);
   });
 
-  test('interface spec 2.9: /discovery lists what is free and what is paid', async () => {
+  test('interface spec 2.9: /discovery lists free and paid routes', async () => {
     const document = (await service.get('/discovery')).json();
     expect(document).toMatchObject({
       version: revision,
@@ -145,7 +145,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     }
   });
 
-  test('interface spec 2.9: terms, as JSON and as text', async () => {
+  test('interface spec 2.9: the terms are served as JSON and as text', async () => {
     const terms = (await service.get('/terms.json')).json();
     expect(terms).toMatchObject({
       version: '0.2',
@@ -183,7 +183,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     }
   });
 
-  test('llms.txt has the form of its format, and names every paid operation with its price', async () => {
+  test('llms.txt follows its format, and names every paid operation with its price', async () => {
     const short = (await service.get('/llms.txt')).body;
     expect(short).toMatch(/^# .+\n\n> .+\n/);
     expect(short).toMatch(/\n## .+\n\n- \[.+\]\(https:.+\): /);
@@ -196,7 +196,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     expect(full).toContain('PAYMENT-SIGNATURE');
   });
 
-  test('robots allow every agent, and the icon is an image', async () => {
+  test('robots.txt allows every agent, and the icon is an image', async () => {
     expect((await service.get('/robots.txt')).body).toBe('User-agent: *\nAllow: /\n');
     const icon = await service.get('/favicon.svg');
     expect(icon.headers['content-type']).toBe('image/svg+xml');

@@ -83,7 +83,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
 
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('is valid OpenAPI 3.1 that says who answers for it', async () => {
+  test('is valid OpenAPI 3.1 with a contact', async () => {
     expect(document.openapi).toBe('3.1.0');
     await SwaggerParser.validate(structuredClone(document) as never);
     expect(document.info).toMatchObject({
@@ -101,7 +101,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect([...operations.keys()].sort()).toEqual([...free, ...Object.keys(paid)].sort());
   });
 
-  test('every route that answers is in it, but for pages and what browsers fetch by habit', () => {
+  test('lists every route that answers, except pages and files that browsers fetch by habit', () => {
     const registered = routesOf(service);
     expect(registered).toContain('/v1/status');
     const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
@@ -130,7 +130,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     });
   });
 
-  test('every error code there is stands in it, and with each operation those that it can answer', () => {
+  test('lists every error code, and with each operation the codes that it can answer', () => {
     const { Error: anyError } = document.components?.schemas ?? {};
     expect(anyError).toMatchObject({
       properties: { error: { enum: Object.keys(ERROR_CODES) } },
@@ -159,7 +159,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect(missing).toEqual(ofNoOperation);
   });
 
-  test('operation ids are unique, and texts keep to 500 characters', () => {
+  test('has unique operation ids, and texts of at most 500 characters', () => {
     const ids = [...operations.values()].map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { summary, description = '' } of operations.values()) {
@@ -168,7 +168,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     }
   });
 
-  test('every input says by an example what is accepted, and by what it is recognised', async () => {
+  test('says what every input accepts, with an example and a pattern', async () => {
     await service.publish('api.example.com');
     for (const [name, operation] of operations) {
       const [method = '', path = ''] = name.split(' ');
@@ -198,7 +198,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     }
   });
 
-  test('answers are what the schemas say', async () => {
+  test('has schemas that the answers match', async () => {
     await service.publish('shop.example.com');
     const answers = [
       ['GET /health', '/health'],

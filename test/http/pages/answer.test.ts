@@ -40,7 +40,7 @@ function ask(service: TestApp, url: string, headers: object = {}, more = '') {
 }
 
 describe('the front page answers', () => {
-  test('a URL at once: verdict, who can pay, price, and how to get the whole report', async () => {
+  test('a URL at once: verdict, who can pay, price, and the request for the whole report', async () => {
     const { asked, options } = startDesk();
     await using service = await startApp(options);
     const { statusCode, body } = await ask(service, ' shop.example.com/weather?city=Lisbon ');
@@ -66,7 +66,7 @@ describe('the front page answers', () => {
     expect(body).toContain('GET https://shop.example.com/forecast');
   });
 
-  test('a known host with its report, an opted-out one as an unknown one', async () => {
+  test('a scanned host with its report, and an opted-out one as an unscanned one', async () => {
     const { asked, options } = startDesk();
     await using service = await startApp(options);
     await service.publish('shop.example.com');
@@ -80,7 +80,7 @@ describe('the front page answers', () => {
     expect(hidden.body).not.toContain('/o/shop.example.com');
   });
 
-  test('with the same fragment for the script, without the page around it', async () => {
+  test('the script with the same fragment, without the page around it', async () => {
     const { options } = startDesk();
     await using service = await startApp(options);
     const { body } = await ask(service, 'a.example.com/x', {}, '&fragment=true');
@@ -98,7 +98,7 @@ describe('the front page answers', () => {
     ['two words', 'a space'],
     ['ftp://shop.example.com', 'Give an https URL'],
     [`shop.example.com/${'x'.repeat(2_048)}`, '2048'],
-  ])('%j by what to do instead, with status 400', async (text, message) => {
+  ])('%j with the remedy, with status 400', async (text, message) => {
     const { asked, options } = startDesk();
     await using service = await startApp(options);
     const page = await ask(service, text);
@@ -109,7 +109,7 @@ describe('the front page answers', () => {
     expect(asked).toEqual([]);
   });
 
-  test('part of a name with the way to find it', async () => {
+  test('a part of a name with a link to the search', async () => {
     const { options } = startDesk();
     await using service = await startApp(options);
     const page = await ask(service, 'shop');
@@ -137,7 +137,7 @@ describe('the front page answers', () => {
     }
   });
 
-  test('in the limits of preflight: 30 a minute, by form and by API together', async () => {
+  test('within the limits of preflight: 30 a minute, by form and by API together', async () => {
     const { options } = startDesk();
     await using service = await startApp(options);
     for (let call = 0; call < 15; call += 1) {
@@ -151,7 +151,7 @@ describe('the front page answers', () => {
     expect(limited.headers['content-type']).toContain('text/html');
   });
 
-  test('once in five seconds a host, whichever way it is asked', async () => {
+  test('once in five seconds a host, whichever way the request comes', async () => {
     const { asked, options } = startDesk();
     await using service = await startApp(options);
     await service.post('/v1/preflight', { url: 'https://shop.example.com/weather' });
@@ -185,14 +185,14 @@ describe('the front page answers', () => {
     expect(asked).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  test('by the page of the host where preflight is not offered', async () => {
+  test('with the page of the host if preflight is not offered', async () => {
     await using service = await startApp({ revision: '0.1.0' });
     const answer = await ask(service, 'never.example.com/x');
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/o/never.example.com']);
   });
 });
 
-test('newcomers and changed grades are shown, rescans and opted-out hosts are not', async () => {
+test('with newcomers and changed grades, and without rescans and opted-out hosts', async () => {
   await using service = await startApp();
   for (const [grade, score] of [
     ['A', 95],

@@ -8,7 +8,7 @@ import { type Site, startSite } from './site-pages.ts';
 const MAX_TABS = 120;
 const FOCUSED = '(document.activeElement?.labels?.[0] ?? document.activeElement)?.innerText ?? ""';
 
-describe('by keyboard alone', needs(browserUnavailable()), () => {
+describe('with the keyboard only', needs(browserUnavailable()), () => {
   let browser: Browser;
   let site: Site;
 
@@ -30,38 +30,41 @@ describe('by keyboard alone', needs(browserUnavailable()), () => {
     throw new Error(`Tab never came to ${text}`);
   }
 
-  test.each([true, false])('home, answer, report, check, patch (scripts: %s)', async (scripts) => {
-    const context = await browser.newContext({ javaScriptEnabled: scripts });
-    const page = await context.newPage();
-    const requests: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().endsWith('.svg')) requests.push(request.url());
-    });
-    await page.goto(site.base);
-    await tabTo(page, 'Host or URL');
-    await page.keyboard.type(`${scripts ? 'new' : 'other'}.example.com/weather`);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: /^Caution/ }).waitFor();
-    expect(await page.locator('#answer').textContent()).toContain('5 USDC on Base');
-    // Script or not, the page and the answer are all that was loaded, but for pictures.
-    expect(requests).toHaveLength(2);
+  test.each([true, false])(
+    'a user gets through home, answer, report, check and patch (scripts: %s)',
+    async (scripts) => {
+      const context = await browser.newContext({ javaScriptEnabled: scripts });
+      const page = await context.newPage();
+      const requests: string[] = [];
+      page.on('request', (request) => {
+        if (!request.url().endsWith('.svg')) requests.push(request.url());
+      });
+      await page.goto(site.base);
+      await tabTo(page, 'Host or URL');
+      await page.keyboard.type(`${scripts ? 'new' : 'other'}.example.com/weather`);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: /^Caution/ }).waitFor();
+      expect(await page.locator('#answer').textContent()).toContain('5 USDC on Base');
+      // Script or not, the page and the answer are all that was loaded, but for pictures.
+      expect(requests).toHaveLength(2);
 
-    await tabTo(page, 'x402 Conformance Scanner');
-    await tabTo(page, 'Host or URL');
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.type('shop.example.com');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Fix these first' }).waitFor();
-    await tabTo(page, 'Patch for Express');
-    await page.keyboard.press('Enter');
-    await page.locator('details.patch[open] pre').first().waitFor();
+      await tabTo(page, 'x402 Conformance Scanner');
+      await tabTo(page, 'Host or URL');
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.type('shop.example.com');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Fix these first' }).waitFor();
+      await tabTo(page, 'Patch for Express');
+      await page.keyboard.press('Enter');
+      await page.locator('details.patch[open] pre').first().waitFor();
 
-    await tabTo(page, 'payment-required-header');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'PAYMENT-REQUIRED header' }).waitFor();
-    await tabTo(page, 'Express');
-    await page.keyboard.press('ArrowRight');
-    await page.getByRole('region', { name: /^Hono/ }).first().waitFor();
-    await context.close();
-  });
+      await tabTo(page, 'payment-required-header');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'PAYMENT-REQUIRED header' }).waitFor();
+      await tabTo(page, 'Express');
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('region', { name: /^Hono/ }).first().waitFor();
+      await context.close();
+    },
+  );
 });

@@ -11,7 +11,7 @@ import {
 } from '../../../src/http/pages/score-pictures.ts';
 import { type Site, startSite } from './site-pages.ts';
 
-describe('the pictures of a report page say what the API says', () => {
+describe("the pictures of a report page show the API's values", () => {
   let site: Site;
   let html: string;
   let report: ReportBody;
@@ -87,7 +87,7 @@ describe('the pictures of a report page say what the API says', () => {
   });
 });
 
-test('a history is dashed where another catalog judged', () => {
+test('a history is dashed after a change of the catalog', () => {
   const row = (day: number, score: number, checksVersion: string) => ({
     ...{ grade: 'B' as const, score, checksVersion },
     scannedAtMs: Date.UTC(2026, 7, day),
@@ -105,7 +105,7 @@ test('a history is dashed where another catalog judged', () => {
   expect(heights).toEqual(heights.toSorted((one, other) => other - one));
 });
 
-test('a waterfall of many costs folds the last ones into one step, and tells all of them', () => {
+test('a waterfall of many costs folds the last ones into one step, and names all of them', () => {
   const costs = Array.from({ length: 14 }, (_, at) => ({ id: `S${at + 1}`, points: 2 }));
   const waterfall = { score: 72, grade: 'C' as const, costs };
   const svg = String(scoreWaterfall(waterfall));
@@ -115,12 +115,12 @@ test('a waterfall of many costs folds the last ones into one step, and tells all
   expect(svg).toContain(waterfallText(waterfall));
 });
 
-test('a histogram of nothing has no bars', () => {
+test('a histogram without origins has no bars', () => {
   const svg = String(gradeHistogram({ A: 0, B: 0, C: 0, D: 0, F: 0 }));
   expect(svg.match(/width="0"/g)).toHaveLength(5);
 });
 
-test('what is interpolated is escaped, once', () => {
+test('text in a picture is escaped once', () => {
   const hostile = '<script>"&\'</script>';
   const inner = markup`<b>${hostile}</b>`;
   expect(String(markup`<i>${inner}${[inner]}${hostile}</i>`)).toBe(

@@ -15,7 +15,7 @@ function results(changes: Readonly<Record<string, Change>>): readonly CheckResul
   }));
 }
 
-describe('what findings cost', () => {
+describe('the costs of findings', () => {
   test.each<[string, Readonly<Record<string, Change>>]>([
     ['nothing', {}],
     ['one minor', { S7: { status: 'warn' } }],
@@ -24,7 +24,7 @@ describe('what findings cost', () => {
     ['an origin that nobody reaches', { P1: { status: 'fail' }, P2: { status: 'fail' } }],
     ['what was not determined', { D1: { status: 'warn', basis: 'not_determined' } }],
     ['all of it', Object.fromEntries(results({}).map(({ id }) => [id, { status: 'fail' }]))],
-  ])('adds up to what is missing from 100: %s', (_what, changes) => {
+  ])('add up to the points missing from 100: %s', (_what, changes) => {
     const all = results(changes);
     const costs = scoreCosts(all, scoreResults);
     const sum = costs.reduce((total, { points }) => total + points, 0);
@@ -32,7 +32,7 @@ describe('what findings cost', () => {
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
   });
 
-  test('charges a cap to what caps, and equal findings alike', () => {
+  test('charge a cap to the finding that caps, and equal findings alike', () => {
     const broken = results({
       ...{ P5: { status: 'fail' }, S5: { status: 'fail' }, S6: { status: 'fail' } },
       ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
@@ -52,7 +52,7 @@ describe('what findings cost', () => {
     ]);
   });
 
-  test('names the gravest first, and nothing that was not determined', () => {
+  test('name the gravest first, and no undetermined check', () => {
     const all = results({
       S7: { status: 'fail' },
       P6: { status: 'warn' },
@@ -63,7 +63,7 @@ describe('what findings cost', () => {
   });
 });
 
-test('what only follows from a finding stands beneath it, what was not determined apart', () => {
+test('group consequences below their finding, and undetermined checks apart', () => {
   const catalog = readCatalog('2026-08-14.2');
   const follows = (id: string) => ({
     ...{ status: 'fail' as const, basis: 'not_evaluated' as const },
@@ -98,7 +98,7 @@ test('what only follows from a finding stands beneath it, what was not determine
   });
 });
 
-test('the three that cost most come first, with what follows from them, and are not listed again', () => {
+test('list the three most expensive first, with their consequences, and do not repeat them', () => {
   const follows = { status: 'fail' as const, basis: 'not_evaluated' as const };
   const all = results({
     S1: { status: 'fail' },

@@ -67,7 +67,7 @@ describe('the public site', needs(browserUnavailable()), () => {
     }
   }
 
-  it('names other ways to pay, with text of the seller as text', () =>
+  it("names other ways to pay, with the seller's text as text", () =>
     read('/o/evil.example.com', async (page) => {
       const section = page.locator('section', { hasText: 'Other ways to pay' });
       expect(await section.locator('li').textContent()).toMatch(/^GET \/.* over MPP: ./s);
@@ -87,7 +87,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       for (const path of ['/v1/status', '/v1/report', '/v1/scan']) expect(text).toContain(path);
     }));
 
-  it('copies a request', () =>
+  it('has a button that copies a request', () =>
     read('/o/shop.example.com', async (page) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const button = page.locator('.request button').first();
@@ -97,7 +97,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(copied).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
     }));
 
-  it('says "not scanned yet" of an origin that nobody has scanned', () =>
+  it('says "not scanned yet" of an unscanned origin', () =>
     read('/o/never.example.com', async (page) => {
       expect(await page.locator('main').textContent()).toContain('not scanned yet');
     }));
@@ -109,7 +109,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(await page.content()).not.toContain('evil.example');
     }));
 
-  it('shows what a hostile seller wrote as text, in every part of its report', () =>
+  it("shows a hostile seller's text as text, in every part of its report", () =>
     read('/o/evil.example.com', async (page) => {
       const text = (await page.locator('main').textContent()) ?? '';
       expect(text.split('<script>').length).toBeGreaterThan(8);
@@ -132,7 +132,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(await page.locator('main').textContent()).toContain('x-payment-info');
     }));
 
-  it('says what the scanner sends, and that payments are mock', () =>
+  it('says which requests the scanner sends, and that payments are mock', () =>
     read('/about-scanner', async (page) => {
       expect(await page.locator('main').textContent()).toContain('Never a payment header');
       expect(await page.getByRole('status').textContent()).toContain('Mock payments');
@@ -140,7 +140,7 @@ describe('the public site', needs(browserUnavailable()), () => {
 });
 
 describe('pages without a browser', () => {
-  it('have no page and no badge for a host whose owner opted out', async () => {
+  it('have no page and no badge for an opted-out host', async () => {
     await using service = await startApp();
     await service.publish('shop.example.com', { grade: 'A' });
     expect((await service.get('/badge/shop.example.com.svg')).body).toContain('A 95/100');
@@ -152,7 +152,7 @@ describe('pages without a browser', () => {
     expect((await service.get('/')).body).not.toContain('shop.example.com');
   });
 
-  it('show no findings where the report is sold', async () => {
+  it('show no findings if the report is sold', async () => {
     await using service = await startApp({ revision: '0.1.0' });
     await service.publish('shop.example.com', { grade: 'A' });
     const { body } = await service.get('/o/shop.example.com');
@@ -160,7 +160,7 @@ describe('pages without a browser', () => {
     expect(body).not.toContain('class="findings"');
   });
 
-  it('answer what is no host, no check and no page with what to do', async () => {
+  it('answer a bad host, check or page with the remedy', async () => {
     await using service = await startApp();
     for (const path of ['/o/localhost', '/o/10.0.0.1', '/checks/Z9']) {
       const answer = await service.get(path);

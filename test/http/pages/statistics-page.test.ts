@@ -51,7 +51,7 @@ describe('/statistics', () => {
     expect(html).toContain(`${count} host-days, exact to 10 %`);
   });
 
-  test('takes the days of the API, and seven for anything else', async () => {
+  test('takes the days of the API, and seven for any other value', async () => {
     for (const [query, days] of [
       ['', 7],
       ['?days=1', 1],
@@ -62,7 +62,7 @@ describe('/statistics', () => {
     }
   });
 
-  test('a check page says how many pass, in the same numbers', async () => {
+  test('agrees with a check page on how many pass', async () => {
     const { body } = await site.service.get('/checks/S8');
     const { pass, fail } = told.checks.find(({ id }) => id === 'S8') ?? {};
     expect(body).toContain(`${pass} passed (`);
@@ -71,7 +71,7 @@ describe('/statistics', () => {
   });
 });
 
-test('nothing is counted yet', async () => {
+test('says if nothing is counted yet', async () => {
   await using service = await startApp();
   const page = await service.get('/statistics');
   expect(page.statusCode).toBe(200);
@@ -79,14 +79,14 @@ test('nothing is counted yet', async () => {
   expect((await service.get('/checks/P1')).body).not.toContain('counted once');
 });
 
-test('the page is not there where the API has no statistics', async () => {
+test('is missing if the API has no statistics', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   expect((await service.get('/statistics')).statusCode).toBe(404);
   expect((await service.get('/')).body).not.toContain('/statistics');
 });
 
-describe('pictures', () => {
-  test('a bar is as long as its count; none has no length', () => {
+describe('a picture', () => {
+  test('has a bar as long as its count, and no length for none', () => {
     const svg = String(
       countBars('Grades', [
         { label: 'A', count: 10 },
@@ -99,7 +99,7 @@ describe('pictures', () => {
     expect(svg).toContain('aria-label="Grades: A 10, B 5, C 0"');
   });
 
-  test('shares fill the bar; without counts it is empty', () => {
+  test('fills the bar with shares, and is empty without counts', () => {
     const check: CheckStatistics = { id: 'P1', pass: 30, warn: 5, fail: 5, notDetermined: 0 };
     const widthsOf = (shown: CheckStatistics) =>
       [...String(checkShares(shown)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
@@ -109,7 +109,7 @@ describe('pictures', () => {
     expect(widthsOf({ ...check, pass: 0, warn: 0, fail: 0 })).toEqual([0, 0, 0, 0]);
   });
 
-  test('prices stand on a logarithmic line, equal ones at its ends', () => {
+  test('places prices on a logarithmic line, equal ones at its ends', () => {
     const places = (range: Parameters<typeof priceRange>[0]) =>
       [...String(priceRange(range)).matchAll(/cx="(\d+)"/g)].map(([, x]) => Number(x));
     expect(places({ p10: 0.01, p50: 0.1, p90: 1 })).toEqual([50, 200, 350]);

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect, test, vi } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
-test('later pages read no template', async () => {
+test('a page reads its templates only the first time', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const hosts = ['one.example.com', 'two.example.com', 'three.example.com'];
   for (const host of hosts) await service.publish(host);

@@ -59,7 +59,7 @@ describe('GET /v1/attestation', () => {
     expect(envelope && signature && isSignedBy(envelope, signature, key.x)).toBe(true);
   });
 
-  test('answers as /v1/report does where there is no fresh report, or no such URL', async () => {
+  test('answers as /v1/report does without a fresh report, or for a bad URL', async () => {
     await using app = await startApp();
     await app.publish(HOST);
     app.advance(DAY_MS);
@@ -76,7 +76,7 @@ describe('GET /v1/attestation', () => {
     expect((await app.get(ASKED)).json()).toMatchObject({ error: 'no_fresh_report' });
   });
 
-  test('is not there where reports are sold', async () => {
+  test('is missing if reports are sold', async () => {
     await using app = await startApp({ revision: '0.1.0' });
     await app.publish(HOST);
     expect((await app.get(ASKED)).statusCode).toBe(404);
@@ -84,7 +84,7 @@ describe('GET /v1/attestation', () => {
   });
 });
 
-test('a report page offers the signed report, and the predicate type names a page', async () => {
+test('is linked from the report page, and the predicate type names a page', async () => {
   await using app = await startApp();
   await app.publish(HOST);
   const link = 'https://api.scanner.example/v1/attestation?url=https%3A%2F%2Fshop.example.com';
@@ -100,7 +100,7 @@ test('a report page offers the signed report, and the predicate type names a pag
   expect(page.body).toContain('not an endorsement');
 });
 
-test('the key set says since when and until when a key signs', async () => {
+test('the key set states since when and until when a key signs', async () => {
   const SIGNING_KEY = newPem();
   await using app = await startApp({ environment: { SIGNING_KEY } });
   const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
@@ -116,7 +116,7 @@ test('the key set says since when and until when a key signs', async () => {
   expect(await read()).toEqual([{ ...key, exp: key.exp + 200 * DAY_SEC }]);
 });
 
-test('a key that was replaced stays for 90 days, until the moment at which it was', async () => {
+test('a replaced key stays for 90 days after the moment of its replacement', async () => {
   await using app = await startApp();
   const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
   const [first] = await read();

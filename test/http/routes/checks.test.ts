@@ -17,7 +17,7 @@ test('interface spec 2.4, 0.1.0: the catalog is a summary of categories', async 
   ]);
 });
 
-test('interface spec 2.4, 0.3.0: the catalog lists every check, and says how the score is made', async () => {
+test('interface spec 2.4, 0.3.0: the catalog lists every check, and explains the score', async () => {
   await using service = await startApp({ revision: '0.3.0' });
   const { checksVersion, totalChecks, checks, categories, note } = (
     await service.get('/v1/checks')
@@ -41,7 +41,7 @@ test('interface spec 2.4, 0.3.0: the catalog lists every check, and says how the
   }
 });
 
-test('a pinned catalog is the one that is answered', async () => {
+test('/v1/checks answers a pinned catalog', async () => {
   const environment = { CHECKS_VERSION: '2026-07-25.1' };
   await using service = await startApp({ revision: '0.3.0', environment });
   expect((await service.get('/v1/checks')).json().checksVersion).toBe('2026-07-25.1');

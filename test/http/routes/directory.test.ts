@@ -24,7 +24,7 @@ async function publishFive(service: TestApp): Promise<void> {
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 2.3 and 4.1, /v1/directory, %s',
   (revision) => {
-    test('a record has every field of the table, and the list its notices', async () => {
+    test('a record has every field of the table, and the list has its notices', async () => {
       await using service = await startApp({ revision });
       const lastScannedAt = new Date(service.now()).toISOString();
       await service.publish('shop.example.com', { grade: 'A', score: 95 });
@@ -62,7 +62,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(provenance).toMatch(/never as instructions/);
     });
 
-    test('sorted by recency or by grade, filtered by category and part of the host, in pages', async () => {
+    test('a list is sorted by recency or grade, filtered by category and part of the host, and paged', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
       const recent = [
@@ -100,7 +100,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       });
     });
 
-    test('verified=true leaves out those whose owners proved nothing', async () => {
+    test('verified=true leaves out hosts whose owners proved nothing', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
       await service.store.ownership.recordConfirm('beta.example.com', issuedToken('x'));
@@ -152,7 +152,7 @@ test('interface spec 8: a page may have 100 items, and q 253 characters', async 
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 3 and 4.1, /v1/featured, %s',
   (revision) => {
-    test('graded A within 30 days, newest first; 30 days later no more', async () => {
+    test('hosts graded A within 30 days are featured, newest first; 30 days later they are not', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
       const answer = await service.get('/v1/featured');

@@ -20,7 +20,7 @@ function entriesOf(answer: Answer) {
   return (feed?.items ?? []).map(({ id, title, pubDate }) => ({ id, title, at: pubDate }));
 }
 
-test('tells the first scan, and each time that grade or payability moved', async () => {
+test('has the first scan, and each change of grade or payability', async () => {
   await using service = await startApp();
   await scanAs(service, 'F', 'nobody', 30);
   await scanAs(service, 'F', 'nobody', 31);
@@ -69,7 +69,7 @@ test('keeps its entries over scans that change nothing, and its newest 50', asyn
   expect(new Set(after.map(({ id }) => id)).size).toBe(50);
 });
 
-test('answers 304 to who has the present copy', async () => {
+test('answers 304 to a client with the present copy', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
   const { headers } = await service.get(FEED);
@@ -102,7 +102,7 @@ test('answers 304 to who has the present copy', async () => {
   }
 });
 
-test('is 404 for a host that is unknown, no host, or opted out, at once', async () => {
+test('is 404 at once for a host that is unknown, malformed or opted out', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const errorOf = async (path: string, given = {}) => {
     const answer = await service.get(path, given);
@@ -120,14 +120,14 @@ test('is 404 for a host that is unknown, no host, or opted out, at once', async 
   expect((await service.get(FEED)).headers['cache-control']).toBe('no-store');
 });
 
-test('no text of an origin is in it', async () => {
+test('holds no text of an origin', async () => {
   await using service = await startApp();
   const branding = { displayName: 'Hostile ]]> \u0000<b>', description: 'Also hostile' };
   await service.publish(HOST, { branding });
   expect((await service.get(FEED)).body).not.toContain('ostile');
 });
 
-test('the report page names it', async () => {
+test('is named by the report page', async () => {
   await using service = await startApp();
   const link = `<link rel="alternate" type="application/atom+xml"`;
   expect((await service.get(`/o/${HOST}`)).body).not.toContain(link);
@@ -137,7 +137,7 @@ test('the report page names it', async () => {
   expect(page).toContain(`href="https://scanner.example${FEED}"`);
 });
 
-test('only revision 0.3.0 has it', async () => {
+test('exists only in revision 0.3.0', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   await service.publish(HOST);
   expect((await service.get(FEED)).statusCode).toBe(404);

@@ -32,7 +32,7 @@ test.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('interface spec 7: nobody who proved nothing changes the listing', async () => {
+test('interface spec 7: a client that proved nothing cannot change the listing', async () => {
   await using owned = await startOwnedApp();
   await owned.startAndServe();
   for (const wish of [{ listed: false }, { listed: true }, { suppressEnrichment: true }, {}]) {
@@ -44,7 +44,7 @@ test('interface spec 7: nobody who proved nothing changes the listing', async ()
   expect(owned.origin.visits).toEqual([]);
 });
 
-test('suppressed branding is the host, and nothing that the origin wrote', async () => {
+test('suppressed branding shows the host, and no text of the origin', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -74,7 +74,7 @@ test('suppressed branding is the host, and nothing that the origin wrote', async
   );
 });
 
-test('within the hour only the client that started the token, or its key, can show', async () => {
+test('within the hour only the client that started the token, or its key, can show the host', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -97,7 +97,7 @@ test('within the hour only the client that started the token, or its key, can sh
   expect(wrong.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('addresses of one IPv6 /64 are the client that started', async () => {
+test('addresses of one IPv6 /64 count as the client that started', async () => {
   await using owned = await startOwnedApp();
   await owned.startAndServe('2001:db8:1:2::1');
   await owned.confirm(STRANGER);
@@ -108,7 +108,7 @@ test('addresses of one IPv6 /64 are the client that started', async () => {
   expect(next.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('what the key has set is changed by the key, or after a later confirm', async () => {
+test('a setting made with the key is changed by the key, or after a later confirm', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   const { token, listingKey } = (await owned.start()).json();
@@ -137,7 +137,7 @@ test('what the key has set is changed by the key, or after a later confirm', asy
   expect(old.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('the hour runs from the first confirm of the token, however often it is confirmed', async () => {
+test('the hour begins at the first confirm of the token, however often it is confirmed', async () => {
   await using owned = await startOwnedApp();
   const { service } = owned;
   const { token, listingKey } = (await owned.start()).json();
@@ -154,7 +154,7 @@ test('the hour runs from the first confirm of the token, however often it is con
   }
 });
 
-test('whoever proves control while a stranger has the file read is not overruled', async () => {
+test('a client that proves control is not overruled by a stranger who has the file read', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   const first = await owned.startAndServe();
@@ -173,7 +173,7 @@ test('whoever proves control while a stranger has the file read is not overruled
   expect((await service.store.listing.get(origin.host)).settings.listed).toBe(true);
 });
 
-test('an hour after the confirm, the token still served allows hiding and nothing else', async () => {
+test('an hour after the confirm, the token still served allows only hiding', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -198,7 +198,7 @@ test('an hour after the confirm, the token still served allows hiding and nothin
   });
 });
 
-test('an hour after the confirm, without the file, control has to be proved again', async () => {
+test('an hour after the confirm, without the file, the owner has to prove control again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -213,7 +213,7 @@ test('an hour after the confirm, without the file, control has to be proved agai
   expect((await owned.setListing({ listed: false })).statusCode).toBe(200);
 });
 
-test('a stranger who tries old tokens uses up his own fetches, and not the owner', async () => {
+test("a stranger who tries old tokens spends their own fetches, not the owner's", async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -230,7 +230,7 @@ test('a stranger who tries old tokens uses up his own fetches, and not the owner
   expect((await owned.setListing({ listed: true })).json().listed).toBe(true);
 });
 
-test('an origin whose owner opted out stays out of every list when others have it scanned again', async () => {
+test('an opted-out origin stays out of every list if others have it scanned again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url, { grade: 'B', score: 85 });

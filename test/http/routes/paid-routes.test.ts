@@ -52,7 +52,7 @@ function expectUncharged(answer: Answer, status: number, error: string): void {
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 4.2 and 7, POST /v1/scan, %s',
   (revision) => {
-    test('without payment: 402, whatever the body is', async () => {
+    test('without payment: the answer is 402, whatever the body is', async () => {
       await using shop = await startShop(revision);
       for (const body of [{ url: SHOP }, { url: 'nonsense' }, {}, 'no JSON']) {
         const answer = await shop.post('/v1/scan', body);
@@ -74,7 +74,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       }
     });
 
-    test('paid: the report of a fresh run, settled, and then public', async () => {
+    test('with a payment: the answer is the report of a fresh scan, settled, and then public', async () => {
       await using shop = await startShop(revision);
       shop.scanner.will(SHOP, { grade: 'B', score: 84 });
       const scannedAt = new Date(shop.now()).toISOString();
@@ -121,19 +121,19 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       [5, 'invalid_request'],
       [{ $ne: '' }, 'invalid_request'],
       [undefined, 'invalid_request'],
-    ])('paid, but for the url %j: 400, uncharged', async (url, code) => {
+    ])('a payment for the url %j: 400, uncharged', async (url, code) => {
       await using shop = await startShop(revision);
       expectUncharged(await shop.scan(url), 400, code);
       expect(shop.scanner.began).toEqual([]);
     });
 
-    test('paid, but for a name that resolves to a blocked address: 400, uncharged', async () => {
+    test('a payment for a name that resolves to a blocked address: 400, uncharged', async () => {
       await using shop = await startShop(revision);
       shop.scanner.blocked.add(SHOP);
       expectUncharged(await shop.scan(SHOP), 400, 'invalid_url');
     });
 
-    test('the scanner fails: 503, uncharged, nothing known', async () => {
+    test('a failed scanner: 503, uncharged, nothing stored', async () => {
       await using shop = await startShop(revision);
       shop.scanner.will(SHOP, { failure: new ScannerFailure('no threads') });
       const answer = await shop.scan(SHOP);
@@ -142,7 +142,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect((await shop.get(`/v1/status?url=${SHOP}`)).json().known).toBe(false);
     });
 
-    test('still running: 504 with status processing, uncharged; the retry is served from the cache', async () => {
+    test('a running scan: 504 with status processing, uncharged; the retry is served from the cache', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
@@ -183,7 +183,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       },
     );
 
-    test('it is a debt from its end on, until it is paid, and for an hour at most', async () => {
+    test('a late scan is a debt from its end until it is paid, and for an hour at most', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
@@ -199,7 +199,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(shop.scanner.began).toEqual([SHOP]);
     });
 
-    test('a scan that fails after its caller was told to wait is nobody’s debt', async () => {
+    test('a scan that fails after its caller was told to wait is not a debt', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       const failure = new ScannerFailure('no threads');
@@ -248,7 +248,7 @@ test('interface spec 4.2, 0.3.0: a scan always runs anew', async () => {
 describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
   const path = `/v1/report?url=${SHOP}`;
 
-  test('costs 0.02 USD, and answers the report of the last 24 hours', async () => {
+  test('a payment of 0.02 USD buys the report of the last 24 hours', async () => {
     await using shop = await startShop('0.1.0');
     await shop.publish(SHOP, { grade: 'B', score: 84 });
     expect((await shop.get(path)).json().accepts[0].amount).toBe('20000');
@@ -259,7 +259,7 @@ describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
     expect(answer.json()).not.toHaveProperty('charged');
   });
 
-  test('without one: 404, uncharged, with a pointer to the scan', async () => {
+  test('without a report: 404, uncharged, with a pointer to the scan', async () => {
     await using shop = await startShop('0.1.0');
     const answer = await shop.buy(path, 20_000n);
     expectUncharged(answer, 404, 'no_fresh_report');
@@ -278,8 +278,8 @@ describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
   });
 });
 
-describe('interface spec 4.2 and 7, routes of 0.3.0 alone', () => {
-  test('0.1.0 knows neither export nor changes', async () => {
+describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
+  test('0.1.0 has neither export nor changes', async () => {
     await using shop = await startShop('0.1.0');
     for (const path of ['/v1/directory/export', '/v1/changes']) {
       expect((await shop.get(path)).statusCode).toBe(404);
@@ -302,7 +302,7 @@ describe('interface spec 4.2 and 7, routes of 0.3.0 alone', () => {
     });
   });
 
-  test('changes cost 0.03 USD, and tell what happened since', async () => {
+  test('changes cost 0.03 USD, and list what happened since', async () => {
     await using shop = await startShop('0.3.0');
     const since = new Date(shop.now() - 1).toISOString();
     await shop.publish(SHOP);

@@ -121,7 +121,7 @@ describe('POST /v1/preflight', () => {
     expect(limited.headers).toHaveProperty('retry-after');
   });
 
-  test('calls a no-go what the guard refuses', async () => {
+  test('says no-go for an address that the guard refuses', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
     const answer = await service.post(PATH, { url: 'https://127.0.0.1/' });
@@ -137,13 +137,13 @@ describe('POST /v1/preflight', () => {
     },
   );
 
-  test('is not there in 0.1.0', async () => {
+  test('is missing in 0.1.0', async () => {
     await using service = await startApp({ revision: '0.1.0' });
     expect((await service.post(PATH, { url: URL_ASKED })).statusCode).toBe(404);
   });
 });
 
-test('the seller gets one GET; silence is caution, and a redirect is not followed', async () => {
+test('sends the seller one GET; silence is caution, and a redirect is not followed', async () => {
   const seller = await startCraftedSeller({
     hangs: ['/silent'],
     answers: { 'GET /moved': { status: 308, headers: { location: '/weather' } } },

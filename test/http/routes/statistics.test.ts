@@ -71,7 +71,7 @@ test('before the first block every count is 0', async () => {
   expect(await statisticsOf(service)).toMatchObject({ origins: 10, prices: { count: 10 } });
 });
 
-test('counts a host once a day, and an offer once for host and day', async () => {
+test('a host counts once a day, and an offer once for host and day', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) =>
     selling(String((n + 1) * 10_000), {
@@ -101,7 +101,7 @@ test('counts a host once a day, and an offer once for host and day', async () =>
   expect(await statisticsOf(service)).toMatchObject(week);
 });
 
-test('reaches back as many UTC days before today as it is asked for', async () => {
+test('the answer covers the requested number of UTC days before today', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, () => ({ grade: 'C' }));
   const origins = async () => {
@@ -136,7 +136,7 @@ test('every count is rounded down to a multiple of five', async () => {
   });
 });
 
-test('names that an origin makes up are "other"', async () => {
+test('names that an origin invents count as "other"', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) => {
     const { report } = selling('10000');
@@ -159,7 +159,7 @@ test('names that an origin makes up are "other"', async () => {
   expect(prices.count).toBe(0);
 });
 
-test('a host that is opted out is not in the sum of its day', async () => {
+test('an opted-out host is not in the sum of its day', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, () => ({ grade: 'A' }));
   await service.store.listing.set('h0.example.com', { listed: false });
@@ -182,7 +182,7 @@ test('a repeated parameter is refused', async () => {
   expect((await service.get('/v1/statistics?days=1&days=7')).statusCode).toBe(400);
 });
 
-test('30 a minute and client, of page and route together, and only in revision 0.3.0', async () => {
+test('the limit is 30 a minute and client, for page and route together, only in revision 0.3.0', async () => {
   await using service = await startApp();
   const statuses: number[] = [];
   for (let n = 0; n < 32; n += 1) {

@@ -8,7 +8,7 @@ import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 2.1 and 4.1, /v1/status, %s',
   (revision) => {
-    test('an origin that was never scanned is unknown, and its report page is named', async () => {
+    test('an unscanned origin is unknown, and the answer names its report page', async () => {
       await using service = await startApp({ revision });
       const answer = await service.get('/v1/status?url=https://shop.example.com/weather?x=1');
       expect(answer.statusCode).toBe(200);
@@ -26,7 +26,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       });
     });
 
-    test('a published scan is known and fresh for 24 hours, and then known only', async () => {
+    test('a published scan is known and fresh for 24 hours, and then only known', async () => {
       await using service = await startApp({ revision });
       const scannedAt = new Date(service.now()).toISOString();
       await service.publish('shop.example.com', { grade: 'B', score: 85 });
@@ -58,7 +58,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('a page and a status are of one row each, whatever is published meanwhile', async () => {
+test('a page and a status each read one row, whatever is published meanwhile', async () => {
   let reads = 0;
   await using service = await startApp({
     openStore: async (clock) => {

@@ -60,7 +60,7 @@ test.each([
   ['a second line', (token: string) => `${token}\n${token}`, 'mismatch'],
   ['a NUL behind the token', (token: string) => `${token}\0`, 'mismatch'],
 ])(
-  '%s at the path does not verify, and does not burn the token',
+  '%s at the path does not verify, and does not use the token up',
   async (_what, textFor, reason) => {
     await using owned = await startOwnedApp();
     const { origin } = owned;
@@ -102,14 +102,14 @@ test('a redirect is not followed, not even to the token', async () => {
   expect(sent).toBe(1);
 });
 
-test('a page with another status that shows the token does not verify', async () => {
+test('a page with the token and another status does not verify', async () => {
   await using owned = await startOwnedApp();
   const { token } = (await owned.start()).json();
   owned.origin.answer((response) => void response.writeHead(403).end(token));
   expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'wrong_status' });
 });
 
-test('an origin that hangs up is unreachable', async () => {
+test('an origin that closes the connection is unreachable', async () => {
   await using owned = await startOwnedApp();
   await owned.start();
   owned.origin.answer((response) => void response.destroy());
@@ -132,7 +132,7 @@ test('interface spec 8: a token lives 3600 s; then the owner starts again', asyn
   expect(origin.visits).toHaveLength(visits);
 });
 
-test('a host for which nobody started is not fetched', async () => {
+test('a host without a started verification is not fetched', async () => {
   await using owned = await startOwnedApp();
   expect((await owned.confirm()).json()).toMatchObject({
     verified: false,
@@ -141,7 +141,7 @@ test('a host for which nobody started is not fetched', async () => {
   expect(owned.origin.visits).toEqual([]);
 });
 
-test('a second starter, stranger or not, invalidates nothing; the ninth of one client is 429', async () => {
+test("a second starter, stranger or not, invalidates nothing; a client's ninth is 429", async () => {
   await using owned = await startOwnedApp();
   const first = await owned.startAndServe();
   expect((await owned.start(STRANGER)).json().token).not.toBe(first);
@@ -161,14 +161,14 @@ test('a second starter, stranger or not, invalidates nothing; the ninth of one c
   expect((await owned.start()).statusCode).toBe(200);
 });
 
-test('clients of one IPv6 /64 are one, those of the next are another', async () => {
+test('clients of one IPv6 /64 are one, those of the next /64 are another', async () => {
   await using owned = await startOwnedApp();
   for (let count = 1; count <= 8; count += 1) await owned.start(`2001:db8:1:2::${count}`);
   expect((await owned.start('2001:db8:1:2:ffff::1')).statusCode).toBe(429);
   expect((await owned.start('2001:db8:1:3::1')).statusCode).toBe(200);
 });
 
-test('five failed confirms an hour a client; a stranger uses up only his own', async () => {
+test('a client has five failed confirms an hour; a stranger uses up only their own', async () => {
   await using owned = await startOwnedApp();
   const { origin, service } = owned;
   const token = await owned.startAndServe();
@@ -195,7 +195,7 @@ test('five failed confirms an hour a client; a stranger uses up only his own', a
   expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
 });
 
-test('failures of those who show the listing key of a live token are counted apart', async () => {
+test('failed confirms with the listing key of a live token are counted apart', async () => {
   await using owned = await startOwnedApp();
   const { origin } = owned;
   const { token, listingKey } = (await owned.start()).json();
@@ -220,7 +220,7 @@ test('no number of strangers locks an owner out', async () => {
   expect((await owned.confirm()).json().verified).toBe(true);
 });
 
-test('a confirm that came too early does not keep the next one from being answered', async () => {
+test('a confirm that came too early does not block the next one', async () => {
   await using owned = await startOwnedApp();
   const { service } = owned;
   const { token } = (await owned.start()).json();

@@ -20,7 +20,7 @@ describe('atPointer', () => {
     ['/list/1', 'one'],
     ['/a~0b', 1],
     [`/paths/${pointerStep('/users/{id}')}/get`, 'operation'],
-  ])('%j leads to what stands there', (pointer, value) => {
+  ])('%j leads to the value at its place', (pointer, value) => {
     expect(atPointer(document, pointer)).toEqual(value);
   });
 
@@ -42,19 +42,19 @@ describe('refReader', () => {
     expect(follow({ $ref: '#' })).toEqual(document);
   });
 
-  it('leaves alone what is no reference', () => {
+  it('leaves values alone that are not references', () => {
     expect(follow(document.list)).toEqual(['zero', 'one']);
     expect(follow(undefined)).toBeUndefined();
   });
 
-  it('ends in circles, and at other documents', () => {
+  it('stops at circles and at other documents', () => {
     for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
       expect(follow(document[name])).toBeUndefined();
     }
     expect(follow({ $ref: '#/%' })).toBeUndefined();
   });
 
-  it('does not walk a pointer of any length', () => {
+  it('does not walk a pointer beyond a length', () => {
     expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
   });
 

@@ -18,7 +18,7 @@ const INPUT = {
 };
 
 describe('schemaErrors', () => {
-  it('finds none in what is valid', () => {
+  it('finds no fault in a valid value', () => {
     const instance = { type: 'http', method: 'POST', body: { text: 'x' } };
     expect(schemaErrors(INPUT, instance)).toEqual([]);
     expect(schemaErrors(true, instance)).toEqual([]);
@@ -70,7 +70,7 @@ describe('schemaErrors', () => {
     ['text', 'schema /'],
     [null, 'schema /'],
     [[], 'schema /'],
-  ])('%j is no schema, at %s', (schema, at) => {
+  ])('calls %j not a schema, at %s', (schema, at) => {
     const [error] = schemaErrors(schema, {});
     expect(error).toContain('schema /');
     expect(error).toContain(at);
@@ -81,11 +81,11 @@ describe('schemaErrors', () => {
     [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'circles'],
     [{ allOf: [{ $ref: '#' }] }, 'circles'],
     [{ $anchor: '1' }, '/$anchor'],
-  ])('%j cannot be evaluated: %s', (schema, why) => {
+  ])('cannot evaluate %j: %s', (schema, why) => {
     expect(schemaErrors(schema, {})[0]).toContain(why);
   });
 
-  it('finds an item that stands twice', () => {
+  it('finds an item that occurs twice', () => {
     const unique = { items: {}, uniqueItems: true };
     expect(schemaErrors(unique, [{ a: 1 }, { a: 2 }])).toEqual([]);
     expect(schemaErrors(unique, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
@@ -116,7 +116,7 @@ describe('schemaErrors', () => {
     expect(schemaErrors(schema, { pattern: 1 })[0]).toMatch(/^\/pattern/);
   });
 
-  it('judges members that JavaScript has other uses for', () => {
+  it('judges members whose names JavaScript reserves', () => {
     const instance = parseJson('{"__proto__":{"a":1},"constructor":1}');
     const schema = parseJson(
       '{"properties":{"__proto__":{"type":"string"}},"required":["toString"]}',

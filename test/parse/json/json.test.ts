@@ -28,15 +28,15 @@ describe('parseJson', () => {
     ['[}', 'not JSON at character 2'],
     ['NaN', 'not JSON at character 1'],
     ['[1 2]', 'not JSON at character 4'],
-  ])('says where %j stops being JSON', (text, detail) => {
+  ])('gives the place at which %j stops being JSON', (text, detail) => {
     expect(parseJson(text)).toEqual({ ok: false, detail });
   });
 
-  it('takes a byte order mark for none', () => {
+  it('skips a byte order mark', () => {
     expect(parseJson('\uFEFF{"a":[1]}')).toEqual({ ok: true, value: { a: [1] } });
   });
 
-  it('keeps members that JavaScript has other uses for', () => {
+  it('keeps members whose names JavaScript reserves', () => {
     const reading = parseJson('{"__proto__":{"x":1},"constructor":2}');
     expect(reading.ok && Object.keys(Object(reading.value))).toEqual(['__proto__', 'constructor']);
   });
@@ -48,7 +48,7 @@ describe('parseJson', () => {
     expect(detailOf(parseJson(`{"a":${nested(MAX_JSON_DEPTH)}}`))).toBe('deeper than 64');
   });
 
-  it('reads as many values as the limit, the outermost included, and none more', () => {
+  it('reads as many values as the limit, the outermost included, and no more', () => {
     const list = (items: number) => `[${Array(items).fill('{}').join(',')}]`;
     expect(parseJson(list(MAX_JSON_NODES - 1)).ok).toBe(true);
     expect(detailOf(parseJson(list(MAX_JSON_NODES)))).toBe('over 50000 nodes');
@@ -63,7 +63,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('refuses what JSON.parse refuses, and nothing else', () => {
+  it('refuses only what JSON.parse refuses', () => {
     const token = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\q"', '1', '-', '0', '.5', 'e3'],
       ...['true', 'nul', 'null', ' ', '"', '\\', '\u0001', '1.', '-0.0E+9', '\u00a0', '\uD800'],
@@ -86,7 +86,7 @@ describe('parseJson', () => {
     ['blanks', (length: number) => `[${' '.repeat(length)}]`],
     ['quotation marks', repeat('"')],
     ['backslashes in a string', (length: number) => `"${'\\'.repeat(length)}`],
-  ])('takes time by the length of the text: %s', (_, make) => {
+  ])('takes time in proportion to the length of the text: %s', (_, make) => {
     expectLinear(make, CAP, parseJson);
   });
 });

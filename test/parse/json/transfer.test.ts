@@ -13,7 +13,7 @@ function across(value: unknown): unknown {
   return deserializeFrozen(structuredClone(serialize(value)));
 }
 
-test('any plain data arrives as it was', () => {
+test('any plain data arrives unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       // Objects of fast-check may lack a prototype; what arrives never does.
@@ -49,7 +49,7 @@ test.each([
   expect(textBytes(serialized)).toBe(length);
 });
 
-test('what is no plain data is refused by name', () => {
+test('data that is not plain is refused with its kind', () => {
   for (const [value, name] of [
     [new Map(), '[object Map]'],
     [new Date(0), '[object Date]'],
@@ -62,17 +62,17 @@ test('what is no plain data is refused by name', () => {
   }
 });
 
-test('the size of texts is that of their UTF-8, wherever they stand', () => {
+test('the size of texts is that of their UTF-8, at any depth', () => {
   expect(textBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
 /** Where the C library puts memory, documents leave holes that no later one gives back. */
-test('shared texts have pages of their own', () => {
+test('shared texts have memory pages of their own', () => {
   const serialized = serialize('x'.repeat(SHARED_FROM_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
 });
 
-test('an object that keeps its shared memory is not encoded again, nor decoded to be passed on', () => {
+test('an object that keeps its shared memory is neither encoded again nor decoded to be passed on', () => {
   const body = `界${'x'.repeat(SHARED_FROM_CHARS)}`;
   const sent = serialize({ status: 200, body, last: true });
   const arrived = deserializeFrozen(sent, true) as { readonly body: string };

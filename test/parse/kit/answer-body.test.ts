@@ -14,7 +14,7 @@ describe('two answers are one page', () => {
   const around = (path: string) =>
     `<p>Nothing at ${path}, see ${encodeURIComponent(path.slice(1))}</p>`;
 
-  test('whose bodies differ by the path alone', () => {
+  test('if their bodies differ only by the path', () => {
     const isSame = createBodyComparison();
     const one = page('/openapi.json', around('/openapi.json'));
     expect(isSame(one, page(RANDOM, around(RANDOM)))).toBe(true);
@@ -23,7 +23,7 @@ describe('two answers are one page', () => {
     );
   });
 
-  test('by their beginnings, where both are long', () => {
+  test('by their beginnings, if both are long', () => {
     const isSame = createBodyComparison();
     const long = (path: string, end: string) =>
       page(path, around(path) + 'x'.repeat(100 * KIB) + end);
@@ -32,15 +32,15 @@ describe('two answers are one page', () => {
     expect(isSame(long('/openapi.json', ''), page(RANDOM, ''))).toBe(false);
   });
 
-  test('only where neither is an error', () => {
+  test('only if neither is an error', () => {
     const isSame = createBodyComparison();
     expect(isSame(page('/a', 'same', 404), page(RANDOM, 'same', 404))).toBe(false);
     expect(isSame(page('/a', 'same'), page(RANDOM, 'same'))).toBe(true);
   });
 });
 
-describe('a body of nothing but beginnings of its path', () => {
-  test.each([255, 1_990, 2_040])('takes no time to speak of: %i characters', (length) => {
+describe('a body that only repeats beginnings of its path', () => {
+  test.each([255, 1_990, 2_040])('is compared in negligible time: %i characters', (length) => {
     const path = `/ab${'a'.repeat(length - 2)}`;
     const answers = Array.from({ length: 30 }, () => page(path, 'a'.repeat(2_048 * KIB)));
     const control = page(RANDOM, `${'a'.repeat(1_024 * KIB)}b`);

@@ -118,13 +118,13 @@ describe('readProtocols', () => {
     [{ protocols: 'x402' }, 'missing', []],
     [{}, 'missing', []],
     [undefined, 'missing', []],
-  ])('%j are %s', (info, protocols, protocolNames) => {
+  ])('reads %j as %s', (info, protocols, protocolNames) => {
     expect(readProtocols(info)).toEqual({ protocols, protocolNames });
   });
 });
 
 describe('isDeclaredFree', () => {
-  it('is so by mode alone', () => {
+  it('decides by mode only', () => {
     expect(isDeclaredFree({ price: { mode: 'free' } })).toBe(true);
     expect(isDeclaredFree({ price: { mode: 'fixed', amount: '0' } })).toBe(false);
     expect(isDeclaredFree(undefined)).toBe(false);

@@ -28,7 +28,7 @@ function requestPath(path: string, parameters: JsonValue, changes: JsonObject = 
 }
 
 describe('parseOpenApi', () => {
-  it('reads what a document says of itself', () => {
+  it("reads the members of the document's info", () => {
     expect(facts(openApiDocument())).toMatchObject({
       version: '3.1.0',
       swagger: false,
@@ -42,7 +42,7 @@ describe('parseOpenApi', () => {
     });
   });
 
-  it('takes a contact without words, and an empty guidance, for none', () => {
+  it('treats a contact without words, and an empty guidance, as absent', () => {
     const info = { title: 'x', version: '1', contact: { email: ' ' }, 'x-guidance': '' };
     expect(facts({ openapi: '3.0.0', info })).toMatchObject({
       hasContact: false,
@@ -57,11 +57,11 @@ describe('parseOpenApi', () => {
     },
   );
 
-  it('tells Swagger 2 by its member', () => {
+  it('recognises Swagger 2 by its member', () => {
     expect(facts({ swagger: '2.0', paths: {} })).toMatchObject({ swagger: true, version: null });
   });
 
-  it('counts paths, not extensions among them', () => {
+  it('counts only paths, not their extensions', () => {
     expect(facts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
       paths: 1,
       operations: [],
@@ -99,7 +99,7 @@ describe('parseOpenApi', () => {
 });
 
 describe('operations', () => {
-  it('have what they declare', () => {
+  it('have their declared members', () => {
     expect(operation('/weather', { get: paidOperation() })).toMatchObject({
       method: 'GET',
       template: '/weather',
@@ -141,7 +141,7 @@ describe('operations', () => {
     expect(operation('/x', { get: source }, root).security).toEqual(security);
   });
 
-  it('are found behind references to path items, members beside them first', () => {
+  it('are found behind references to path items; members beside the reference come first', () => {
     const document = openApiDocument({
       paths: { '/x': { $ref: '#/components/pathItems/x', post: freeOperation() } },
       components: { pathItems: { x: { get: paidOperation(), post: paidOperation() } } },
@@ -158,7 +158,7 @@ describe('operations', () => {
     expect(facts(openApiDocument({ paths })).operations).toEqual([]);
   });
 
-  it('say whether a request needs more than its path', () => {
+  it('state whether a request needs more than its path', () => {
     const required = { in: 'query', name: 'city', required: true };
     const components = { parameters: { city: required } };
     const source = (parameters: JsonValue) => ({ get: { parameters } });
@@ -227,7 +227,7 @@ describe('requestPath', () => {
     [[query('q', { required: false, example: 'no' })], '/x', false],
     [[query('', { example: 'no' })], '/x', false],
     [[{ in: 'header', name: 'X-Key', required: true }], '/x', false],
-  ])('has the query parameters that are required: %j', (parameters, path, isMadeUp) => {
+  ])('has the required query parameters: %j', (parameters, path, isMadeUp) => {
     const read = operation('/x', { get: { parameters } });
     expect(read.requestPath).toBe(path);
     expect(read.isMadeUp).toBe(isMadeUp);
@@ -239,7 +239,7 @@ describe('requestPath', () => {
     [id({ schema: { type: 'integer', minimum: 7 } }), true],
     [id({}), true],
     [[], true],
-  ])('is made up where no value is declared: %j', (parameters, isMadeUp) => {
+  ])('has a made-up value if none is declared: %j', (parameters, isMadeUp) => {
     expect(operation('/users/{id}', { get: { parameters } }).isMadeUp).toBe(isMadeUp);
   });
 
@@ -268,7 +268,7 @@ describe('requestPath', () => {
     [[{ url: 'http://seller.example:3000' }], null],
     [[{ url: 'https://[' }], null],
     [[], null],
-  ])('tells the origin of servers that are all elsewhere: %j', (servers, elsewhere) => {
+  ])('names the origin of servers that are all elsewhere: %j', (servers, elsewhere) => {
     const document = openApiDocument({ servers, paths: { '/x': { get: {} } } });
     expect(facts(document).operations[0]).toMatchObject({ elsewhere });
   });
@@ -283,7 +283,7 @@ describe('requestPath', () => {
     [{ responses: { 402: {} } }, false],
     [{ responses: { 402: {} }, security: [{ siwx: [] }], 'x-payment-info': {} }, false],
     [{ responses: { 200: {} }, security: [{ siwx: [] }] }, false],
-  ])('tells a 402 that asks for a sign-in: %j', (operation, signIn) => {
+  ])('recognises a 402 that asks for a sign-in: %j', (operation, signIn) => {
     const securitySchemes = {
       siwx: { type: 'http', scheme: 'siwx' },
       bearer: { type: 'http', scheme: 'bearer' },
@@ -297,7 +297,7 @@ describe('requestPath', () => {
     expect(facts(document).operations[0]).toMatchObject({ signIn });
   });
 
-  it('takes the servers of operation and path item before those of the root', () => {
+  it('prefers the servers of operation and path item to those of the root', () => {
     const item = { servers: [{ url: '/item' }], get: {}, post: { servers: [{ url: '/own' }] } };
     const document = openApiDocument({ servers: [{ url: '/root' }], paths: { '/x': item } });
     const paths = facts(document).operations.map((one) => one.requestPath);
@@ -358,7 +358,7 @@ describe('a hostile document', () => {
     ],
     ['open braces', (n: number) => json({ paths: { [`/${repeat('{')(n)}`]: { get: {} } } })],
     ['a server that grows', growingServer],
-  ])('takes time by its length: %s', (_, make) => {
+  ])('takes time in proportion to its length: %s', (_, make) => {
     expectLinear(
       (length) => make(length).padEnd(length),
       CAP / 2,

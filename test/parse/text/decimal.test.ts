@@ -32,21 +32,21 @@ describe('baseUnits', () => {
     '1.2.3',
     '٣',
     'NaN',
-  ])('%j is no decimal', (text) => {
+  ])('%j is not a decimal', (text) => {
     expect(baseUnits(text, 6)).toBeNull();
   });
 
-  it('refuses what is finer than the asset, rather than round it', () => {
+  it('refuses a value finer than the asset, and does not round it', () => {
     expect(baseUnits('0.0000001', 6)).toBeNull();
     expect(baseUnits('0.05', 1)).toBeNull();
   });
 
-  it('refuses digits without end', () => {
+  it('refuses a value with too many digits', () => {
     expect(baseUnits('1'.repeat(100), 6)).toBe(BigInt('1'.repeat(100)) * 1_000_000n);
     expect(baseUnits('1'.repeat(101), 6)).toBeNull();
   });
 
-  it('undoes writing base units as a decimal', () => {
+  it('reverses the writing of base units as a decimal', () => {
     const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
     fc.assert(
       fc.property(units, fc.integer({ min: 0, max: 30 }), (amount, decimals) => {
@@ -92,7 +92,7 @@ describe('dollars', () => {
     [Number.POSITIVE_INFINITY],
     [{ amount: '1' }],
     ['1'.repeat(200)],
-  ])('%j is no amount', (price) => {
+  ])('%j is not an amount', (price) => {
     expect(dollars(price)).toBeNull();
   });
 

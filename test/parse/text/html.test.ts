@@ -32,20 +32,20 @@ describe('parseHtml', () => {
     expect(facts.anchors).toEqual(['/5']);
   });
 
-  it('takes the first of what is given twice', () => {
+  it('takes the first of two equal attributes or members', () => {
     const facts = parseHtml(`<title>Page</title><svg><title>Picture</title></svg>
       <meta name=d content=1><meta name=D content=2><a href=/1 href=/2>`);
     expect(facts).toMatchObject({ title: 'Page', anchors: ['/1'] });
     expect(facts.meta.get('d')).toBe('1');
   });
 
-  it('has no title where there is none, or an empty one', () => {
+  it('has no title if the page has none, or an empty one', () => {
     expect(parseHtml('<p>text').title).toBeNull();
     expect(parseHtml('<title> </title>text').title).toBeNull();
     expect(parseHtml('<title>open').title).toBe('open');
   });
 
-  it('leaves out what breaks off', () => {
+  it('leaves out what is cut off', () => {
     expect(parseHtml('<a href="/whole"><a href="/par').anchors).toEqual(['/whole']);
   });
 
@@ -73,7 +73,7 @@ describe('parseHtml', () => {
     ['forms', repeat('<form>')],
     ['pictures', repeat('<svg><foreignObject>')],
     ['rel tokens', (n: number) => `<link href=x rel="${repeat('a ')(n)}">`],
-  ])('takes time by the length of the page: %s', (_, make) => {
+  ])('takes time in proportion to the length of the page: %s', (_, make) => {
     expectLinear(make, CAP, parseHtml);
   });
 });

@@ -37,6 +37,6 @@ test.each([
   '+002026-08-14T00:00:00Z',
   ' 2026-08-14T00:00:00Z',
   '2026-08-14T00:00:00Z\n',
-])('%j is none', (text) => {
+])('%j is not an instant', (text) => {
   expect(parseInstant(text)).toBeNull();
 });

@@ -145,7 +145,7 @@ describe('parseMarkdown', () => {
     ['backslashes', repeat('\\')],
     ['blanks', (n: number) => `[a](${repeat(' ')(n)}`],
     ['list marks', repeat('- ')],
-  ])('takes time by the length of the text: %s', (_, make) => {
+  ])('takes time in proportion to the length of the text: %s', (_, make) => {
     expectLinear(make, CAP, parseMarkdown);
   });
 });

@@ -10,7 +10,7 @@ function robots(...lines: readonly string[]) {
 }
 
 describe('parseRobots', () => {
-  it('allows all where nothing is said', () => {
+  it('allows all if the file has no rules', () => {
     expect(parseRobots('').allows('GPTBot', '/x')).toBe(true);
     expect(robots('Disallow: /').allows('GPTBot', '/x')).toBe(true);
     expect(robots('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
@@ -24,7 +24,7 @@ describe('parseRobots', () => {
     expect(facts.agents).toEqual(['gptbot']);
   });
 
-  it('lets an agent with a group of its own ignore the group of all others', () => {
+  it('lets an agent with its own group ignore the group of all others', () => {
     const facts = robots(
       'User-agent: *',
       'Disallow: /',
@@ -36,7 +36,7 @@ describe('parseRobots', () => {
     expect(facts.allows('GPTBot', '/b')).toBe(false);
   });
 
-  it('takes an empty group for one that allows all', () => {
+  it('reads an empty group as one that allows all', () => {
     const facts = robots('User-agent: *', 'Disallow: /', 'User-agent: GPTBot');
     expect(facts.allows('GPTBot', '/b')).toBe(true);
   });
@@ -52,7 +52,7 @@ describe('parseRobots', () => {
     expect(facts.allows('B', '/second')).toBe(true);
   });
 
-  it('ends no group at lines that are no rules', () => {
+  it('ends no group at lines that are not rules', () => {
     const facts = robots(
       ...['User-agent: A', 'Sitemap: https://x/sitemap.xml', '', '# comment', 'User-agent: B'],
       ...['Crawl-delay: 10', 'Disallow: /x'],
@@ -70,7 +70,7 @@ describe('parseRobots', () => {
     expect(tie.allows('X', '/a')).toBe(true);
   });
 
-  it('always lets itself be fetched', () => {
+  it('always allows the fetch of robots.txt itself', () => {
     expect(robots('User-agent: *', 'Disallow: /').allows('X', '/robots.txt')).toBe(true);
   });
 
@@ -95,18 +95,18 @@ describe('parseRobots', () => {
     ['/a*', '/abc', true],
     ['*', '/', true],
     ['a', '/a', false],
-  ])('holds %s against %s', (pattern, path, matches) => {
+  ])('tests %s against %s', (pattern, path, matches) => {
     const facts = robots('User-agent: *', `Disallow: ${pattern}`);
     expect(facts.allows('X', path)).toBe(!matches);
   });
 
-  it('survives names that JavaScript has other uses for', () => {
+  it('accepts names that JavaScript reserves', () => {
     const facts = robots('User-agent: __proto__', 'Disallow: /', 'User-agent: constructor');
     expect(facts.allows('toString', '/')).toBe(true);
     expect(facts.allows('__proto__', '/x')).toBe(false);
   });
 
-  it('judges like a reader that tries everything', () => {
+  it('agrees with a reader that tries every rule', () => {
     const agent = fc.constantFrom('a', 'b', '*');
     const path = fc.constantFrom('/', '/x', '/x/y', '/xy', '/y*', '/*y', '/x*y$', '/x$', '');
     const rule = fc.record({ allow: fc.boolean(), pattern: path });
@@ -168,7 +168,7 @@ describe('parseRobots', () => {
     ['colons', repeat(':')],
     ['percent signs', (length: number) => `User-agent: *\nDisallow: /${repeat('%')(length)}`],
     ['many agents that share many rules', sharedGroup],
-  ])('takes time by the length of the file: %s', (_, make) => {
+  ])('takes time in proportion to the length of the file: %s', (_, make) => {
     const path = `/${'a'.repeat(200)}`;
     expectLinear(make, CAP, (text) => {
       const facts = parseRobots(text);
@@ -178,7 +178,7 @@ describe('parseRobots', () => {
 });
 
 describe('matchesPattern', () => {
-  it('matches like trying every way', () => {
+  it('agrees with a matcher that tries every way', () => {
     const text = (letters: string) =>
       fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
     fc.assert(

@@ -25,16 +25,16 @@ describe('cleanText', () => {
     expect(cleanText(text, 80)).toBe(shown);
   });
 
-  it('keeps what is as long as the limit, by code points, and marks where it cuts', () => {
+  it('keeps a text as long as the limit, by code points, and marks a cut', () => {
     expect(cleanText('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
     expect(cleanText('😀'.repeat(11), 10)).toBe(`${'😀'.repeat(9)}…`);
   });
 
-  it('marks a cut too where nearly all of the text was stripped', () => {
+  it('marks a cut also if nearly all of the text was stripped', () => {
     expect(cleanText(`a${'\u200B'.repeat(10_000)}b`, 10)).toBe('a…');
   });
 
-  it('never shows a hidden character, nor more than the limit', () => {
+  it('never shows a hidden character, or more than the limit', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, maxChars) => {
         const shown = cleanText(text, maxChars);
@@ -55,7 +55,7 @@ describe('quoteText', () => {
     expect(quoteText('say "hi" \\', 80)).toBe('"say \\"hi\\" \\\\"');
   });
 
-  it('holds the cleaned text and nothing else', () => {
+  it('holds only the cleaned text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const quoted = quoteText(text, 60);
@@ -82,7 +82,7 @@ describe('showJson', () => {
     expect(showJson(value)).toBe(shown);
   });
 
-  it('is JSON where nothing is cut', () => {
+  it('is JSON if nothing is cut', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
         const shown = showJson(JSON.parse(JSON.stringify(value)), 10_000);
@@ -92,7 +92,7 @@ describe('showJson', () => {
     );
   });
 
-  it('cuts long values, however deep or wide', () => {
+  it('cuts long values at any depth and width', () => {
     const wide = Array(50_000).fill({ a: 'b' });
     const shown = showJson(wide, 40);
     expect(Array.from(shown).length).toBeLessThanOrEqual(40);

@@ -32,13 +32,13 @@ describe('knownAsset', () => {
     expect(knownAsset(devnet, devnetMint)?.decimals).toBe(6);
   });
 
-  it('knows no asset of one network on another, and no symbols', () => {
+  it('knows no asset of one network on another, and no symbol', () => {
     expect(knownAsset('eip155:84532', BASE_USDC)).toBeNull();
     expect(knownAsset('eip155:8453', 'USDC')).toBeNull();
     expect(knownAsset('', '')).toBeNull();
   });
 
-  it('knows whatever the official packages price with, under well-formed addresses', () => {
+  it('knows every asset that the official packages price with, under well-formed addresses', () => {
     const all = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
       assets.map((asset) => ({ network, ...asset })),
     );
@@ -51,14 +51,14 @@ describe('knownAsset', () => {
 });
 
 describe('caip2', () => {
-  it('gives the v1 names the chain that x402 gives them', () => {
+  it('gives the v1 names the same chain as x402', () => {
     for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
       expect(caip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
       expect(findNamespace(name)).toBe('eip155');
     }
   });
 
-  it('returns other names as they are', () => {
+  it('returns other names unchanged', () => {
     expect(caip2('eip155:1')).toBe('eip155:1');
     expect(caip2('toString')).toBe('toString');
     expect(findNamespace('toString')).toBeNull();

@@ -39,7 +39,7 @@ describe('readChallenge', () => {
     ['absent', null],
     ['no base64', '{"x402Version":2}'],
     ['JSON without a challenge', encodeChallenge({})],
-  ])('falls back on the body where the header is %s', (_, header) => {
+  ])('falls back on the body if the header is %s', (_, header) => {
     const given = challenge402(challengeV2(), { header, body: challengeV2() });
     expect(readChallenge(given.data).challenge).toMatchObject({ where: 'body', version: 2 });
   });
@@ -55,7 +55,7 @@ describe('readChallenge', () => {
     });
   });
 
-  it('finds none in answers without one', () => {
+  it('finds none in other answers', () => {
     const answers = [
       answer(402),
       html(402, '<html>'),
@@ -77,7 +77,7 @@ describe('parseChallenge', () => {
   });
 
   it.each([[undefined], ['2'], [3], [null], [2.5], ['1']])(
-    'reads version %j as v2 where there is an accepts list',
+    'reads version %j as v2 if there is an accepts list',
     (x402Version) => {
       const value = challengeV2({ x402Version });
       expect(parseChallenge(value, 'header')).toMatchObject({ version: 2, offers: [{}] });
@@ -116,7 +116,7 @@ describe('challengedResources', () => {
     return challengedResources([resource(options)], readChallenge);
   }
 
-  it('takes the 402 whose header holds the challenge before one whose body does', () => {
+  it('prefers the 402 whose header holds the challenge to one whose body does', () => {
     const [found] = only({ method: null, get: inBody, head: [], post: inHeader });
     expect(found).toMatchObject({ probe: { method: 'POST' }, second: null });
     expect(found?.reading.challenge.where).toBe('header');
@@ -124,7 +124,7 @@ describe('challengedResources', () => {
     expect(other?.probe.method).toBe('GET');
   });
 
-  it('takes the body where no header holds one', () => {
+  it('takes the body if no header holds one', () => {
     const [found] = only({ method: null, get: refused, head: [], post: inBody });
     expect(found).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
     expect(found?.reading.challenge.version).toBe(1);
@@ -133,7 +133,7 @@ describe('challengedResources', () => {
   const dearPost = challenge402(challengeV2({ accepts: [offer({ amount: '50000' })] }));
   const badPost = challenge402(challengeV2({ accepts: [offer({ extra: {} })] }));
 
-  it('judges a POST by its own challenge, whatever GET of the path sells', () => {
+  it('judges a POST by its own challenge, whatever GET of the path answers', () => {
     for (const post of [dearPost, badPost]) {
       const [found] = only({ method: 'POST', path: '/w', get: inHeader, head: [], post });
       expect(found).toMatchObject({ probe: { method: 'POST' } });
@@ -142,18 +142,18 @@ describe('challengedResources', () => {
     }
   });
 
-  it('lets no other method stand in where the declared one answered 402', () => {
+  it('does not replace a declared method that answered 402 by another one', () => {
     const mute = answer(402, 'pay me');
     expect(only({ method: 'POST', get: inHeader, head: [], post: mute })).toEqual([]);
     expect(only({ method: 'GET', get: mute, head: [], post: inHeader })).toEqual([]);
   });
 
-  it('takes the other method where the declared one answered something else', () => {
+  it('takes the other method if the declared one answered something else', () => {
     const [found] = only({ method: 'GET', get: refused, head: [], post: inHeader });
     expect(found).toMatchObject({ probe: { method: 'POST' } });
   });
 
-  it('takes no other method that is a resource itself', () => {
+  it('does not take another method that is itself a resource', () => {
     const both = [
       resource({ method: 'GET', path: '/w' }),
       resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),
@@ -162,7 +162,7 @@ describe('challengedResources', () => {
     expect(found.map(({ probe }) => probe.method)).toEqual(['GET']);
   });
 
-  it('counts each method with terms of its own where none is declared, equal terms once', () => {
+  it('counts each method with its own terms if none is declared, and equal terms once', () => {
     const methods = (post: typeof inHeader) =>
       only({ method: null, get: inHeader, head: [], post }).map(({ probe }) => probe.method);
     expect(methods(dearPost)).toEqual(['GET', 'POST']);
@@ -171,7 +171,7 @@ describe('challengedResources', () => {
     expect(methods(inBody)).toEqual(['GET']);
   });
 
-  it('leaves out what asks for a sign-in and sells nothing', () => {
+  it('leaves out an answer that asks for a sign-in and sells nothing', () => {
     const extensions = { 'sign-in-with-x': { info: {}, schema: {} } };
     const signIn = challenge402(challengeV2({ accepts: [], extensions }));
     const profile = resource({ get: signIn, head: [] });
@@ -182,7 +182,7 @@ describe('challengedResources', () => {
     expect(only({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
   });
 
-  it('leaves out resources that gave none', () => {
+  it('leaves out resources without a challenge', () => {
     expect(only({ get: answer(200, challengeV2()), head: inHeader })).toEqual([]);
     expect(only({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
     expect(only({ get: failure('timeout') })).toEqual([]);
@@ -201,7 +201,7 @@ describe('challengedResources', () => {
     ).toMatchObject({ version: 1 });
   });
 
-  it('does not take a second probe for the first', () => {
+  it('does not confuse a second probe with the first', () => {
     expect(only({ get: [answer(500), inHeader] })).toEqual([]);
   });
 });

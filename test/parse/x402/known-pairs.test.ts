@@ -32,7 +32,7 @@ describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) =>
   });
 });
 
-describe('pairs that are known and not judged', () => {
+describe('a pair that is known and not judged', () => {
   it.each(NAMED_OFFERS)('%s', (_, named) => {
     expect(namedOnly(challengeOf(named))).toContain('is known, not judged here');
     expect(namedOnly(challengeOf(named, {}))).toBeNull();
@@ -45,20 +45,20 @@ describe('pairs that are known and not judged', () => {
     ['a text as timeout', { maxTimeoutSeconds: '60' }, 'maxTimeoutSeconds'],
     ['no asset', { asset: '' }, 'asset'],
     ['a recipient that is no text', { payTo: 7 }, 'payTo'],
-  ] as const)('follow the rules of every offer: %s', (_, change, member) => {
+  ] as const)('follows the rules of every offer: %s', (_, change, member) => {
     const sui = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1', extra: {} };
     expect(pointersOf({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);
   });
 
-  it.each([undefined, 0])('may leave the timeout of cloudflare:402 out, or at 0: %s', (seconds) => {
+  it.each([undefined, 0])('may omit the timeout of cloudflare:402, or have 0: %s', (seconds) => {
     const cloudflare = NAMED_OFFERS.find(([name]) => name === 'Cloudflare')?.[1];
     const named = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
     expect(pointersOf(named)).toEqual([]);
   });
 });
 
-describe('each row', () => {
-  it('names the version of its specification, or why there is none', () => {
+describe('each row of a pair', () => {
+  it('names the version of its specification, or why it has none', () => {
     for (const { scheme, namespace, specification, draft } of SCHEMES) {
       const pair = `${scheme} on ${namespace}`;
       if (specification === null) {
@@ -72,7 +72,7 @@ describe('each row', () => {
     }
   });
 
-  it('has a client if and only if clients judge it, and is the only one of its pair', () => {
+  it('has a client exactly if clients judge it, and each pair has one row', () => {
     for (const { client, judgedBy } of SCHEMES) expect(client !== null).toBe(judgedBy === 'client');
     const pairs = SCHEMES.map(({ scheme, namespace }) => `${scheme} ${namespace}`);
     expect(new Set(pairs).size).toBe(pairs.length);

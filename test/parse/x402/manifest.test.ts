@@ -28,7 +28,7 @@ describe('parseManifest', () => {
     ]);
   });
 
-  it('reads all lists that stand there, and skips what names nothing', () => {
+  it('reads all lists that exist, and skips entries without an address', () => {
     const found = entries({
       resources: ['/a', 1, null, {}, { path: '/no' }, ''],
       endpoints: ['/b'],
@@ -73,7 +73,7 @@ describe('parseManifest', () => {
     expect(parseManifest(value)).toEqual({ shape: 'unknown' });
   });
 
-  it('tells an empty list from no list', () => {
+  it('distinguishes an empty list from no list', () => {
     expect(parseManifest({ resources: [] })).toEqual({ shape: 'list', entries: [], payTo: null });
   });
 
@@ -123,7 +123,7 @@ describe('parseManifest', () => {
     });
   });
 
-  it('takes no odd value for a term', () => {
+  it('does not take a malformed value for a term', () => {
     const odd = {
       method: 'TEAPOT',
       networks: ['a', 'b'],

@@ -58,6 +58,6 @@ it.each([
   expect(asking(...values)).toEqual([]);
 });
 
-it('looks at a 402 alone', () => {
+it('reads only a 402', () => {
   expect(otherChallenges(answer(401, {}, { 'www-authenticate': MPP }).data)).toEqual([]);
 });

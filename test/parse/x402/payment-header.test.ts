@@ -49,27 +49,27 @@ describe('readPaymentHeader', () => {
     ['not-an-object', base64('[]')],
     ['not-an-object', base64('"text"')],
     ['not-an-object', base64('null')],
-  ])('tells %s', (state, raw) => {
+  ])('recognises %s', (state, raw) => {
     const reading = read(raw);
     expect(reading).toMatchObject({ state, raw: raw.trim() });
     expect('detail' in reading && reading.detail).toMatch(/\w/);
   });
 
-  it('tells absent, repeated, and blanks around the value', () => {
+  it('distinguishes absent, repeated, and blanks around the value', () => {
     const raw = encodeChallenge(challengeV2());
     expect(read()).toEqual({ state: 'absent' });
     expect(read(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });
     expect(read(` ${raw} `).state).toBe('ok');
   });
 
-  it('bounds what is nested in it', () => {
+  it('bounds the nesting in it', () => {
     expect(read(base64('{"a":'.repeat(70)))).toMatchObject({
       state: 'not-json',
       detail: 'deeper than 64',
     });
   });
 
-  it('decodes nothing that the official client cannot', () => {
+  it('decodes nothing that the official client cannot decode', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 40 }), fc.json(), (noise, json) => {
         for (const raw of [noise, base64(noise), base64(json)]) {
@@ -86,7 +86,7 @@ describe('readPaymentHeader', () => {
     ['letters, then one that is none', (n: number) => `${repeat('A')(n)}!`],
     ['padding', repeat('=')],
     ['blanks', (n: number) => `A${repeat(' ')(n)}A`],
-  ])('takes time by its length: %s', (_, make) => {
+  ])('takes time in proportion to its length: %s', (_, make) => {
     expectLinear(make, 1024 * 1024, read);
   });
 });

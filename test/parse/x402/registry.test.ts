@@ -25,7 +25,7 @@ describe('the table, against the installed packages', () => {
     }
   });
 
-  it('calls the schemes as the clients do', () => {
+  it('names the schemes as the clients do', () => {
     const account = { address: '0x0', signTypedData: async () => '0x' } as never;
     const client = registerExactEvmScheme(new x402Client(), { signer: account });
     expect(client).toBeInstanceOf(x402Client);
@@ -37,7 +37,7 @@ describe('the table, against the installed packages', () => {
     expect(findClient(1, 'upto', 'base')).toBeNull();
   });
 
-  it('knows whether each of their networks is one for tests', () => {
+  it('knows for each of their networks whether it is a test network', () => {
     const networks = [...KNOWN_ASSETS.map(([network]) => network), ...V1_NETWORKS.values()];
     for (const network of networks) {
       expect([network, MAINNETS.has(network) !== TESTNETS.has(network)]).toEqual([network, true]);
@@ -77,14 +77,14 @@ describe('networks', () => {
     expect(networkForm(network, version)).toBe(form);
   });
 
-  it('take the examples of CAIP-2 and of their specifications', () => {
+  it('include the examples of CAIP-2 and of their specifications', () => {
     for (const network of [...TESTNETS.keys(), ...MAINNETS.keys()]) {
       expect(['ok', 'outdated']).toContain(networkForm(network, 2));
     }
     for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
   });
 
-  it('are for tests where viem says so, and only there', () => {
+  it('are test networks exactly if viem says so', () => {
     const told = Object.values(chains).filter((chain) => 'id' in chain);
     for (const chain of told) {
       const network = `eip155:${chain.id}`;
@@ -105,7 +105,7 @@ describe('networks', () => {
   });
 });
 
-it('is the page in docs/ (npm run upstream -- --write writes it)', async () => {
+it('are the rows of the page in docs/ (npm run upstream -- --write writes it)', async () => {
   const page = await readFile(new URL('docs/networks-and-schemes.md', ROOT), 'utf8');
   expect(page).toBe(networksDocument());
 });

@@ -24,7 +24,7 @@ function startChunkedOrigin() {
   });
 }
 
-describe('chunks of a few bytes', () => {
+describe('a body in chunks of a few bytes', () => {
   test.each([
     [20_000, 1],
     [20_000, 3],
@@ -33,7 +33,7 @@ describe('chunks of a few bytes', () => {
     [20_100, 6],
     [20_100, 7],
     [195_000, 5],
-  ])('%i of %i bytes are an answer', async (count, bytes) => {
+  ])('%i of %i bytes is an answer', async (count, bytes) => {
     const target = await startChunkedOrigin();
     const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
     expect(seen).toMatchObject({ ok: true, truncated: false });
@@ -46,7 +46,7 @@ describe('chunks of a few bytes', () => {
     [20_001, 3],
     [200_001, 4],
     [200_001, 7],
-  ])('%i of %i bytes are malformed', async (count, bytes) => {
+  ])('%i of %i bytes is malformed', async (count, bytes) => {
     const target = await startChunkedOrigin();
     const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
     expect(seen).toMatchObject({
@@ -56,13 +56,13 @@ describe('chunks of a few bytes', () => {
     });
   });
 
-  test('the limits are those that are promised', () => {
+  test('the limits are the promised ones', () => {
     expect(DEFAULT_LIMITS).toMatchObject({ maxBodyPieces: 200_000, smallBodyPieces: 20_000 });
   });
 });
 
-describe('one buffer', () => {
-  test('keeps what fits, and says what did not', () => {
+describe('a single buffer', () => {
+  test('keeps what fits, and reports what did not', () => {
     const buffer = new GrowingBuffer(5);
     expect(buffer.append(Buffer.from('abc'))).toBe(true);
     expect(buffer.append(Buffer.from('de'))).toBe(true);
@@ -70,7 +70,7 @@ describe('one buffer', () => {
     expect(buffer.contents().toString()).toBe('abcde');
   });
 
-  test('a million pieces take what they hold, and not an object each', () => {
+  test('holds a million pieces without an object for each', () => {
     const buffer = new GrowingBuffer(2 * MIB);
     const read = Buffer.alloc(65_536, 'z');
     for (let index = 0; index < MIB; index += 1) {
@@ -80,7 +80,7 @@ describe('one buffer', () => {
     expect(buffer.contents().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
   });
 
-  test('many bytes grow in pages of their own, few in a piece of theirs', () => {
+  test('grows for many bytes in its own pages, and for few in a shared one', () => {
     const buffer = new GrowingBuffer(2 * MIB);
     buffer.append(Buffer.alloc(16_384, 'a'));
     const few = buffer.contents();
@@ -91,13 +91,13 @@ describe('one buffer', () => {
     expect(many.equals(Buffer.concat([few, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(true);
   });
 
-  test('a cap below a page is kept to', () => {
+  test('keeps to a cap below a page', () => {
     const buffer = new GrowingBuffer(512);
     expect(buffer.append(Buffer.alloc(513))).toBe(false);
     expect(buffer.contents().buffer.byteLength).toBe(512);
   });
 
-  test('an empty body has no memory of its own', () => {
+  test('takes no memory for an empty body', () => {
     expect(new GrowingBuffer(2 * MIB).contents().buffer.byteLength).toBe(0);
   });
 });

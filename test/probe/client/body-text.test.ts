@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest';
 import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
 
-describe('compression that was not asked for', () => {
+describe('a body in a compression that the request did not accept', () => {
   const text = 'plain text '.repeat(20);
   test.each([
     ['gzip', gzipSync],
@@ -10,7 +10,7 @@ describe('compression that was not asked for', () => {
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
-  ] as const)('one layer of %s is undone', async (encoding, compress) => {
+  ] as const)('%s loses one layer', async (encoding, compress) => {
     const target = await startOrigin((request, response) => {
       expect(request.headers['accept-encoding']).toBe('identity');
       response.setHeader('content-encoding', encoding).end(compress(text));
@@ -32,7 +32,7 @@ describe('compression that was not asked for', () => {
     expect(dataOf(seen).body).toHaveLength(65_536);
   });
 
-  test('exactly the cap after decoding is whole', async () => {
+  test('a body of exactly the cap after decoding is whole', async () => {
     const target = await startOrigin((_, response) => {
       response.setHeader('content-encoding', 'gzip').end(gzipSync('a'.repeat(1_000)));
     });
@@ -41,15 +41,18 @@ describe('compression that was not asked for', () => {
     expect(await ask(client, target, '/', { capBytes: 999 })).toMatchObject({ truncated: true });
   });
 
-  test.each(['gzip, gzip', 'zstd', 'gzip, br'])('%s is left alone', async (encoding) => {
-    const target = await startOrigin((_, response) => {
-      response.setHeader('content-encoding', encoding).end(gzipSync(gzipSync(text)));
-    });
-    const data = dataOf(await ask(clientFor(target), target));
-    expect(data).toMatchObject({ status: 200, body: '', binary: true });
-  });
+  test.each(['gzip, gzip', 'zstd', 'gzip, br'])(
+    'a body with %s stays as it is',
+    async (encoding) => {
+      const target = await startOrigin((_, response) => {
+        response.setHeader('content-encoding', encoding).end(gzipSync(gzipSync(text)));
+      });
+      const data = dataOf(await ask(clientFor(target), target));
+      expect(data).toMatchObject({ status: 200, body: '', binary: true });
+    },
+  );
 
-  test('garbage that says gzip is an answer with a cut body', async () => {
+  test('garbage labelled gzip is an answer with a cut body', async () => {
     const target = await startOrigin((_, response) => {
       response.setHeader('content-encoding', 'gzip').end('no gzip at all');
     });
@@ -58,7 +61,7 @@ describe('compression that was not asked for', () => {
   });
 });
 
-describe('text', () => {
+describe('the text of a body', () => {
   test.each([
     ['text/plain; charset=iso-8859-1', Buffer.from('caf\u00e9', 'latin1'), 'café'],
     ['text/plain', Buffer.from('caf\u00e9', 'utf8'), 'café'],
@@ -75,7 +78,7 @@ describe('text', () => {
     expect(data.binary).toBeUndefined();
   });
 
-  test('an image is no text', async () => {
+  test('an image has no text', async () => {
     const target = await startOrigin((_, response) => {
       response
         .setHeader('content-type', 'image/png')

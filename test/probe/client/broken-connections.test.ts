@@ -13,7 +13,7 @@ const PATHS = Array.from({ length: 32 }, (_, index) => `/${index}`);
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 describe('a connection that breaks', () => {
-  test('fails the request on it, and no other', async () => {
+  test('fails only the request on it', async () => {
     const times = new Map<string, number>();
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
@@ -30,7 +30,7 @@ describe('a connection that breaks', () => {
     expect(Math.max(...times.values())).toBeLessThanOrEqual(2);
   });
 
-  test('kept alive, but closed as the next request goes out: sent again, a POST never', async () => {
+  test('kept alive, but closed as the next request goes out: a GET is sent again, a POST never', async () => {
     let accepted = 0;
     const lines: string[] = [];
     const target = await startRawOrigin((socket) => {
@@ -52,7 +52,7 @@ describe('a connection that breaks', () => {
     expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
   });
 
-  test('a body after HEAD is not the fault of the request behind it', async () => {
+  test('a body after HEAD is not the fault of the next request', async () => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
         socket.write(line.startsWith('HEAD') ? `${OK}` : OK);
@@ -68,7 +68,7 @@ describe('a connection that breaks', () => {
     expect(rest.filter((seen) => !seen.ok)).toEqual([]);
   });
 
-  test('an origin that accepts one connection only is content with one', async () => {
+  test('an origin that accepts only one connection gets only one', async () => {
     let accepted = 0;
     const target = await startRawOrigin((socket) => {
       accepted += 1;

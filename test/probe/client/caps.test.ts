@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ask, clientFor, dataOf, onRequestLine, startOrigin, startRawOrigin } from './harness.ts';
 
-describe('size of the body', () => {
+describe('the size of a body', () => {
   test.each(['content-length', 'chunked'])(
-    'with %s: the cap is kept, one more is cut',
+    'with %s: the cap is kept, one more byte is cut',
     async (how) => {
       const target = await startOrigin((request, response) => {
         const body = 'a'.repeat(request.url === '/over' ? 1_001 : 1_000);
@@ -20,7 +20,7 @@ describe('size of the body', () => {
     },
   );
 
-  test('an endless body costs its cap, and no one behind it', async () => {
+  test('an endless body costs its cap, and delays no later request', async () => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
         if (!line.includes('/endless')) {
@@ -46,7 +46,7 @@ describe('size of the body', () => {
     expect(client.stats().bytes).toBeLessThan(1_048_576);
   });
 
-  test('a header is read although the body breaks off', async () => {
+  test('a header is read although the body is cut off', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 402 X\r\ncontent-length: 9\r\nx-a: b\r\n\r\nhalf', () =>
@@ -61,7 +61,7 @@ describe('size of the body', () => {
 });
 
 describe('headers', () => {
-  test('repeated ones stay apart, in order; values are UTF-8 where valid, else Latin-1', async () => {
+  test('repeated headers stay apart, in order; values are UTF-8 if valid, else Latin-1', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Utf: caf\u00e9\r\n', 'utf8');
@@ -80,7 +80,7 @@ describe('headers', () => {
     ]);
   });
 
-  test('128 are read, 129 are malformed', async () => {
+  test('128 headers are read, 129 are malformed', async () => {
     const target = await rawAnswer((path) => {
       const count = path === '/many' ? 129 : 128;
       return `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(count - 1)}content-length: 0\r\n\r\n`;
@@ -100,7 +100,7 @@ describe('headers', () => {
     expect(await ask(client, target, '/huge')).toMatchObject({ ok: false, reason: 'malformed' });
   });
 
-  test('8 interim responses are passed over, 9 are malformed', async () => {
+  test('8 interim responses are skipped, 9 are malformed', async () => {
     const target = await rawAnswer((path) => {
       const count = path === '/many' ? 9 : 8;
       return `${'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`;
@@ -111,14 +111,14 @@ describe('headers', () => {
   });
 });
 
-describe('drips', () => {
+describe('a server that drips', () => {
   test.each([
     ['interim responses', '', 'HTTP/1.1 102 Processing\r\n\r\n', false],
     ['a status line', 'HTTP/1.1 200 ', 'O', false],
     ['headers', 'HTTP/1.1 200 OK\r\nx: ', 'y', false],
     ['a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', 'z', true],
     ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nz\r\n', true],
-  ])('%s: the clock on the wall ends it', async (_, start, drop, hasHeader) => {
+  ])('%s: the request ends at its time limit', async (_, start, drop, hasHeader) => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write(start);
@@ -137,7 +137,7 @@ describe('drips', () => {
 });
 
 describe('the budget of a scan', () => {
-  test('requests: the last one is sent, those after it are not', async () => {
+  test('requests: the last one in it is sent, later ones are not', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { maxRequests: 5 } });
     const all = await Promise.all(
@@ -149,7 +149,7 @@ describe('the budget of a scan', () => {
     expect(client.stats().requests).toBe(5);
   });
 
-  test('60 requests and 16 MiB by default', async () => {
+  test('is 60 requests and 16 MiB by default', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target);
     await ask(client, target);
@@ -160,7 +160,7 @@ describe('the budget of a scan', () => {
     expect(target.requests).toHaveLength(60);
   });
 
-  test('bytes: the answer that uses them up is cut, no further one is asked for', async () => {
+  test('bytes: the answer that uses them up is cut, and no further one is requested', async () => {
     const target = await startOrigin((_, response) => response.end('b'.repeat(40_000)));
     const client = clientFor(target, { limits: { maxBytes: 60_000 } });
     expect(await ask(client, target, '/1')).toMatchObject({ ok: true, truncated: false });

@@ -15,7 +15,7 @@ const PATHS = Array.from({ length: 32 }, (_, index) => `/${index}`);
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 describe('a connection', () => {
-  test('carries one request at a time, six at most stand, each request is sent once', async () => {
+  test('carries one request at a time, there are at most six, and each request is sent once', async () => {
     let most = 0;
     const open = new Map<unknown, number>();
     const target = await startOrigin(({ socket }, response) => {
@@ -39,7 +39,7 @@ describe('a connection', () => {
     expect(client.stats()).toMatchObject({ requests: 33, sockets: 6 });
   });
 
-  test('six requests go out beside one another, and the seventh after one of them', async () => {
+  test('carries one of six requests at once, and the seventh after one of them', async () => {
     const waiting: ServerResponse[] = [];
     const target = await startOrigin((_, response) => {
       waiting.push(response);
@@ -61,14 +61,14 @@ describe('a connection', () => {
     expect(target.connections()).toBe(1);
   });
 
-  test('brings the answer to the request that it is for', async () => {
+  test('brings each answer to its own request', async () => {
     const target = await startOrigin((request, response) => response.end(request.url));
     const client = clientFor(target);
     const all = await askAll(client, target, PATHS);
     expect(all.map((seen) => dataOf(seen).body)).toEqual(PATHS);
   });
 
-  test('is opened for each request, where the origin closes it after each answer', async () => {
+  test('is opened for each request, if the origin closes it after each answer', async () => {
     const heads: string[] = [];
     const target = await startRawOrigin((socket) => {
       let pending = 0;
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(heads.toSorted()).toEqual(PATHS.map((path) => `GET ${path} HTTP/1.1`).toSorted());
   });
 
-  test('is wanted by a POST before all that waits', async () => {
+  test('goes to a POST before all other waiting requests', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { socketsPerOrigin: 1 } });
     const pending = askAll(client, target, PATHS.slice(0, 4));
@@ -97,7 +97,7 @@ describe('a connection', () => {
 });
 
 describe('a path that hangs', () => {
-  test('does not hold up those behind it, and is itself sent once', async () => {
+  test('does not delay later ones, and is itself requested once', async () => {
     const target = await startOrigin((request, response) => {
       if (request.url !== '/hang') response.end('ok');
     });
@@ -117,7 +117,7 @@ describe('a path that hangs', () => {
     }
   });
 
-  test('four of them leave time for the rest, one after another', async () => {
+  test('leaves time for the rest, one after another, even if there are four', async () => {
     const hanging = ['/h1', '/h2', '/h3', '/h4'];
     const target = await startOrigin((request, response) => {
       if (!hanging.includes(request.url ?? '')) response.end('ok');

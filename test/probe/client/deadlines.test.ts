@@ -10,8 +10,8 @@ function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-describe('a thread that stands still', () => {
-  test('longer than an origin may take has heard of no silence', async () => {
+describe('a thread that is blocked', () => {
+  test("longer than an origin's time limit still reads an answer that came in time", async () => {
     const target = await startRawOrigin((socket) => {
       // Answered within the time that it has, while this thread does something else.
       onRequestLine(socket, () => setTimeout(() => socket.write(ANSWER), 500));
@@ -23,7 +23,7 @@ describe('a thread that stands still', () => {
     expect(dataOf(await pending).body).toBe('ok');
   });
 
-  test('again and again, and origins are waited for', async () => {
+  test('again and again still waits for origins', async () => {
     const target = await startRawOrigin((socket) => {
       let stalls = 0;
       onRequestLine(socket, () => {
@@ -40,15 +40,15 @@ describe('a thread that stands still', () => {
   });
 });
 
-describe('a thread that is awake', () => {
-  test('ends what is silent', async () => {
+describe('a thread that is not blocked', () => {
+  test('ends a silent request', async () => {
     const target = await startOrigin(() => {});
     const seen = await ask(clientFor(target), target, '/', { timeoutMs: 600 });
     expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
     expect(seen.ms).toBeGreaterThanOrEqual(590);
   });
 
-  test('a timer that was cancelled, or started anew, does not expire', async () => {
+  test('does not fire a timer that was cancelled, or started anew', async () => {
     const fired: string[] = [];
     const cancelled = startPatientTimer(20, () => fired.push('cancelled'));
     const restarted = startPatientTimer(300, () => fired.push('restarted'));

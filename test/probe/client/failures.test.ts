@@ -15,8 +15,8 @@ beforeAll(async () => {
   ca = await createTestCa();
 });
 
-describe('no connection', () => {
-  test('refused', async () => {
+describe('before the connection', () => {
+  test('refused: the port is closed', async () => {
     const target = await closedPort();
     const client = clientFor(target);
     expect(await ask(client, target)).toMatchObject({ ok: false, reason: 'refused' });
@@ -46,13 +46,13 @@ describe('no connection', () => {
     expect(await client.check(seller)).toMatchObject({ kind: 'our-fault' });
   });
 
-  test('a host that the guard refuses is no observation: the request rejects', async () => {
+  test('a host that the guard refuses gives no observation: the request rejects', async () => {
     const resolver = { ...failing('ENODATA'), resolve4: async () => ['127.0.0.1'] };
     const client = clientFor({ policy: DEFAULT_POLICY }, { resolver });
     await expect(ask(client, { origin: seller })).rejects.toThrow(OriginRefused);
   });
 
-  test('a name server that never answers does not outlive the scan', async () => {
+  test('a name server that never answers does not outlast the scan', async () => {
     const deadline = new AbortController();
     const never = () => new Promise<never>(() => {});
     const client = clientFor(
@@ -84,20 +84,20 @@ describe('TLS', () => {
     expect(JSON.stringify(seen)).not.toContain('example.com');
   });
 
-  test('tls-other: no TLS at that port', async () => {
+  test('tls-other: the port does not use TLS', async () => {
     const plain = await startRawOrigin((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const https = onHttps(plain.port);
     expect(await ask(clientFor(https), https)).toMatchObject({ ok: false, reason: 'tls-other' });
   });
 
-  test('timeout: a handshake that never ends', async () => {
+  test('timeout: a handshake never ends', async () => {
     const silent = await startRawOrigin((socket) => socket.resume());
     const https = onHttps(silent.port);
     const seen = await ask(clientFor(https), https, '/', { timeoutMs: 300 });
     expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
-  test('a valid certificate of the test root', async () => {
+  test('a valid certificate of the test root is accepted', async () => {
     const tls = await ca.issue({ hosts: ['localhost'] });
     const target = await startOrigin((_, response) => response.end('hello'), { tls });
     const seen = await ask(clientFor(target, { extraCa: [ca.pem] }), target);
@@ -108,7 +108,7 @@ describe('TLS', () => {
     });
   });
 
-  test('an address as host: the certificate is for the address, SNI is not sent', async () => {
+  test('an address as host: the certificate is for the address, and SNI is not sent', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const target = await startOrigin((_, response) => response.end('ip'), {
       tls,
@@ -119,7 +119,7 @@ describe('TLS', () => {
 });
 
 describe('after the connection', () => {
-  test('reset', async () => {
+  test('reset: the server resets it', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => socket.resetAndDestroy());
     });
@@ -127,18 +127,18 @@ describe('after the connection', () => {
     expect(target.connections()).toBe(1);
   });
 
-  test('timeout: no answer', async () => {
+  test('timeout: the server does not answer', async () => {
     const target = await startRawOrigin((socket) => socket.resume());
     const seen = await ask(clientFor(target), target, '/', { timeoutMs: 300 });
     expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
-  test('malformed: another protocol', async () => {
+  test('malformed: the server uses another protocol', async () => {
     const target = await startRawOrigin((socket) => socket.write('SSH-2.0-OpenSSH_9.9\r\n'));
     expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'malformed' });
   });
 
-  test('malformed: an upgrade that nobody asked for', async () => {
+  test('malformed: the server upgrades without a request', async () => {
     const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
     const target = await startRawOrigin((socket) =>
       socket.once('data', () => socket.write(upgrade)),

@@ -45,7 +45,7 @@ const methods = fc.array(fc.constantFrom<HttpMethod>('GET', 'GET', 'GET', 'HEAD'
   maxLength: 14,
 });
 
-test('whatever a server does, each request ends, in bounds, and nothing is thrown', async () => {
+test('whatever a server does, each request ends within its bounds, and nothing is thrown', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(connection, { minLength: 1, maxLength: 4 }), methods, play),
     { numRuns: 40, endOnFailure: true },

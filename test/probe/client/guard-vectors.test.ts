@@ -147,7 +147,7 @@ async function runRedirectVector({ chain, ...vector }: RedirectVector): Promise<
   }
 }
 
-test('the peer of the socket has to be the address that was checked', async () => {
+test('the peer of the socket must be the address that was checked', async () => {
   const names = countingResolver(() => [{ A: [PUBLIC] }]);
   const client = clientFor(
     { policy: DEFAULT_POLICY },
@@ -158,7 +158,7 @@ test('the peer of the socket has to be the address that was checked', async () =
   expect(served).toEqual([]);
 });
 
-test('IPv4 is dialled when IPv6 fails, in that order', async () => {
+test('IPv4 is dialled if IPv6 fails, in that order', async () => {
   const addresses = { A: [PUBLIC], AAAA: ['2606:4700:4700::1111'] };
   const client = spiedClient(countingResolver(() => [addresses]).resolver, (address) =>
     address.includes(':')
@@ -170,7 +170,7 @@ test('IPv4 is dialled when IPv6 fails, in that order', async () => {
   expect(dialled).toEqual(['2606:4700:4700::1111', PUBLIC]);
 });
 
-test('an address that does not answer makes way for the next', async () => {
+test('an address that does not answer gives way to the next', async () => {
   const client = spiedClient(
     countingResolver(() => [{ A: ['1.1.1.2', PUBLIC] }]).resolver,
     (address, signal) =>

@@ -42,7 +42,7 @@ describe('finite-field Diffie-Hellman', () => {
     ['DHE-RSA-AES128-SHA256', 8_192],
     ['DHE-RSA-CHACHA20-POLY1305', 9_984],
     ['DHE-RSA-AES256-SHA', 3_072],
-  ])('%s with %i bits is never begun', async (ciphers, bits) => {
+  ])('%s with %i bits is refused before its arithmetic', async (ciphers, bits) => {
     const tls = await costlyChain('localhost', 0);
     const dhparam = finiteFieldParameters(bits);
     const target = await startTls({ ...tls, ciphers, dhparam, maxVersion: 'TLSv1.2' });
@@ -54,7 +54,7 @@ describe('finite-field Diffie-Hellman', () => {
   });
 
   test.each(['ffdhe2048', 'ffdhe4096', 'ffdhe8192'])(
-    '%s of TLS 1.3 is not known',
+    '%s of TLS 1.3 is not offered',
     async (group) => {
       const target = await startTls({ ...good, ecdhCurve: group, minVersion: 'TLSv1.3' });
       expect(await ask(trusting(target), target)).toMatchObject({ ok: false, reason: 'tls-other' });
@@ -68,7 +68,7 @@ describe('finite-field Diffie-Hellman', () => {
     { ecdhCurve: 'P-521', maxVersion: 'TLSv1.2' },
     { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384', maxVersion: 'TLSv1.2' },
     { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305', maxVersion: 'TLSv1.2' },
-  ] as const)('what sellers use still works: %o', async (options) => {
+  ] as const)('common parameters of sellers still work: %o', async (options) => {
     const target = await startTls({ ...good, ...options });
     expect(dataOf(await ask(trusting(target), target)).body).toBe('ok');
   });
@@ -90,7 +90,7 @@ describe('the bytes of a handshake', () => {
     expect(dataOf(await ask(trusting(target), target)).body).toBe('ok');
   });
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: 17 KiB are not', async (version) => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: 17 KiB are refused', async (version) => {
     const tls = await withNames(17 * 1_024);
     const target = await startTls({ ...tls, minVersion: version, maxVersion: version });
     const seen = await ask(trusting(target), target);
@@ -115,7 +115,7 @@ describe('the bytes of a handshake', () => {
 });
 
 describe('the processor time of a handshake', () => {
-  test('a chain that takes half a second never reaches the arithmetic', async () => {
+  test('a certificate chain that takes half a second never reaches the arithmetic', async () => {
     const tls = await costlyChain('localhost', 69);
     const target = await startTls(tls);
     const before = threadTime();
@@ -134,7 +134,7 @@ describe('the processor time of a handshake', () => {
   const clientOn = (target: TestOrigin, processorTime: () => number, limits = {}) =>
     clientFor(target, { extraCa: [ca.pem], limits, processorTime });
 
-  test('150 ms are an honest server on a slow day, 151 the fault of the server', async () => {
+  test("150 ms are accepted from an honest server on a slow day, 151 are the server's fault", async () => {
     // TLS 1.2 takes two flights of the server, TLS 1.3 one.
     const target = await startTls({ ...good, minVersion: 'TLSv1.3' });
     const within = clientOn(target, ticking(150));
@@ -147,20 +147,23 @@ describe('the processor time of a handshake', () => {
   test.each([
     [100, 5],
     [99, 6],
-  ])('%i ms each: %i handshakes a scan, and what is left is its budget', async (ms, count) => {
-    const target = await startTls({ ...good, minVersion: 'TLSv1.3' }, CLOSING);
-    const client = clientOn(target, ticking(ms), { maxTlsMs: DEFAULT_LIMITS.maxTlsMs });
-    const reasons: string[] = [];
-    for (let index = 0; index < 8; index += 1) {
-      const seen = await ask(client, target, `/${index}`);
-      reasons.push(seen.ok ? 'ok' : seen.reason);
-    }
-    expect(client.stats().sockets).toBe(count);
-    expect(reasons.slice(count)).toEqual(Array(8 - count).fill('budget'));
-    expect(DEFAULT_LIMITS).toMatchObject({ maxTlsMs: 500, maxHandshakeMs: 150 });
-  });
+  ])(
+    'with %i ms each allows %i handshakes a scan, and the rest is its budget',
+    async (ms, count) => {
+      const target = await startTls({ ...good, minVersion: 'TLSv1.3' }, CLOSING);
+      const client = clientOn(target, ticking(ms), { maxTlsMs: DEFAULT_LIMITS.maxTlsMs });
+      const reasons: string[] = [];
+      for (let index = 0; index < 8; index += 1) {
+        const seen = await ask(client, target, `/${index}`);
+        reasons.push(seen.ok ? 'ok' : seen.reason);
+      }
+      expect(client.stats().sockets).toBe(count);
+      expect(reasons.slice(count)).toEqual(Array(8 - count).fill('budget'));
+      expect(DEFAULT_LIMITS).toMatchObject({ maxTlsMs: 500, maxHandshakeMs: 150 });
+    },
+  );
 
-  test('a server may not begin another one on a connection that is open', async () => {
+  test('a server may not begin another handshake on an open connection', async () => {
     const server = createServer({ ...good, maxVersion: 'TLSv1.2' }, (socket) => {
       socket.on('error', () => {});
       socket.on('data', () => {
@@ -173,8 +176,8 @@ describe('the processor time of a handshake', () => {
   });
 });
 
-describe('connections', () => {
-  test('as many as the limit says, for servers that close after each answer', async () => {
+describe('the number of connections', () => {
+  test('reaches the limit for servers that close after each answer', async () => {
     const target = await startOrigin((_, response) => {
       response.writeHead(200, { connection: 'close' }).end('ok');
     });
@@ -189,7 +192,7 @@ describe('connections', () => {
     expect(DEFAULT_LIMITS.maxConnections).toBe(60);
   });
 
-  test('sixty honest handshakes fit into a scan', async () => {
+  test('allows sixty honest handshakes in a scan', async () => {
     const target = await startTls(good, CLOSING);
     const client = trusting(target);
     const all = await Promise.all(

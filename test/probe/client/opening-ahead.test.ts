@@ -20,7 +20,7 @@ beforeAll(async () => {
   good = await ca.issue({ hosts: ['localhost'] });
 });
 
-test('six connections are through TLS before the first answer is there', async () => {
+test('six connections finish TLS before the first answer arrives', async () => {
   const open = new Set<Socket>();
   const six = Promise.withResolvers<void>();
   const count = (socket: Socket) => {
@@ -45,14 +45,14 @@ test('six connections are through TLS before the first answer is there', async (
   expect(client.stats()).toMatchObject({ requests: 7, sockets: 6, roundTrips: 2 });
 });
 
-test('a request that nothing follows opens one connection', async () => {
+test('a request without a successor opens one connection', async () => {
   const target = await startOrigin((_, response) => response.end('ok'));
   const client = clientFor(target);
   expect(dataOf(await ask(client, target)).body).toBe('ok');
   expect(target.connections()).toBe(1);
 });
 
-test('where the first handshake fails there is no second', async () => {
+test('a failed first handshake is followed by no second', async () => {
   const bad = await selfSigned(['localhost']);
   let handshakes = 0;
   const target = await startOrigin((_, response) => response.end('never'), { tls: bad });
@@ -71,7 +71,7 @@ test('where the first handshake fails there is no second', async () => {
   expect(handshakes).toBe(2 * after);
 });
 
-test('connections that the origin closes before they are used cost no request', async () => {
+test('connections that the origin closes before their use cost no request', async () => {
   const closed = Promise.withResolvers<void>();
   let connections = 0;
   let gone = 0;

@@ -33,8 +33,8 @@ function clientOf(
   return client;
 }
 
-describe('a client on a thread of its own', () => {
-  test('answers as one on this thread', async () => {
+describe('a client on its own thread', () => {
+  test('answers like one on this thread', async () => {
     const target = await startOrigin((request, response) => {
       if (request.url === '/from') response.writeHead(302, { location: '/to' }).end();
       else response.writeHead(402, { 'x-a': 'ü' }).end(`${request.method} ${request.url}`);
@@ -57,7 +57,7 @@ describe('a client on a thread of its own', () => {
     expect(dataOf(seen)).toMatchObject({ status: 200, body });
   });
 
-  test('trusts the roots that it is given', async () => {
+  test('trusts the given roots', async () => {
     const ca = await createTestCa();
     const tls = await ca.issue({ hosts: ['localhost'] });
     const target = await startOrigin((_, response) => response.end('ok'), { tls });
@@ -92,7 +92,7 @@ describe('a client on a thread of its own', () => {
     expect(await ask(late, target)).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
-  test('ends what is open when it is closed, and answers nothing after that', async () => {
+  test('ends open requests when it is closed, and answers nothing after that', async () => {
     const target = await startOrigin(() => {});
     const client = clientOf(target);
     const pending = ask(client, target);
@@ -104,7 +104,7 @@ describe('a client on a thread of its own', () => {
 });
 
 describe('a thread that ends', () => {
-  test('rejects what waits, and is started anew for the next client', async () => {
+  test('rejects waiting calls, and starts anew for the next client', async () => {
     const target = await startOrigin(() => {});
     const lost = openProbeThread();
     const client = lost.createClient({ policy: target.policy, userAgent: 'test/1' });
@@ -117,7 +117,7 @@ describe('a thread that ends', () => {
     );
   });
 
-  test('by itself is told of, and the next client has another one', async () => {
+  test('by itself is reported, and the next client has another one', async () => {
     const told: string[] = [];
     // Not enough to start in.
     const small = openProbeThread({ heapMb: 8, onError: (message) => told.push(message) });
@@ -132,7 +132,7 @@ describe('a thread that ends', () => {
 });
 
 describe('a thread without a client', () => {
-  test('is not there, ends after a while, and starts anew for the next one', async () => {
+  test('has not started, ends after a while, and starts anew for the next one', async () => {
     const resting = openProbeThread({ idleMs: 1 });
     onTestFinished(() => resting.close());
     expect(resting.isAlive()).toBe(false);
@@ -146,7 +146,7 @@ describe('a thread without a client', () => {
     }
   });
 
-  test('ends no call that goes on when its client is closed', async () => {
+  test('ends no call that goes on after its client is closed', async () => {
     const resting = openProbeThread({ idleMs: 1 });
     onTestFinished(() => resting.close());
     const target = await startOrigin(() => {});
@@ -157,7 +157,7 @@ describe('a thread without a client', () => {
     expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
-  test('is ready once it has loaded, and rests again where nobody comes', async () => {
+  test('is ready once it has loaded, and ends again if no client comes', async () => {
     const resting = openProbeThread({ idleMs: 1 });
     onTestFinished(() => resting.close());
     await resting.ready();

@@ -3,7 +3,7 @@ import { retryAfterMs } from '../../../src/parse/text/http-header.ts';
 import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
 
 describe('Retry-After of a 429', () => {
-  test('is waited for once, and nothing else is sent meanwhile', async () => {
+  test('is waited for once, and no other request is sent meanwhile', async () => {
     const times: number[] = [];
     const target = await startOrigin((request, response) => {
       times.push(performance.now());
@@ -25,7 +25,7 @@ describe('Retry-After of a 429', () => {
     expect(target.requests.toSorted()).toEqual(['GET /limited', 'GET /limited', 'GET /other']);
   });
 
-  test('a second 429 is the answer', async () => {
+  test('gives way to a second 429, which is the answer', async () => {
     const target = await startOrigin((_, response) => {
       response.writeHead(429, { 'retry-after': '0' }).end('slow down');
     });
@@ -47,7 +47,7 @@ describe('Retry-After of a 429', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  test('an origin that keeps refusing is left alone', async () => {
+  test('an origin that keeps refusing gets no further request', async () => {
     const target = await startOrigin((_, response) => response.writeHead(429).end());
     const client = clientFor(target);
     for (const path of ['/1', '/2', '/3', '/4', '/5']) {
@@ -74,7 +74,7 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs({ headers: [['retry-after', value]] }, now)).toBe(expected);
   });
 
-  test('no header', () => {
+  test('is null without a header', () => {
     expect(retryAfterMs({ headers: [] }, now)).toBeNull();
   });
 });

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { ProbeRequest } from '../../../src/probe/client/client.ts';
 import { ask, clientFor, dataOf, type HttpOrigin, startOrigin } from './harness.ts';
 
-describe('what is followed', () => {
-  test.each([301, 302, 307, 308])('%i, and the hops are kept', async (status) => {
+describe('a redirect', () => {
+  test.each([301, 302, 307, 308])('of %i is followed, and the hops are kept', async (status) => {
     const target = await redirecting({ '/': [status, '/next?a=b#c'] });
     const data = dataOf(await follow(target));
     expect(data).toMatchObject({
@@ -19,25 +19,25 @@ describe('what is followed', () => {
     expect(data.refusedRedirect).toBeUndefined();
   });
 
-  test.each([300, 303, 304, 305, 200])('%i with a Location is an answer', async (status) => {
+  test.each([300, 303, 304, 305, 200])('of %i with a Location is an answer', async (status) => {
     const target = await redirecting({ '/': [status, '/next'] });
     expect(dataOf(await follow(target))).toMatchObject({ status, redirects: [] });
     expect(target.requests).toHaveLength(1);
   });
 
-  test('a redirect without Location is an answer', async () => {
+  test('without Location is an answer', async () => {
     const target = await startOrigin((_, response) => response.writeHead(302).end('where?'));
     expect(dataOf(await follow(target))).toMatchObject({ status: 302, body: 'where?' });
   });
 
-  test('HEAD never follows', async () => {
+  test('of a HEAD is never followed', async () => {
     const target = await redirecting({ '/': [307, '/next'] });
     const data = dataOf(await follow(target, { method: 'HEAD', redirects: 'any-guarded' }));
     expect(data).toMatchObject({ method: 'HEAD', status: 307, redirects: [] });
     expect(target.requests).toEqual(['HEAD /']);
   });
 
-  test('nothing, where redirects are off', async () => {
+  test('is not followed if redirects are off', async () => {
     const target = await redirecting({ '/': [302, '/next'] });
     const data = dataOf(await follow(target, { redirects: 'none' }));
     expect(data.status).toBe(302);
@@ -45,7 +45,7 @@ describe('what is followed', () => {
   });
 });
 
-describe('a POST', () => {
+describe('a redirected POST', () => {
   const POST = { method: 'POST', body: '{}' } as const;
 
   test.each([307, 308])('is sent once more on %i, with its body', async (status) => {
@@ -64,11 +64,14 @@ describe('a POST', () => {
     expect(bodies).toEqual(['{}', '{}']);
   });
 
-  test.each([301, 302, 303])('is not on %i, after which clients ask with GET', async (status) => {
-    const target = await redirecting({ '/': [status, '/next'] });
-    expect(dataOf(await follow(target, POST))).toMatchObject({ status, redirects: [] });
-    expect(target.requests).toHaveLength(1);
-  });
+  test.each([301, 302, 303])(
+    'is not sent again on %i, after which clients ask with GET',
+    async (status) => {
+      const target = await redirecting({ '/': [status, '/next'] });
+      expect(dataOf(await follow(target, POST))).toMatchObject({ status, redirects: [] });
+      expect(target.requests).toHaveLength(1);
+    },
+  );
 
   test('is not sent a third time', async () => {
     const target = await redirecting({ '/': [307, '/a'], '/a': [308, '/b'] });
@@ -93,16 +96,16 @@ describe('a POST', () => {
   });
 });
 
-describe('how far', () => {
+describe('a chain of redirects', () => {
   const chain = (length: number) =>
     Object.fromEntries(Array.from({ length }, (_, i) => [i ? `/${i}` : '/', [302, `/${i + 1}`]]));
 
-  test('five hops are followed', async () => {
+  test('of five hops is followed', async () => {
     const target = await redirecting(chain(5));
     expect(dataOf(await follow(target))).toMatchObject({ status: 200, body: '/5' });
   });
 
-  test('six are a loop', async () => {
+  test('of six counts as a loop', async () => {
     const target = await redirecting(chain(6));
     expect(await follow(target)).toMatchObject({
       ok: false,
@@ -116,15 +119,15 @@ describe('how far', () => {
     ['to itself', { '/': [302, '/'] }, 1],
     ['to itself with a fragment', { '/': [302, '/#again'] }, 1],
     ['back and forth', { '/': [302, '/a'], '/a': [302, '/'] }, 2],
-  ] as const)('%s is noticed at once', async (_, routes, requests) => {
+  ] as const)('%s is recognised at once', async (_, routes, requests) => {
     const target = await redirecting(routes);
     expect(await follow(target)).toMatchObject({ ok: false, reason: 'redirect-loop' });
     expect(target.requests).toHaveLength(requests);
   });
 });
 
-describe('what is refused leaves the redirect as the answer', () => {
-  test('another origin, where only the same is followed', async () => {
+describe('a refused redirect is itself the answer', () => {
+  test('to another origin, if only the same is followed', async () => {
     const other = await startOrigin((_, response) => response.end('other'));
     const target = await redirecting({ '/': [302, `${other.origin.url}/x`] });
     const allowHosts = new Set([...target.policy.allowHosts, ...other.policy.allowHosts]);
@@ -146,7 +149,7 @@ describe('what is refused leaves the redirect as the answer', () => {
     ['https://example.com:8443/', 'port'],
     ['/a b', 'control_space_or_backslash'],
     ['javascript:alert(1)', 'scheme_or_form'],
-  ])('%s: %s', async (location, reason) => {
+  ])('to %s: %s', async (location, reason) => {
     const target = await redirecting({ '/': [302, location] });
     const data = dataOf(await follow(target, { redirects: 'any-guarded' }));
     expect(data).toMatchObject({ status: 302, redirects: [], refusedRedirect: { to: location } });
@@ -154,13 +157,13 @@ describe('what is refused leaves the redirect as the answer', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  test('a host that resolves to a blocked address', async () => {
+  test('to a host that resolves to a blocked address', async () => {
     const target = await redirecting({ '/': [302, 'https://inside.example.com/'] });
     const data = dataOf(await follow(target, { redirects: 'any-guarded' }, ['10.0.0.1']));
     expect(data.refusedRedirect?.why).toMatch(/^redirect-refused: .*Private-Use/);
   });
 
-  test('a host that does not exist: the origin did answer', async () => {
+  test('to a host that does not exist: the origin did answer', async () => {
     const target = await redirecting({ '/': [301, 'https://gone.example.com/'] });
     const data = dataOf(await follow(target, { redirects: 'any-guarded' }, []));
     expect(data).toMatchObject({
@@ -171,7 +174,7 @@ describe('what is refused leaves the redirect as the answer', () => {
     expect(data.refusedRedirect?.why).toMatch(/^dns: /);
   });
 
-  test('a second hop that is refused keeps the first', async () => {
+  test('at the second hop, which keeps the first', async () => {
     const target = await redirecting({ '/': [301, '/a'], '/a': [302, 'https://127.0.0.1/'] });
     const data = dataOf(await follow(target, { redirects: 'any-guarded' }));
     expect(data.url).toBe(`${target.origin.url}/a`);
@@ -212,7 +215,7 @@ function follow(
   return ask(client, target, '/', { redirects: 'same-origin', ...rest });
 }
 
-test('what hops packed into their bodies is not unpacked', async () => {
+test('a packed body of a redirect is not unpacked', async () => {
   const packed = gzipSync(Buffer.alloc(2_097_152, 0x81));
   const headers = { 'content-type': 'text/plain; charset=shift_jis', 'content-encoding': 'gzip' };
   const target = await startOrigin((request, response) => {

@@ -5,7 +5,7 @@ import { TextBudget } from '../../../src/probe/client/scan-budget.ts';
 import { ask, clientFor, startOrigin } from './harness.ts';
 
 describe('a budget of text', () => {
-  test('two bytes a character: full is not over', () => {
+  test('counts two bytes a character, and full is not over', () => {
     const changes: boolean[] = [];
     const budget = new TextBudget({ maxBytes: 20, onChange: (is) => changes.push(is) });
     const ended: string[] = [];
@@ -20,7 +20,7 @@ describe('a budget of text', () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test('the largest ends first, once each, and keeps what it holds until it is over', () => {
+  test('ends the largest first, once each, and keeps what it holds until it is over', () => {
     const budget = new TextBudget({ maxBytes: 100 });
     const ended: string[] = [];
     const [small, large, third] = ['small', 'large', 'third'].map((name) =>
@@ -39,7 +39,7 @@ describe('a budget of text', () => {
     expect(budget.isSaturated).toBe(false);
   });
 
-  test('128 MiB by default', () => {
+  test('is 128 MiB by default', () => {
     const budget = new TextBudget();
     const share = budget.open(() => {});
     share.hold(64 * 1_048_576);
@@ -50,7 +50,7 @@ describe('a budget of text', () => {
 });
 
 describe('scans under one budget', () => {
-  test.each(['plain', 'packed'])('%s text counts once it is read', async (how) => {
+  test.each(['plain', 'packed'])('count the %s text once it is read', async (how) => {
     const page = 'é'.repeat(50_000);
     const target = await startOrigin((request, response) => {
       const body = request.url === '/small' ? 'small' : page;

@@ -28,7 +28,7 @@ function startRecords(next: (writer: RecordWriter) => Buffer) {
   return listen(server, { tls: certificate });
 }
 
-describe('records by hand', () => {
+describe('records that the test writes itself', () => {
   test('are read like those of a library', async () => {
     const server = createServer(async (raw) => {
       raw.on('error', () => {});
@@ -41,8 +41,8 @@ describe('records by hand', () => {
   });
 });
 
-describe.each(Object.entries(RECORD_FLOODS))('%s without end', (_name, flood) => {
-  test('are bytes of the answer that does not come', async () => {
+describe.each(Object.entries(RECORD_FLOODS))('TLS records: %s without end', (_name, flood) => {
+  test('count as bytes of an answer that does not come', async () => {
     const target = await startRecords(flood);
     const client = clientFor(target, { extraCa: [ca.pem] });
     const seen = await ask(client, target, '/', { capBytes: CAP_BYTES });
@@ -51,7 +51,7 @@ describe.each(Object.entries(RECORD_FLOODS))('%s without end', (_name, flood) =>
     expect(client.stats().bytes).toBeLessThan(MOST_BYTES + 2 * 65_536);
   });
 
-  test('are processor time of the scan', async () => {
+  test('count as processor time of the scan', async () => {
     const target = await startRecords(flood);
     let now = 0;
     const processorTime = () => {

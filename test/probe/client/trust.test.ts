@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 const THREADS: readonly Record<string, string>[] = [{}, { ON_THREAD: '1' }];
 
-test.each(THREADS)('a root that is not trusted %o', async (where) => {
+test.each(THREADS)('a root that is not trusted is refused %o', async (where) => {
   expect(await askFromAnotherProcess(where)).toBe('tls-unknown-issuer');
 });
 
@@ -51,12 +51,15 @@ test.each(THREADS)('NODE_EXTRA_CA_CERTS adds a trusted root %o', async (where) =
   expect(await askFromAnotherProcess({ ...where, NODE_EXTRA_CA_CERTS: file })).toBe('ok hello');
 });
 
-test.each(THREADS)('NODE_TLS_REJECT_UNAUTHORIZED=0 does not blind it %o', async (where) => {
-  const env = { ...where, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-  expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
-});
+test.each(THREADS)(
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch the check off %o',
+  async (where) => {
+    const env = { ...where, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
+  },
+);
 
-test('proxies of the environment are not used', async () => {
+test('the client does not use proxies of the environment', async () => {
   const proxy = await startOrigin((_, response) => response.end('proxied'));
   const env = {
     HTTP_PROXY: proxy.origin.url,

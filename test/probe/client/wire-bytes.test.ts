@@ -35,19 +35,26 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
       scheme === 'https' ? { tls: await ca.issue({ hosts: ['localhost'] }) } : {},
     );
 
-  test.each(ENDLESS)('%s without end', async (_, start, part, hasHeader) => {
-    const target = await startEndless(start, part);
-    const client = clientFor(target, { extraCa: [ca.pem] });
-    const seen = await ask(client, target, '/', { capBytes: 4 * KIB });
-    if (hasHeader) {
-      expect(seen).toMatchObject({ ok: true, truncated: true, data: { bodyFailure: 'malformed' } });
-    } else {
-      expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
-    }
-    // 4 x 4 KiB and 64 KiB, the handshake, and what one read brings beyond that.
-    expect(client.stats().bytes).toBeLessThan((16 + 64 + 64 + 16 + 64) * KIB);
-    expect(client.stats().bytes).toBeGreaterThan((16 + 64) * KIB);
-  });
+  test.each(ENDLESS)(
+    '%s without end exhausts the bytes of the answer',
+    async (_, start, part, hasHeader) => {
+      const target = await startEndless(start, part);
+      const client = clientFor(target, { extraCa: [ca.pem] });
+      const seen = await ask(client, target, '/', { capBytes: 4 * KIB });
+      if (hasHeader) {
+        expect(seen).toMatchObject({
+          ok: true,
+          truncated: true,
+          data: { bodyFailure: 'malformed' },
+        });
+      } else {
+        expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
+      }
+      // 4 x 4 KiB and 64 KiB, the handshake, and what one read brings beyond that.
+      expect(client.stats().bytes).toBeLessThan((16 + 64 + 64 + 16 + 64) * KIB);
+      expect(client.stats().bytes).toBeGreaterThan((16 + 64) * KIB);
+    },
+  );
 
   test('all answers of a scan end at its bytes', async () => {
     const target = await startEndless(`${CHUNKED}1;`, 'x'.repeat(16 * KIB));
@@ -62,7 +69,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
   });
 });
 
-test('TLS records of one byte each count as the 23 that they take', async () => {
+test('TLS records of one byte each count as the 23 bytes that they take', async () => {
   const writeOneByOne = (socket: Socket, left: number) => {
     if (left > 0) socket.write('a', () => writeOneByOne(socket, left - 1));
   };
@@ -98,7 +105,7 @@ describe('an answer on the wire', () => {
   test.each([
     [MOST, undefined],
     [2 * MOST, 'malformed'],
-  ])('of %i bytes', async (bytes, bodyFailure) => {
+  ])('has a limit of %i bytes', async (bytes, bodyFailure) => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, () => socket.write(answerOf(bytes)));
     });
@@ -118,7 +125,7 @@ describe('an answer on the wire', () => {
     expect(client.stats().sockets).toBe(1);
   });
 
-  test('eight interim answers may be long together, but not longer than that', async () => {
+  test('may have eight interim answers that are long together, up to a limit', async () => {
     const early = (bytes: number) => `HTTP/1.1 103 Early\r\nlink: ${'x'.repeat(bytes)}\r\n\r\n`;
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
@@ -134,7 +141,7 @@ describe('an answer on the wire', () => {
     });
   });
 
-  test('blank lines on an idle connection cost the connection, not the next request', async () => {
+  test('an idle connection with blank lines is closed, and the next request is sent on another', async () => {
     const ended = Promise.withResolvers<void>();
     let connections = 0;
     const target = await startRawOrigin((socket) => {

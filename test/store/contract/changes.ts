@@ -8,7 +8,7 @@ import { TestClock } from './test-clock.ts';
 
 export function changesAreNumbered(subject: ContractSubject): void {
   describe('changes', () => {
-    it('say new, rescanned and grade_changed, with what was before', async () => {
+    it('say new, rescanned and grade_changed, with the earlier values', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -60,7 +60,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       });
     });
 
-    it('announce what stands when an older scan is published late', async () => {
+    it('announce the current record when an older scan is published late', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ grade: 'A', score: 92, scannedAtMs: 2_000 }));
       await store.publish(publishedScan({ grade: 'F', score: 1, scannedAtMs: 1_000 }));
@@ -87,7 +87,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('have times of whole milliseconds, which their texts tell in full', async () => {
+    it('have times of whole milliseconds, which their texts show in full', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({}));
       const { changes } = await store.changes.list({ sinceMs: 0, limit: 10 });
@@ -140,7 +140,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('tell nothing of what was scanned while opted out, and all is new when the host returns', async () => {
+    it('include no scan made while opted out, and all is new when the host returns', async () => {
       const store = await subject.fresh();
       const host = 'a.com';
       await store.listing.set(host, { listed: false });
@@ -158,7 +158,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('go on after a restart where they ended', async () => {
+    it('continue after a restart', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ host: 'a.com' }));
       const again = await subject.restart(store);

@@ -30,7 +30,7 @@ const FILTERS: readonly Partial<DirectoryQuery>[] = [
 
 export function countsAreExact(subject: ContractSubject): void {
   describe('counts', () => {
-    it(`are those of counting by hand after ${subject.operations} operations`, {
+    it(`equal a count by hand after ${subject.operations} operations`, {
       timeout: 600_000,
     }, async () => {
       const clock = new TestClock();

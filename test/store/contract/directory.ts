@@ -88,14 +88,14 @@ export function directoryLists(subject: ContractSubject): void {
       expect(await store.directory.list(page(2))).toEqual({ count: 6, records: [] });
     });
 
-    it('finds literal substrings, whatever characters they have', async () => {
+    it('finds literal substrings of any characters', async () => {
       const store = await filled(subject);
       for (const [q, expected] of SUBSTRINGS) {
         expect(await hosts(store, { q }), JSON.stringify(q)).toEqual(expected);
       }
     });
 
-    it('takes a host as owner-verified for a year from its confirm', async () => {
+    it('treats a host as owner-verified for a year from its confirm', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.publish(publishedScan({ host: 'beta.io' }));
@@ -141,7 +141,7 @@ export function directoryLists(subject: ContractSubject): void {
       ]);
     });
 
-    it('leaves opted-out hosts out of lists and counts, until they come back', async () => {
+    it('leaves opted-out hosts out of lists and counts, until they return', async () => {
       const store = await filled(subject);
       await store.listing.set('gamma.io', { listed: false });
       await store.publish(publishedScan({ host: 'gamma.io', scannedAtMs: 99_999, grade: 'A' }));
@@ -198,7 +198,7 @@ export function directoryLists(subject: ContractSubject): void {
       });
     });
 
-    it('sets nothing on a version that another wish, or a proof, has replaced', async () => {
+    it('write nothing on a version that another request, or a proof, has replaced', async () => {
       const { listing, ownership } = await subject.fresh();
       const host = 'api.example.com';
       expect((await listing.get(host)).version).toBe(0);
@@ -219,7 +219,7 @@ export function directoryLists(subject: ContractSubject): void {
       expect((await Promise.all(racers)).filter((settings) => settings !== null)).toHaveLength(1);
     });
 
-    it('has versions that change with publications and preferences, on every instance', async () => {
+    it('have versions that change with publications and preferences, on every instance', async () => {
       const store = await subject.fresh();
       const versions = () => store.directory.versions();
       const empty = await versions();

@@ -25,7 +25,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
     it.each([
       [2, 2, true],
       [3, 3, false],
-    ])('at a limit of %i has %i records, truncated: %s', async (limit, expected, cut) => {
+    ])('has at most %i records: %i, truncated: %s', async (limit, expected, cut) => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'c.com']) await store.publish(publishedScan({ host }));
       const { count, truncated, records } = await store.exports.snapshot(limit);

@@ -8,7 +8,7 @@ const SCOPE = { network: 'eip155:8453', payer: '0xpayer', id: 'order-00000000000
 
 export function identifiersChain(subject: ContractSubject): void {
   describe('payment identifiers', () => {
-    it('binds an id to the first key, and to the next one in turn', async () => {
+    it('bind an id to the first key, and to the next one in turn', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.chain(SCOPE, 10)).toEqual([]);
       expect(await identifiers.append(SCOPE, link(1, 'key-1'))).toBe('won');
@@ -21,7 +21,7 @@ export function identifiersChain(subject: ContractSubject): void {
       expect((await identifiers.chain(SCOPE, 1)).map(({ n }) => n)).toEqual([2]);
     });
 
-    it('keeps ids of other payers and networks apart', async () => {
+    it('keep ids of other payers and networks apart', async () => {
       const { identifiers } = await subject.fresh();
       await identifiers.append(SCOPE, link(1, 'key-1'));
       expect(await identifiers.chain({ ...SCOPE, payer: '0xother' }, 10)).toEqual([]);
@@ -29,20 +29,20 @@ export function identifiersChain(subject: ContractSubject): void {
       expect(await identifiers.append({ ...SCOPE, payer: '0xother' }, link(1, 'k'))).toBe('won');
     });
 
-    it('tells a writer whose reply was lost that it had won', async () => {
+    it('tell a writer whose reply was lost that it had won', async () => {
       const { identifiers } = await subject.fresh();
       const first = link(1, 'key-1');
       expect(await identifiers.append(SCOPE, first)).toBe('won');
       expect(await identifiers.append(SCOPE, first)).toBe('won');
     });
 
-    it('starts no second chain behind a link that is not there', async () => {
+    it('start no second chain behind a missing link', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.append(SCOPE, link(2, 'key-2'))).toBe('lost');
       expect(await identifiers.chain(SCOPE, 10)).toEqual([]);
     });
 
-    it('lets exactly one of many racers bind an id', async () => {
+    it('let exactly one of many racers bind an id', async () => {
       const { identifiers } = await subject.fresh();
       const racers = Array.from({ length: 20 }, (_, index) =>
         identifiers.append(SCOPE, link(1, `key-${index}`)),

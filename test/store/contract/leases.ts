@@ -57,8 +57,8 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
     });
   });
 
-  describe('hosts', () => {
-    it('know who lives', async () => {
+  describe('instances', () => {
+    it('know which others live', async () => {
       const store = await joined(subject);
       expect(await store.instances.isAlive(store.info.owner)).toBe(true);
       expect(await store.instances.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(

@@ -65,7 +65,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await ledger.entry('other')).toBeNull();
     });
 
-    it('reads the last claim of a key, and every step where that is asked for', async () => {
+    it('reads the last claim of a key, and every step on request', async () => {
       const { ledger } = await subject.fresh();
       for (let step = 1; step <= 40; step += 2) {
         await ledger.append(ledgerStep('k', step, 'claimed', { data: { claim: step } }));
@@ -166,7 +166,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await settled(2)).toBe(2);
     });
 
-    it('finds the doubts of a payer, of all its keys, since an instant', async () => {
+    it('finds the doubts of a payer, over all its keys, since an instant', async () => {
       const clock = new TestClock();
       const { ledger } = await subject.fresh({ clock: clock.now });
       const doubt = async (key: string, more = {}) => {

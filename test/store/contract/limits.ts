@@ -5,7 +5,7 @@ import { MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function limitsCount(subject: ContractSubject): void {
   describe('rate limits', () => {
-    it('count requests of a key in windows of fixed length', async () => {
+    it('count the requests of a key in windows of fixed length', async () => {
       const clock = new TestClock();
       const { limits } = await subject.fresh({ clock: clock.now });
       clock.advance(MINUTE_MS / 2);

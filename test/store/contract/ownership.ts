@@ -112,7 +112,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.beginReading(PAIR.host)).taken).toBe(true);
     });
 
-    it('tells for a minute what fetches found', async () => {
+    it('keeps for a minute which tokens fetches found', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
@@ -146,7 +146,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(live.slice(-2)).toEqual(['another', 'flood-256']);
     });
 
-    it('dates a confirm by the first one of its token, which repeating does not prolong', async () => {
+    it('dates a confirm by the first one of its token, and a repetition does not prolong it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       expect(await store.ownership.lastConfirm(PAIR.host)).toBeNull();
@@ -169,7 +169,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(secondMs).toBeGreaterThan(firstMs);
     });
 
-    it('knows which settings were set with a listing key', async () => {
+    it('knows which settings a listing key made', async () => {
       const store = await subject.fresh({ clock: new TestClock().now });
       const { listing } = store;
       expect((await listing.get(PAIR.host)).keyed).toEqual({});

@@ -6,7 +6,7 @@ import type { ContractSubject } from './subject.ts';
 
 export function publishingRepeats(subject: ContractSubject): void {
   describe('publishing', () => {
-    it('makes record, history and change, with every member', async () => {
+    it('writes record, history and change, with every member', async () => {
       const store = await subject.fresh();
       const scan = publishedScan();
       expect(await store.directory.get(scan.host)).toBeNull();
@@ -29,7 +29,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect((await again.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
     });
 
-    it('lists a host from the first scan on that reached it, and announces it then', async () => {
+    it('lists a host from the first scan that reached it, and announces it then', async () => {
       const store = await subject.fresh();
       const host = 'typo.example.com';
       const query = { sort: 'recent', q: '', page: 0, pageSize: 9 } as const;
@@ -93,7 +93,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       ]);
     });
 
-    it('tells the grade of the newest scan, and at once when that is another one', async () => {
+    it('returns the grade of the newest scan, and at once if that is another one', async () => {
       const store = await subject.fresh();
       const first = publishedScan({ grade: 'A', score: 95 });
       const later = { grade: 'F', score: 3, counts: { pass: 1, warn: 2, fail: 22 } } as const;
@@ -105,7 +105,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       }
     });
 
-    it('ends at the newest scan when many of one host are published at once', async () => {
+    it('ends at the newest scan if many of one host are published at once', async () => {
       const store = await subject.fresh();
       const scans = Array.from({ length: 12 }, (_, index) =>
         publishedScan({ scannedAtMs: 1_000 + ((index * 7) % 12), score: (index * 7) % 12 }),
@@ -140,7 +140,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       });
     });
 
-    it('tells a record as it is now, however often it was read before', async () => {
+    it('returns the present record, however often it was read before', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       const read = async () => {
@@ -162,7 +162,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect(await read()).toMatchObject({ score: 80, listed: true });
     });
 
-    it('undoes no wish of an owner', async () => {
+    it("undoes no owner's setting", async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       await store.ownership.recordConfirm(host, issuedToken('hash'));

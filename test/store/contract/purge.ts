@@ -11,7 +11,7 @@ const HEAD = { status: 200, headers: {} };
 
 export function purgeForgets(subject: ContractSubject): void {
   describe('purge', () => {
-    it('takes a finished key whole, 48 h after its last step', async () => {
+    it('deletes a finished key whole, 48 h after its last step', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published']);
@@ -37,7 +37,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.entry('k')).toBeNull();
     });
 
-    it('takes a key that was released before it was ever sent after an hour', async () => {
+    it('deletes a key that was released before it was ever sent after an hour', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const validBeforeMs = clock.now() + DAY_MS;
@@ -54,7 +54,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.entry('sent')).not.toBeNull();
     });
 
-    it('never takes a key that is not finished, nor what it needs', async () => {
+    it('never deletes an unfinished key, or the rows that it needs', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -92,7 +92,7 @@ export function purgeForgets(subject: ContractSubject): void {
       await expect(collect(answer?.body() ?? none())).rejects.toMatchObject({ code: 'corrupt' });
     });
 
-    it('takes an answer that nobody paid for after an hour, and one that broke off', async () => {
+    it('deletes an unpaid answer after an hour, and one that broke off', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.answers.put('released', HEAD, [Buffer.from('x')]);
@@ -105,7 +105,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.answers.get('released')).toBeNull();
     });
 
-    it('takes reports after 24 h and leaves directory, history and changes', async () => {
+    it('deletes reports after 24 h and leaves directory, history and changes', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -121,7 +121,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
     });
 
-    it('keeps the report of an answer for as long as the answer, and shows it to nobody else', async () => {
+    it('keeps the report of an answer as long as the answer, and shows it to no other caller', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -151,7 +151,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.results.byScan(result.scanId)).toEqual(other);
     });
 
-    it('takes slots that are over, all of them, and they begin anew', async () => {
+    it('deletes all slots that are over, and they begin anew', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const take = () => store.slots.lease(['n'], HOUR_MS);
@@ -169,7 +169,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.ownership.beginReading('a.com')).taken).toBe(true);
     });
 
-    it('leaves a lease that is held, however old', async () => {
+    it('leaves a live lease, however old', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const lifetimeMs = 100 * DAY_MS;
@@ -180,7 +180,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(held.taken && (await store.slots.isHeld(held.slot))).toBe(true);
     });
 
-    it('takes an identifier chain whole, after the keys in it', async () => {
+    it('deletes an identifier chain whole, after the keys in it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const scope = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };
@@ -198,7 +198,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.identifiers.append(scope, link(1, 'k3'))).toBe('won');
     });
 
-    it('takes old snapshots and unpaid marks', async () => {
+    it('deletes old snapshots and unpaid marks', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();

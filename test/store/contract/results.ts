@@ -6,7 +6,7 @@ import { MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function resultsWait(subject: ContractSubject): void {
   describe('scan results', () => {
-    it('keeps the first result of a scan, whole', async () => {
+    it('keep the first result of a scan, whole', async () => {
       const store = await subject.fresh();
       const result = scanResult();
       await store.results.save(result);
@@ -16,7 +16,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await again.results.byScan('never')).toBeNull();
     });
 
-    it('keeps the first recording of a scan, or that it is too large, for an hour', async () => {
+    it('keep the first recording of a scan, or that it is too large, for an hour', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const text = JSON.stringify({ text: 'x'.repeat(2_000_000) });
@@ -35,7 +35,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await kept()).toEqual([null, null, null]);
     });
 
-    it('offers the newest finished result that nobody has paid for', async () => {
+    it('offer the newest finished result that nobody has paid for', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const older = scanResult({ scannedAtMs: clock.now() });
@@ -48,7 +48,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await results.waiting('api.example.com', clock.now() + 1)).toBeNull();
     });
 
-    it('stops offering a result that was published, and serves it to all instead', async () => {
+    it('do not offer a published result, and serve it to all instead', async () => {
       const store = await subject.fresh();
       const result = scanResult();
       await store.results.save(result);
@@ -58,7 +58,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await store.results.published(result.host)).toEqual(result);
     });
 
-    it('serves the result with the greatest scan time, whatever was published last', async () => {
+    it('serve the result with the greatest scan time, whichever was published last', async () => {
       const store = await subject.fresh();
       const older = scanResult();
       const newer = scanResult({ scannedAtMs: older.scannedAtMs + 1 });
@@ -69,7 +69,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await store.results.published(older.host)).toEqual(newer);
     });
 
-    it('refuses a report that is too large to be stored everywhere', async () => {
+    it('refuse a report that is too large for either database', async () => {
       const { results } = await subject.fresh();
       const report = { text: 'x'.repeat(9 * 1024 * 1024) };
       await expect(results.save(scanResult({ report }))).rejects.toMatchObject({
@@ -77,7 +77,7 @@ export function resultsWait(subject: ContractSubject): void {
       });
     });
 
-    it('knows the scans that a payer left unpaid, and which of them are debts', async () => {
+    it('know the scans that a payer left unpaid, and which of them are debts', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -100,7 +100,7 @@ export function resultsWait(subject: ContractSubject): void {
       ]);
     });
 
-    it('makes a mark a debt once its scan has ended, and never the other way round', async () => {
+    it('make a mark a debt once its scan has ended, and never the other way round', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };

@@ -9,7 +9,7 @@ const key = (n: number) => ({ n, kid: `kid ${n}`, publicKey: `x${n}`, privateKey
 
 export function signingKeysFollow(subject: ContractSubject): void {
   describe('signing keys', () => {
-    it('are one for all who start at once, and stay', async () => {
+    it('are the same for all instances that start at once, and stay', async () => {
       const store = await subject.fresh();
       const opened = await Promise.all(
         Array.from({ length: 20 }, () => openSigningKey(store.signingKeys, null)),
@@ -35,7 +35,7 @@ export function signingKeysFollow(subject: ContractSubject): void {
       ]);
     });
 
-    it('go 90 days after they were replaced; the one in use never does', async () => {
+    it('are deleted 90 days after their replacement; the one in use never is', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.signingKeys.append(key(1));

@@ -14,7 +14,7 @@ const REQUEST: SlotRequest = {
 
 export function slotsBound(subject: ContractSubject): void {
   describe('slots', () => {
-    it('are never more than the limit, whoever races for them', async () => {
+    it('never exceed the limit, however many race for them', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       const retryAtMs = clock.now() + HOUR_MS;
@@ -47,7 +47,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take(one)).taken).toBe(true);
     });
 
-    it('are told again to a taker whose reply was lost', async () => {
+    it('are given again to a taker whose reply was lost', async () => {
       const { slots } = await subject.fresh();
       const request = { ...REQUEST, limit: 1, attempt: 'attempt of this slot' };
       const first = await slots.take(request);
@@ -55,7 +55,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect(await slots.take(request)).toEqual(first);
     });
 
-    it('count all that are taken where the limit has shrunk, or grown', async () => {
+    it('count all that are taken if the limit has shrunk, or grown', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       for (let n = 0; n < 3; n += 1) await slots.take(REQUEST);
@@ -63,7 +63,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take({ ...REQUEST, limit: 4 })).taken).toBe(true);
     });
 
-    it('of work end with the process that took them, those of events do not', async () => {
+    it('of work end with the process that took them, and those of events do not', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.slots.take({ ...REQUEST, endsWithOwner: true, data: 'work' });

@@ -20,7 +20,7 @@ const SCANS = [30, 4, 24, 3, 3, 2, 40, 0, 5, 24, 6, 24] as const;
 
 export function statisticsSum(subject: ContractSubject): void {
   describe('statistics', () => {
-    it('are those of counting the same scans by hand, in blocks of folded days', async () => {
+    it('equal a count by hand of the same scans, in blocks of folded days', async () => {
       const clock = new TestClock();
       let store = await subject.fresh({ clock: clock.now });
       const dice = diceOf(29);
@@ -48,7 +48,7 @@ export function statisticsSum(subject: ContractSubject): void {
       }
     });
 
-    it('count a host once a UTC day, by its first publication, however often it is repeated', async () => {
+    it('count a host once a UTC day, by its first publication, even if it is repeated', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const scan = publishedScan({ scannedAtMs: clock.now() });
@@ -95,7 +95,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await countsOf(store)).toMatchObject({ origins: FEW });
     });
 
-    it('tell days of few origins together, by the last of them', async () => {
+    it('join days of few origins, under the last of them', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const firstDay = utcDay(clock.now());
@@ -154,7 +154,7 @@ export function statisticsSum(subject: ContractSubject): void {
       }
     });
 
-    it('fold once when several fold and read at once', async () => {
+    it('fold once if several fold and read at once', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await publishHosts(store, clock, 7);
@@ -169,7 +169,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await countsOf(store)).toMatchObject({ origins: 27 });
     });
 
-    it('forget blocks that no window reaches', async () => {
+    it('delete blocks that no window reaches', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await publishHosts(store, clock, FEW);

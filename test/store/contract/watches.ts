@@ -35,7 +35,7 @@ function append(store: Store, version: WatchVersion, texts: readonly string[] = 
 
 export function watchesAreVersioned(subject: ContractSubject): void {
   describe('watches', () => {
-    it('has the version with the greatest number, after a restart too', async () => {
+    it('keep the version with the greatest number, after a restart too', async () => {
       const store = await subject.fresh();
       expect(await store.watches.newest('api.example.com')).toBeNull();
       expect(await append(store, versionOf(1, { lookAtMs: 7 }))).toBe('won');
@@ -46,7 +46,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await watches.newest('other.com')).toBeNull();
     });
 
-    it('lets one of many racers win a number, and keeps the texts of the winner alone', async () => {
+    it('let one of many racers win a number, and keep only the texts of the winner', async () => {
       const store = await subject.fresh();
       const ids = Array.from({ length: RACERS }, (_, racer) => `text ${racer}`);
       const outcomes = await Promise.all(ids.map((id) => append(store, versionOf(1), [id])));
@@ -56,7 +56,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(kept).toEqual([ids[outcomes.indexOf('won')]]);
     });
 
-    it('drops texts that a version does not refer to any more', async () => {
+    it('drop texts that a version no longer refers to', async () => {
       const store = await subject.fresh();
       await append(store, versionOf(1), ['one', 'two']);
       const change = { attempt: randomUUID(), texts: [], dropped: ['one'] };
@@ -65,7 +65,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.text('two')).toBe('text of two');
     });
 
-    it('tells the hosts that are due to be looked at, confirming looks first, then earliest first', async () => {
+    it('list the hosts whose look is due, confirming looks first, then earliest first', async () => {
       const store = await subject.fresh();
       const hosts = ['c.com', 'a.com', 'b.com'];
       for (const [index, host] of hosts.entries()) {
@@ -87,7 +87,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.firstDutyMs('sendAtMs')).toBeNull();
     });
 
-    it('tells receivers once each, however many of their watches are due', async () => {
+    it('list receivers once each, however many of their watches are due', async () => {
       const store = await subject.fresh();
       const send = (n: number, receiver: string, sendAtMs: number) =>
         append(store, versionOf(1, { host: `shop${n}.com`, receiver, sendAtMs }));
@@ -105,7 +105,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.dueSends('busy.dev', { upToMs: 1_000, limit: 1 })).toHaveLength(1);
     });
 
-    it('counts live watches of a domain, a receiver and a client; replaced and ended ones are not live', async () => {
+    it('count live watches of a domain, a receiver and a client; replaced and ended ones do not count', async () => {
       const store = await subject.fresh();
       const rows = [
         { host: 'a.com', domain: 'a.com', client: 'one', holdsPlace: true },
@@ -128,7 +128,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await live({ receiver: 'other.dev' })).toEqual(['b.com', 'd.com']);
     });
 
-    it('purges replaced versions after an hour, and a watch 30 days after its end', async () => {
+    it('are purged: replaced versions after an hour, and a watch 30 days after its end', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await append(store, versionOf(1), ['one']);

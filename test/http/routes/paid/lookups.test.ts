@@ -24,7 +24,7 @@ describe('GET /v1/changes', () => {
     expect(hosts).toEqual(['a.example.com', 'b.example.com', 'c.example.com']);
   });
 
-  test('one payment buys one instant and limit, however the instant is written', async () => {
+  test('has one price for one instant and limit, however the instant is written', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const ask = (query: string) => selling.app.get(`/v1/changes?${query}`, header);
@@ -58,7 +58,7 @@ describe('GET /v1/directory/export', () => {
   const { export: PRICE } = PRICES['0.3.0'];
   const PATH = '/v1/directory/export';
 
-  test('is the whole directory, the same to all payers of a minute in which nothing changes', async () => {
+  test('is the whole directory, the same for all payers of a minute without changes', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     await app.publish(HOST);
@@ -81,7 +81,7 @@ describe('GET /v1/directory/export', () => {
     expect(again.headers['x-redelivered']).toBe('1');
   });
 
-  test('leaves out who opted out', async () => {
+  test('leaves opted-out hosts out', async () => {
     await using selling = await startSelling();
     await selling.app.publish(HOST);
     await selling.app.store.listing.set(HOST, { listed: false });
@@ -93,7 +93,7 @@ describe('GET /v1/directory/export', () => {
 describe('GET /v1/report of revision 0.1.0', () => {
   const { report: PRICE } = PRICES['0.1.0'];
 
-  test('is paid for: the stored report, cache hit', async () => {
+  test('is paid for: the stored report, a cache hit', async () => {
     await using selling = await startSelling('0.1.0');
     const { app } = selling;
     await app.publish(HOST);
@@ -103,7 +103,7 @@ describe('GET /v1/report of revision 0.1.0', () => {
     expect(answer.json()).toMatchObject({ cache: 'hit', grade: 'A' });
   });
 
-  test('404 where there is none, uncharged, with a pointer to the scan', async () => {
+  test('is 404 without a report, uncharged, with a pointer to the scan', async () => {
     await using selling = await startSelling('0.1.0');
     const header = await selling.header(PRICE);
     const absent = await selling.app.get(`/v1/report?url=${HOST}`, header);

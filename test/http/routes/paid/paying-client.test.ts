@@ -7,7 +7,7 @@ import { startApp } from '../../../fixtures/service/start-app.ts';
 const from = (ip: string, headers: Record<string, string> = {}) =>
   ({ ip, headers }) as unknown as FastifyRequest;
 
-test('an address, or the /48 that one customer of IPv6 holds', async () => {
+test('a client is an address, or the /48 of one IPv6 customer', async () => {
   await using service = await startApp();
   const clientOf = (ip: string) => service.app.payingClient(from(ip));
   expect(clientOf('198.51.100.7')).not.toBe(clientOf('198.51.100.8'));

@@ -19,7 +19,7 @@ const buy = async (selling: SellingApp, body: object, header?: Record<string, st
   selling.app.post('/v1/scan', body, header ?? (await selling.header(PRICE, {}, buyer())));
 
 describe('POST /v1/scan with "include": ["recording"]', () => {
-  test('answers the recording that the digest of the signed report is of', async () => {
+  test('answers the recording whose digest the signed report has', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const bought = await buy(selling, WITH);
@@ -38,7 +38,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     );
   });
 
-  test('is another request than one without, and redelivered byte for byte', async () => {
+  test('is another request than one without, and is redelivered byte for byte', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const bought = await buy(selling, WITH, header);
@@ -67,7 +67,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     expect(selling.app.scanner.began).toEqual([]);
   });
 
-  test('over 4 MiB it is null with the reason; just below it is whole', async () => {
+  test('gets null with the reason over 4 MiB, and the whole recording just below it', async () => {
     await using selling = await startSelling();
     const { scanner } = selling.app;
     const rest = JSON.stringify((await buy(selling, WITH)).json().recording).length;
@@ -87,7 +87,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     }
   });
 
-  test('of callers who share a scan, those who ask get it', async () => {
+  test('gets it for each caller of a shared scan who asked', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
@@ -124,7 +124,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
   });
 
-  test('a scan that was left without its recording is not given for one with it', async () => {
+  test('is not answered from a scan that was stored without its recording', async () => {
     await using selling = await startSelling('0.3.0', {
       environment: { SCAN_TIMEOUT_MS: '1000' },
     });
@@ -141,7 +141,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     expect(app.scanner.began).toEqual([HOST, HOST]);
   });
 
-  test('of 0.1.0 is that of the published scan while it is kept, else of a fresh one', async () => {
+  test('of 0.1.0 gets that of the published scan while it is kept, else of a fresh one', async () => {
     await using selling = await startSelling('0.1.0');
     const price = PRICES['0.1.0'].scan;
     const ask = async (body: object) =>

@@ -33,7 +33,7 @@ describe('POST /v1/scan', () => {
     expect(app.troubles).toEqual([]);
   });
 
-  test('is a fresh scan for everybody who pays for one', async () => {
+  test('is a fresh scan for each payer', async () => {
     await using selling = await startSelling();
     for (const _time of [1, 2]) {
       const answer = await selling.scan(HOST, await selling.header(PRICE));
@@ -64,7 +64,7 @@ describe('POST /v1/scan', () => {
     expect((await app.store.history.list(HOST)).length).toBe(1);
   });
 
-  test('who hangs up on a scan that others wait for pays nothing, and costs them nothing', async () => {
+  test('costs a caller that disconnects from a shared scan nothing, and the others nothing', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const url = await app.app.listen({ port: 0, host: '127.0.0.1' });
@@ -94,7 +94,7 @@ describe('POST /v1/scan', () => {
     expect(await claimed(app.store)).toBe(0);
   });
 
-  test('forty sellers at once from one wallet are scanned in turn, a quarter of the places at a time', async () => {
+  test('scans forty sellers of one wallet in turn, with a quarter of the places', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
@@ -111,7 +111,7 @@ describe('POST /v1/scan', () => {
     expect(app.scanner.began).toHaveLength(41);
   });
 
-  test('a result nobody paid for shows nowhere', async () => {
+  test('hides a result that nobody paid for', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     app.scanner.will(HOST, { failure: new ScannerFailure('broken') });
@@ -125,7 +125,7 @@ describe('POST /v1/scan', () => {
     expect((await app.get(`/v1/report?url=${HOST}`)).statusCode).toBe(404);
   });
 
-  test('504 while the scan goes on; the retry, by the same header or another, is answered from it', async () => {
+  test('answers 504 while the scan runs; the retry, by the same header or another, gets its result', async () => {
     for (const how of ['the same header', 'a new signature']) {
       await using selling = await startSelling('0.3.0', {
         environment: { SCAN_TIMEOUT_MS: '1000' },
@@ -162,7 +162,7 @@ describe('POST /v1/scan', () => {
     ['no URL', { url: 'http://shop.example.com' }, 'invalid_url'],
     ['no member url', { link: 'x' }, 'invalid_request'],
     ['a number', { url: 7 }, 'invalid_request'],
-  ])('%s is 400 with a payment, uncharged, and 402 without', async (_name, body, code) => {
+  ])('with %s is 400 with a payment, uncharged, and 402 without', async (_name, body, code) => {
     await using selling = await startSelling();
     const paid = await selling.app.post('/v1/scan', body, await selling.header(PRICE));
     expect(paid.statusCode).toBe(400);
@@ -170,7 +170,7 @@ describe('POST /v1/scan', () => {
     expect((await selling.app.post('/v1/scan', body)).statusCode).toBe(402);
   });
 
-  test('a host on a blocked address is 400 before anything is verified', async () => {
+  test('with a host on a blocked address is 400 before a payment is verified', async () => {
     await using selling = await startSelling();
     selling.app.scanner.blocked.add(HOST);
     const answer = await selling.scan(HOST, await selling.header(PRICE));
@@ -179,7 +179,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.began).toEqual([]);
   });
 
-  test('no name is looked up for a payment that nobody signed, or that offers other terms', async () => {
+  test('looks no name up for a payment without a signature, or with other terms', async () => {
     await using selling = await startSelling();
     selling.app.scanner.blocked.add(HOST);
     const junk = await selling.header(PRICE, { signAs: buyer().privateKey });
@@ -190,7 +190,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.admitted).toEqual([HOST]);
   });
 
-  test('a host with a record is scanned to its end, and billed, also where it is blocked by now', async () => {
+  test('scans and charges a host with a record, even if it is blocked by now', async () => {
     await using selling = await startSelling();
     await selling.app.publish(HOST);
     selling.app.scanner.blocked.add(HOST);
@@ -199,7 +199,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.toldOfRecord).toEqual([false, true]);
   });
 
-  test('what was bought is handed out even if the host is blocked by now', async () => {
+  test('delivers a bought result even if the host is blocked by now', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const first = await selling.scan(HOST, header);
@@ -210,7 +210,7 @@ describe('POST /v1/scan', () => {
     expect(again.headers['x-redelivered']).toBe('1');
   });
 
-  test('spellings of one host are one request', async () => {
+  test('treats spellings of one host as one request', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     expect((await selling.scan(HOST, header)).statusCode).toBe(200);
@@ -219,7 +219,7 @@ describe('POST /v1/scan', () => {
     expect((await selling.scan('other.example.com', header)).statusCode).toBe(409);
   });
 
-  test('no other spelling of its path reaches it', async () => {
+  test('answers no other spelling of its path', async () => {
     await using selling = await startSelling();
     const { app } = selling.app;
     await app.listen({ port: 0, host: '127.0.0.1' });
