@@ -54,8 +54,8 @@ export async function openSigningKey(
     }
     const { kid, publicKey, privateKey } = wanted ?? makeSigningKey();
     // The private key of SIGNING_KEY stays with its operator.
-    const kept = wanted === null ? toPem(privateKey) : null;
-    await keys.append({ n: (last?.n ?? 0) + 1, kid, publicKey, privateKey: kept });
+    const storedKey = wanted === null ? toPem(privateKey) : null;
+    await keys.append({ n: (last?.n ?? 0) + 1, kid, publicKey, privateKey: storedKey });
   }
 }
 

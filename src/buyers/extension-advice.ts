@@ -72,15 +72,15 @@ export function signInsElsewhere(
   const info = jsonObject(jsonObject(extensions['sign-in-with-x'])['info']);
   const { domain, uri } = info;
   const at = '/extensions/sign-in-with-x/info';
-  const found: string[] = [];
+  const advice: string[] = [];
   if (typeof domain === 'string' && parseHost(`https://${domain}`) !== hostname) {
-    found.push(`${at}/domain: ${kit.show(domain)}`);
+    advice.push(`${at}/domain: ${kit.show(domain)}`);
   }
   // A relative path is on the asking host.
   if (typeof uri === 'string' && !uri.startsWith('/') && parseHost(uri) !== hostname) {
-    found.push(`${at}/uri: ${kit.show(uri)}`);
+    advice.push(`${at}/uri: ${kit.show(uri)}`);
   }
-  return found;
+  return advice;
 }
 
 function parseHost(address: string): string | null {

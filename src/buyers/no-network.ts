@@ -37,12 +37,12 @@ function toAnswer(method: string): unknown {
 }
 
 async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
-  const asked: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : 'null');
-  if (typeof asked !== 'object' || asked === null || !('method' in asked) || !('id' in asked)) {
+  const call: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : 'null');
+  if (typeof call !== 'object' || call === null || !('method' in call) || !('id' in call)) {
     throw new TypeError('No network here: only calls of a Solana node are answered.');
   }
-  const result = toAnswer(String(asked.method));
-  return Response.json({ jsonrpc: '2.0', id: asked.id, result });
+  const result = toAnswer(String(call.method));
+  return Response.json({ jsonrpc: '2.0', id: call.id, result });
 }
 
 Object.defineProperty(globalThis, 'fetch', { value: offlineFetch });

@@ -39,14 +39,14 @@ const LONG_HEAD = 'Node refuses a response head over 16 KiB, Python reads it';
 const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
 
 /** Pure but for keys and clocks: equal challenges get equal answers from the same packages. */
-export async function tryChallenge(seen: ChallengeAnswer, buyers: Buyers): Promise<Trial> {
-  const { challenge } = readChallenge({ ...NO_ANSWER, ...seen });
+export async function tryChallenge(answer: ChallengeAnswer, buyers: Buyers): Promise<Trial> {
+  const { challenge } = readChallenge({ ...NO_ANSWER, ...answer });
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
   const offers: OfferPayability[] = [];
   for (const offer of challenge.offers.slice(0, MAX_OFFERS)) {
     offers.push(await tryOffer(offer, challenge, buyers));
   }
-  return { ...(await tryWhole(seen, challenge, offers, buyers)), offers };
+  return { ...(await tryWhole(answer, challenge, offers, buyers)), offers };
 }
 
 const NO_ANSWER: HttpData = {
@@ -61,7 +61,7 @@ const NO_ANSWER: HttpData = {
 
 /** Tries all offers together, because the client chooses among them: one can hide or break the others. */
 async function tryWhole(
-  seen: ChallengeAnswer,
+  response: ChallengeAnswer,
   challenge: Challenge,
   offers: readonly OfferPayability[],
   buyers: Buyers,
@@ -69,7 +69,7 @@ async function tryWhole(
   const namespaces = challenge.offers.map(({ network }) => claimedNamespace(network));
   const solana = namespaces.includes('solana');
   const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
-  const whole = (client: x402HTTPClient) => read(client, seen);
+  const whole = (client: x402HTTPClient) => read(client, response);
   const byDefault = await asks(await buyers(quickstart, solana), whole);
   const words = findRefusal(byDefault, challenge);
   const member = refusedMember(challenge);
@@ -79,12 +79,12 @@ async function tryWhole(
     return { payableBy: 'nobody', words: isSaid ? words : exactText(own, MAX_WORDS) };
   }
   if (words === null) {
-    return seen.isLongHead === true
+    return response.isLongHead === true
       ? { payableBy: 'settings', words: LONG_HEAD }
       : { payableBy: 'default', words };
   }
   // An unreadable challenge is not payable, whatever its single offers are worth.
-  const unreadable = refusalToRead(await buyers('full', solana), seen);
+  const unreadable = refusalToRead(await buyers('full', solana), response);
   if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
   const full = await asks(await buyers('full', solana), whole);
   const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');

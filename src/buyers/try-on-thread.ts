@@ -4,9 +4,9 @@ import { type Trial, tryChallenge } from './try-challenge.ts';
 
 const buyers = createBuyers();
 
-/** Runs on the clients' thread. `seen` arrives frozen, and clients may mutate their input. */
-export async function tryOnThread(seen: ChallengeAnswer): Promise<Trial> {
-  return await leaveNoTrace(() => tryChallenge(structuredClone(seen), buyers));
+/** Runs on the clients' thread. `answer` arrives frozen, and clients may mutate their input. */
+export async function tryOnThread(answer: ChallengeAnswer): Promise<Trial> {
+  return await leaveNoTrace(() => tryChallenge(structuredClone(answer), buyers));
 }
 
 /** One thread serves all scans, so changes to these globals would affect later trials. */

@@ -31,10 +31,10 @@ export async function askUrl(
   let client: ProbeClient | null = null;
   try {
     const policy = policyFor(url, allowPrivate);
-    const asked = { ...parsePreflightUrl(url, policy), method, maxPrice };
+    const request = { ...parsePreflightUrl(url, policy), method, maxPrice };
     const judges = await open();
     client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
-    return await preflightUrl(asked, { ...judges, client });
+    return await preflightUrl(request, { ...judges, client });
   } catch (error) {
     if (error instanceof OriginRefused) return refusedPreflight(error);
     throw error;

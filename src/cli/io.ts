@@ -67,8 +67,8 @@ export async function writeOutput(flag: string, file: string, text: string): Pro
 }
 
 async function isDevice(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => null);
-  return found !== null && !found.isFile() && !found.isDirectory();
+  const stats = await stat(file).catch(() => null);
+  return stats !== null && !stats.isFile() && !stats.isDirectory();
 }
 
 async function replace(file: string, text: string): Promise<void> {

@@ -188,7 +188,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
   });
   try {
     const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
-    const found = observations.resources.probed.flatMap(({ path, method, probes }) => {
+    const routes = observations.resources.probed.flatMap(({ path, method, probes }) => {
       const paid = probes.filter(
         (probe) =>
           probe.number === 1 &&
@@ -199,7 +199,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
       const own = paid.find((probe) => probe.method === method) ?? paid[0];
       return own === undefined ? [] : [{ method: own.method, path, body }];
     });
-    return found;
+    return routes;
   } finally {
     await scanner.close();
   }

@@ -25,12 +25,12 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
   const { report } = seller;
   const values = valuesFor(checkId, seller);
   const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
-  const found = patchesFor(checkId, stack, values, outcome);
-  if (found === null) {
+  const checkPatches = patchesFor(checkId, stack, values, outcome);
+  if (checkPatches === null) {
     return `${checkId}: no patch; what it looks at is not the seller's to serve.\n`;
   }
-  const lines = found.patches.flatMap(({ topic, patch }) => patchLines(topic, patch));
-  return [`${checkId} for ${stack}. ${found.lead}`, '', ...lines].join('\n');
+  const lines = checkPatches.patches.flatMap(({ topic, patch }) => patchLines(topic, patch));
+  return [`${checkId} for ${stack}. ${checkPatches.lead}`, '', ...lines].join('\n');
 }
 
 /** The patch of a trial of the pay-test. */

@@ -164,8 +164,8 @@ export function parseChoice<const T extends string>(
   value: string,
   accepted: readonly T[],
 ): T {
-  const found = accepted.find((candidate) => candidate === value);
-  if (found !== undefined) return found;
+  const choice = accepted.find((candidate) => candidate === value);
+  if (choice !== undefined) return choice;
   throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
 }
 

@@ -61,18 +61,18 @@ function roundedGroup<Name extends string>(
   group: string,
   names: readonly Name[],
 ): Record<Name, number> {
-  const found = names.map((name) => [name, roundDown(counts.get(`${group} ${name}`) ?? 0)]);
+  const sums = names.map((name) => [name, roundDown(counts.get(`${group} ${name}`) ?? 0)]);
   // Each of the names is a key.
-  return Object.fromEntries(found) as Record<Name, number>;
+  return Object.fromEntries(sums) as Record<Name, number>;
 }
 
 /** A group whose names are those that were seen. A name whose count is 0 is left out: it would tell of one to four. */
 function roundedNames(counts: Counts, group: string): Readonly<Record<string, number>> {
-  const found = namesOf(counts, group)
+  const sums = namesOf(counts, group)
     .map(([name, count]) => [name, roundDown(count)] as const)
     .filter(([, count]) => count > 0);
   // An order by count would tell more than the counts.
-  return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(sums.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function toPrices(counts: Counts) {

@@ -40,8 +40,8 @@ export function blockedReason(ip: string): string | null {
   const address = ipaddr.parse(ip);
   const { ipv4Denied, ipv6Denied, ipv6Allowed } = rangesOnce();
   const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
-  const found = ranges.find((range) => address.match(range.cidr));
-  if (found) return found.name;
+  const range = ranges.find((range) => address.match(range.cidr));
+  if (range) return range.name;
   if (address.kind() === 'ipv6' && !address.match(ipv6Allowed)) {
     return 'not global unicast (outside 2000::/3)';
   }

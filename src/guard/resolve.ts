@@ -45,8 +45,8 @@ export function systemResolver(): Resolver {
     resolve4: (hostname) => resolver.resolve4(hostname),
     resolve6: (hostname) => resolver.resolve6(hostname),
     lookup: async (hostname) => {
-      const found = await dns.lookup(hostname, { all: true });
-      return found.map(({ address }) => toAddress(address));
+      const addresses = await dns.lookup(hostname, { all: true });
+      return addresses.map(({ address }) => toAddress(address));
     },
   };
 }
@@ -71,8 +71,10 @@ export async function resolveHost(
     resolver.resolve6(origin.hostname),
     resolver.resolve4(origin.hostname),
   ]);
-  const found = [v6, v4].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return judge(found.map(toAddress));
+  const addresses = [v6, v4].flatMap((answer) =>
+    answer.status === 'fulfilled' ? answer.value : [],
+  );
+  if (addresses.length > 0) return judge(addresses.map(toAddress));
   return explain([v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)));
 }
 

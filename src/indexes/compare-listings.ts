@@ -56,9 +56,9 @@ export function compareListings(
   seen: ListingObservations,
   kit: Kit = createKit(),
 ): readonly ComparedRow[] {
-  const held = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
-  if (held.length === 0) return [];
-  return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));
+  const indexes = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
+  if (indexes.length === 0) return [];
+  return soldIn(seen, kit).flatMap((sold) => indexes.map((index) => toRow(seen, sold, index, kit)));
 }
 
 function soldIn({ resources }: ListingObservations, kit: Kit): readonly PaidResource[] {
@@ -114,30 +114,30 @@ function isSwitchedOff(lookup: Lookup<unknown>): boolean {
 function toRow(
   seen: ListingObservations,
   sold: PaidResource,
-  held: IndexEntries,
+  entries: IndexEntries,
   kit: Kit,
 ): ComparedRow {
   const { resource, method, challenged } = sold;
-  const head = { index: held.index, resource: shown(resource.url), method };
+  const head = { index: entries.index, resource: shown(resource.url), method };
   const none = { listedAs: null, differences: [], reasons: [] };
-  if (held.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
-  const listed = findListed(held.resources, seen.origin.url, sold);
+  if (entries.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
+  const listed = findListed(entries.resources, seen.origin.url, sold);
   if (listed !== null) {
     const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
     const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
     const { lastSettledAt } = listed;
     const settled = lastSettledAt ? { lastSettledAt } : {};
-    const reasons = held.readMs === null ? [] : lapseReasons(listed, held.readMs);
+    const reasons = entries.readMs === null ? [] : lapseReasons(listed, entries.readMs);
     return { row: { ...head, state, listedAs, differences, ...settled, reasons } };
   }
-  const elsewhere = held.elsewhere.find((url) => isSamePath(url, resource));
+  const elsewhere = entries.elsewhere.find((url) => isSamePath(url, resource));
   if (elsewhere !== undefined) {
     return { row: { ...head, ...none, state: 'listed_elsewhere', listedAs: shown(elsewhere) } };
   }
-  if (!held.isComplete) return { row: { ...head, ...none, state: 'unknown' } };
-  const isBare = held.index === 'bazaar' && held.resources.length === 0;
-  const { reasons, declaration } = reasonsFor(held.index, sold, { ...seen, isBare }, kit);
+  if (!entries.isComplete) return { row: { ...head, ...none, state: 'unknown' } };
+  const isBare = entries.index === 'bazaar' && entries.resources.length === 0;
+  const { reasons, declaration } = reasonsFor(entries.index, sold, { ...seen, isBare }, kit);
   return {
     row: { ...head, ...none, state: 'not_listed', reasons },
     ...(declaration === undefined ? {} : { declaration }),

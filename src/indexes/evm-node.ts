@@ -86,13 +86,13 @@ async function readDomain(
   if (separator === null) return null;
   const domain = { name: name ?? '', version: version ?? '', chainId, verifyingContract: asset };
   if (separator === domainSeparator({ domain })) return { agrees: true, named: null };
-  const told = await unlessReverted(
+  const reply = await unlessReverted(
     client.readContract({ ...token, functionName: 'eip712Domain' }),
   );
   const named =
-    told === null
+    reply === null
       ? null
-      : { name: cleanText(told[1], MAX_NAME_CHARS), version: cleanText(told[2], MAX_NAME_CHARS) };
+      : { name: cleanText(reply[1], MAX_NAME_CHARS), version: cleanText(reply[2], MAX_NAME_CHARS) };
   return { agrees: false, named };
 }
 

@@ -43,9 +43,9 @@ export async function readSettlements(
     client.getBlock({ blockNumber: fromBlock }),
   ]);
   const senders = [...new Set(transfers.toReversed().map(({ account }) => account))];
-  const asked = senders.slice(0, MAX_SENDERS);
+  const filtered = senders.slice(0, MAX_SENDERS);
   // One request covers all transfers; receipts would take one call each.
-  const authorizations = asked.length === 0 ? [] : await logs([AUTHORIZATION_USED, asked]);
+  const authorizations = filtered.length === 0 ? [] : await logs([AUTHORIZATION_USED, filtered]);
   const unpaired = countPairs(authorizations.map(toPair));
   const settled = transfers.toReversed().flatMap((log) => {
     const pair = toPair(log);
@@ -90,9 +90,9 @@ async function readLogs(
     toBlock: to,
     topics: [...topics] as (Hex | Hex[] | null)[],
   }; // viem writes nothing to it
-  const found: unknown = await client.request({ method: 'eth_getLogs', params: [filter] });
-  if (!Array.isArray(found)) throw new NodeError('eth_getLogs: no logs');
-  const logs: readonly NodeLog[] = found; // made by `readNodeAnswer`
+  const reply: unknown = await client.request({ method: 'eth_getLogs', params: [filter] });
+  if (!Array.isArray(reply)) throw new NodeError('eth_getLogs: no logs');
+  const logs: readonly NodeLog[] = reply; // made by `readNodeAnswer`
   return logs.flatMap(({ topics: words, transactionHash, blockNumber }) =>
     words.length === TOPICS
       ? [

@@ -51,9 +51,10 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
 
   async function answer<T>(question: Question<T>): Promise<Lookup<T>> {
     const { source, key, cacheMs } = question;
-    const kept = await recall(snapshots, question);
+    const cached = await recall(snapshots, question);
     // A stamp from the future means that the clock was set back, so the answer's age is unknown.
-    if (kept !== null && kept.ageMs >= 0 && kept.ageMs < cacheMs) return toLookup(source, kept);
+    if (cached !== null && cached.ageMs >= 0 && cached.ageMs < cacheMs)
+      return toLookup(source, cached);
     const fresh = await askUnlessQuiet(question);
     if (fresh.ok) {
       const takenAtMs = snapshots.now();
@@ -61,7 +62,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
       await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
       return toLookup(source, { takenAtMs, ageMs: 0, data });
     }
-    if (kept !== null && kept.ageMs < STAND_IN_MS) return toLookup(source, kept);
+    if (cached !== null && cached.ageMs < STAND_IN_MS) return toLookup(source, cached);
     return { state: 'failed', source, detail: fresh.detail };
   }
 
@@ -82,9 +83,9 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
       const same = underway.get(name);
       // Source and key identify the question, so the pending answer has its type.
       if (same !== undefined) return same as Promise<Lookup<T>>;
-      const asked = answer(question).finally(() => underway.delete(name));
-      underway.set(name, asked);
-      return asked;
+      const pending = answer(question).finally(() => underway.delete(name));
+      underway.set(name, pending);
+      return pending;
     },
   };
 }
@@ -93,12 +94,12 @@ async function recall<T>(
   snapshots: SnapshotCache,
   { source, key, isAnswer }: Question<T>,
 ): Promise<CacheEntry<T> | null> {
-  const kept = await snapshots.get(source, key).catch(() => null);
-  if (kept === null || !isAnswer(kept.data)) return null;
+  const snapshot = await snapshots.get(source, key).catch(() => null);
+  if (snapshot === null || !isAnswer(snapshot.data)) return null;
   return {
-    takenAtMs: kept.takenAtMs,
-    ageMs: snapshots.now() - kept.takenAtMs,
-    data: kept.data,
+    takenAtMs: snapshot.takenAtMs,
+    ageMs: snapshots.now() - snapshot.takenAtMs,
+    data: snapshot.data,
   };
 }
 

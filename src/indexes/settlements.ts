@@ -26,8 +26,8 @@ export async function settlementLookup(
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
   const questions = sources.flatMap(({ name, question }) => {
-    const asked = question(origin, payees);
-    return asked === null ? [] : [{ source: name, ...asked }];
+    const lookup = question(origin, payees);
+    return lookup === null ? [] : [{ source: name, ...lookup }];
   });
   const lookups = await hedgedLookup(
     questions.map(

@@ -15,7 +15,7 @@ export async function offersOnSolana(
   if (!genesis.ok) return genesis;
   if (typeof genesis.value !== 'string') return unknown(rpcUrl);
   const network = `solana:${genesis.value.slice(0, REFERENCE_CHARS)}`;
-  const found: OfferOnChain[] = [];
+  const readings: OfferOnChain[] = [];
   for (const { asset, payTo, ...offer } of offers) {
     if (offer.network !== network) continue;
     const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: NOTHING }];
@@ -24,9 +24,9 @@ export async function offersOnSolana(
     if (typeof accounts.value !== 'number') return unknown(rpcUrl);
     const noTokenAccount = accounts.value === 0;
     const rest = { hasCode: true, domain: null, transferReverts: null };
-    found.push({ network, asset, payTo, noTokenAccount, ...rest });
+    readings.push({ network, asset, payTo, noTokenAccount, ...rest });
   }
-  return { ok: true, value: found };
+  return { ok: true, value: readings };
 }
 
 const NOTHING = { offset: 0, length: 0 };

@@ -31,15 +31,15 @@ export async function x402scanOrigin(
 ): Promise<IndexAnswer<IndexRow>> {
   // A full page may list only other hosts that contain this one, so the longer URL is searched next.
   for (const words of [origin.host, origin.url]) {
-    const found = await search(base, words, context);
-    if (!found.ok) return found;
-    const row = found.value.find((candidate) => isSameOrigin(candidate.origin, origin));
-    const elsewhere = resourcesElsewhere(found.value, origin);
+    const reply = await search(base, words, context);
+    if (!reply.ok) return reply;
+    const row = reply.value.find((candidate) => isSameOrigin(candidate.origin, origin));
+    const elsewhere = resourcesElsewhere(reply.value, origin);
     if (row !== undefined) {
       const { id, resources } = row;
       return { ok: true, value: { id, resources, ...elsewhere } };
     }
-    if (found.value.length < MAX_ROWS) {
+    if (reply.value.length < MAX_ROWS) {
       return { ok: true, value: { id: null, resources: [], ...elsewhere } };
     }
   }

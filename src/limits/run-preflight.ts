@@ -14,7 +14,7 @@ import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
 
 /** Sends one GET to addresses that `admit` allows, and judges the answer. */
 export type AskSeller = (
-  asked: GetPreflightRequest,
+  request: GetPreflightRequest,
   admit: AdmitAddresses,
 ) => Promise<SellerAttempt>;
 
@@ -67,13 +67,13 @@ const BUSY = 'too many are asked at once: ask again in a few seconds';
 export function createPreflightRunner(options: PreflightRunnerOptions): PreflightRunner {
   const { store, policy, askSeller, askHost, turns } = options;
 
-  async function stored(asked: PreflightRequest, why: string): Promise<Preflight> {
-    const { host, url } = asked.origin;
+  async function stored(request: PreflightRequest, why: string): Promise<Preflight> {
+    const { host, url } = request.origin;
     const fresh = await findFreshReport(store, host);
     if (fresh?.origin !== url) return notAsked(why);
     // Loaded with the first preflight: it imports the parsers of offers.
     const { storedPreflight } = await import('../preflight/verdict.ts');
-    return storedPreflight(asked, fresh.report) ?? notAsked(why);
+    return storedPreflight(request, fresh.report) ?? notAsked(why);
   }
 
   /** Null if the wait for a turn would be too long. */
@@ -104,23 +104,26 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
 
   return {
     async askUrl({ url, method, maxPrice, client }) {
-      let asked: PreflightRequest;
+      let request: PreflightRequest;
       try {
-        asked = { ...parsePreflightUrl(url, policy), method, maxPrice };
+        request = { ...parsePreflightUrl(url, policy), method, maxPrice };
       } catch (error) {
         if (error instanceof OriginRefused) return refusedPreflight(error);
         throw error;
       }
-      const { origin } = asked;
+      const { origin } = request;
       if (method !== 'GET') {
-        return stored(asked, `${method} is not sent, and no report of ${origin.host} tells of it`);
+        return stored(
+          request,
+          `${method} is not sent, and no report of ${origin.host} tells of it`,
+        );
       }
       const rest = await restOf(origin);
-      if (rest !== null) return stored(asked, rest);
+      if (rest !== null) return stored(request, rest);
       const answer = await inTurn(origin, client, (admit) =>
-        askSeller({ ...asked, method }, admit),
+        askSeller({ ...request, method }, admit),
       );
-      return answer?.preflight ?? stored(asked, BUSY);
+      return answer?.preflight ?? stored(request, BUSY);
     },
 
     async askHost(origin, client) {

@@ -106,12 +106,12 @@ async function setWhileProved(
   change: ListingChange,
 ): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
   for (;;) {
-    const held = await store.listing.get(host);
+    const stored = await store.listing.get(host);
     const last = await store.ownership.lastConfirm(host);
     if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
-    const allowed = withoutKeyed(held, confirm, change);
+    const allowed = withoutKeyed(stored, confirm, change);
     if (allowed === null) return 'set by key';
-    const settings = await store.listing.setIf(host, held.version, allowed);
+    const settings = await store.listing.setIf(host, stored.version, allowed);
     if (settings !== null) return settings;
   }
 }

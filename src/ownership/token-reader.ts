@@ -165,9 +165,9 @@ export async function readFindings(
   { ownership }: Pick<Store, 'ownership'>,
   { host }: Origin,
 ): Promise<readonly TokenReading[]> {
-  const found = await ownership.findings(host);
+  const findings = await ownership.findings(host);
   // `fetchFinding` is the only writer of this text.
-  return found.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
+  return findings.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
 }
 
 async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {

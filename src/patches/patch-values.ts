@@ -210,8 +210,8 @@ function priceOf(offer: ReportOffer | undefined): string | null {
   if (amount === null || asset === null) return null;
   const digits = String(amount).padStart(asset.decimals + 1, '0');
   const [whole, fraction] = [digits.slice(0, -asset.decimals), digits.slice(-asset.decimals)];
-  const kept = fraction.replace(/0+$/, '');
-  return kept === '' ? whole : `${whole}.${kept}`;
+  const decimals = fraction.replace(/0+$/, '');
+  return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
 /** "GET /weather/{city}", for documents and for keys that no middleware reads. */
@@ -221,8 +221,8 @@ export function nameRoute(route: PatchRoute): string {
 
 /** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
 export function unknownRoute({ example }: PatchRoute): string {
-  const asked = example === null ? '' : ` behind ${example}`;
-  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
+  const suffix = example === null ? '' : ` behind ${example}`;
+  return `<route>${suffix}: define ROUTE as your router has it; nothing runs before`;
 }
 
 /** The path as OpenAPI writes it. */

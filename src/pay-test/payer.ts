@@ -109,11 +109,11 @@ export class Payer {
     if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
     const { network, asset, payTo } = offer;
     const amount = 'amount' in offer ? offer.amount : '';
-    const asked = String(amount || toMembers(offer)['maxAmountRequired']);
+    const price = String(amount || toMembers(offer)['maxAmountRequired']);
     return {
       required: { ...required, accepts: [offer] },
       version: required.x402Version === 1 ? 1 : 2,
-      terms: { network, asset, payTo, amount: asked },
+      terms: { network, asset, payTo, amount: price },
       example: exampleOf(toMembers(required)),
     };
   }

@@ -120,8 +120,8 @@ async function findRoutesToPay(
   const until = performance.now() + parts.timing.startMs;
   for (;;) {
     if (await isListening(target)) {
-      const found = await lookForRoutes(options, target, parts);
-      if (found.length > 0) return found;
+      const routes = await lookForRoutes(options, target, parts);
+      if (routes.length > 0) return routes;
       // A seller that listens after `--start`, or has asked for /supported, has finished starting.
       if (seller !== null || parts.facilitator.supportedAsked > 0) break;
     }
@@ -150,8 +150,8 @@ async function lookForRoutes(
     );
   }
   if (named !== undefined) return reply.ok ? routes : [];
-  const found = await findRoutes(target);
-  return found.filter(
+  const sellerRoutes = await findRoutes(target);
+  return sellerRoutes.filter(
     (route) => failingRoute === null || toRouteName(route) !== toRouteName(failingRoute),
   );
 }

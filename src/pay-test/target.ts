@@ -24,8 +24,8 @@ export function isOwnAddress(address: string): boolean {
 export type NameLookup = (hostname: string) => Promise<readonly Address[]>;
 
 const systemLookup: NameLookup = async (hostname) => {
-  const found = await lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  const addresses = await lookup(hostname, { all: true });
+  return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
 /** Throws PayTestImpossible for public addresses. */

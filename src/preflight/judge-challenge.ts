@@ -48,7 +48,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts'
 
 /** Rejects when the failure is ours, or with the signal's reason. */
 export async function judgeChallenge(
-  asked: ChallengeRequest,
+  request: ChallengeRequest,
   answer: HttpData,
   { catalog, checks, pool, oracle }: PreflightEngine,
   signal?: AbortSignal,
@@ -57,12 +57,12 @@ export async function judgeChallenge(
   const work: ScanWork = { pool, account, signal };
   const worked = await workOn(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
   const { terms, others }: ReadAnswer = worked.ok ? worked.output : { terms: null, others: [] };
-  const { method } = asked;
+  const { method } = request;
   const otherWays = others.map((one) => ({ method, path: pathOf(answer), ...one }));
   if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
-  const { origin } = asked;
-  const resources = toResourceSet(asked, answer);
+  const { origin } = request;
+  const resources = toResourceSet(request, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
   const payability = await oracle.tryChallenges(challenges, signal);

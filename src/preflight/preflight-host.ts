@@ -56,9 +56,9 @@ export async function preflightHost(
   }
   if (path === null) return { path, preflight: notAsked(NOTHING_DECLARED) };
   if (!(await admitted())) return { path, preflight: null };
-  const asked = { origin, path, method: 'GET', maxPrice: null };
+  const request = { origin, path, method: 'GET', maxPrice: null };
   const sent = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return { path, preflight: await askOnce(asked, sent, { client, ...judges }) };
+  return { path, preflight: await askOnce(request, sent, { client, ...judges }) };
 }
 
 const NOTHING_DECLARED =

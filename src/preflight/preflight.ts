@@ -29,10 +29,10 @@ const ACCEPT = 'application/json, */*;q=0.5';
  * redirects are followed within the origin, POST sends an empty object. Rejects when the failure is ours.
  */
 export async function preflightUrl(
-  asked: PreflightRequest,
+  request: PreflightRequest,
   { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
-  const { origin, path, method } = asked;
+  const { origin, path, method } = request;
   if (method !== 'GET' && method !== 'POST') {
     return notAsked(`${method} ${path}: this method is not sent without a payment`);
   }
@@ -43,7 +43,7 @@ export async function preflightUrl(
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
       : ({ method, redirects: 'none', body: '{}' } as const);
-  return askOnce(asked, sent, { client, ...judges });
+  return askOnce(request, sent, { client, ...judges });
 }
 
 /**
@@ -51,15 +51,15 @@ export async function preflightUrl(
  * nobody can query our DNS through it. Null when `admit` refuses.
  */
 export async function preflightForStranger(
-  asked: PreflightRequest & { readonly method: 'GET' },
+  request: PreflightRequest & { readonly method: 'GET' },
   { answerWithinMs, admit, client, ...judges }: StrangersOptions,
 ): Promise<Preflight | null> {
-  const { origin, method } = asked;
+  const { origin, method } = request;
   const resolved = await resolveForStranger(origin, { answerWithinMs, client });
   if ('verdict' in resolved) return resolved;
   if (!(await admit(resolved.addresses))) return null;
   const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return askOnce(asked, sent, { client, ...judges });
+  return askOnce(request, sent, { client, ...judges });
 }
 
 /** The addresses of a name, or the answer to a caller whose name gave none. */
@@ -85,19 +85,21 @@ export async function askOnce(
   { client, ...judges }: PreflightDeps,
 ): Promise<Preflight> {
   const { method } = sent;
-  const seen = await client.request({
+  const answer = await client.request({
     ...sent,
     origin,
     path,
     accept: ACCEPT,
     capBytes: CAP_BYTES,
   });
-  if (!seen.ok) {
-    const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
-    return toPreflight([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
+  if (!answer.ok) {
+    const code = answer.reason === 'timeout' ? 'no_answer' : 'unreachable';
+    return toPreflight([
+      { code, evidence: `${method} ${path}: ${answer.reason}, ${answer.detail}` },
+    ]);
   }
-  if (seen.data.status !== 402) return toPreflight([withoutPrice(method, path, seen.data)]);
-  const judged = await judgeChallenge({ origin, method }, seen.data, judges);
+  if (answer.data.status !== 402) return toPreflight([withoutPrice(method, path, answer.data)]);
+  const judged = await judgeChallenge({ origin, method }, answer.data, judges);
   return verdictOn(judged, { origin, maxPrice });
 }
 
@@ -140,9 +142,9 @@ export async function preflightInHand(
   // No request is sent, so an address that the guard would refuse does no harm.
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
   const answer = toAnswer(required, url ?? NOWHERE);
-  const asked = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
-  const judged = await judgeChallenge(asked, answer, judges);
-  return verdictOn(judged, { ...buyer, origin: url === null ? null : origin });
+  const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
+  const judgement = await judgeChallenge(request, answer, judges);
+  return verdictOn(judgement, { ...buyer, origin: url === null ? null : origin });
 }
 
 /** "mcp://api.example.com/tools/x" names its server, "mcp://tool/x" does not. */

@@ -101,10 +101,13 @@ function isSame(url: URL, origin: Origin): boolean {
 function schemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
   if (schema === null || schema.status === 'pass') return [];
   const { outcome, evidence } = schema;
-  const told = `${outcome}: ${evidence}`;
-  if (outcome === 'fault') return [{ code: 'not_judged', evidence: told }];
+  const message = `${outcome}: ${evidence}`;
+  if (outcome === 'fault') return [{ code: 'not_judged', evidence: message }];
   return [
-    { code: schema.status === 'fail' ? 'invalid_challenge' : 'flawed_challenge', evidence: told },
+    {
+      code: schema.status === 'fail' ? 'invalid_challenge' : 'flawed_challenge',
+      evidence: message,
+    },
   ];
 }
 

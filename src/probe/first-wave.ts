@@ -160,9 +160,9 @@ function oneByOne(get: Get, cache: RequestCache): Get {
   return (path, ...rest) => {
     const answer = last.then(async () => {
       if (silences >= MAX_SILENCES) cache.record('GET', path, NOT_ASKED);
-      const seen = await get(path, ...rest);
-      if (isSilent(seen)) silences += 1;
-      return seen;
+      const answer = await get(path, ...rest);
+      if (isSilent(answer)) silences += 1;
+      return answer;
     });
     last = answer.catch(() => undefined);
     return answer;

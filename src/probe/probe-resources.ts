@@ -95,9 +95,9 @@ function unasked(
   { resource, probes }: ProbedResource,
   probing: ProbingOptions,
 ): readonly Request[] {
-  const asked = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
+  const sent = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
   return furtherRequests(resource, probing, statusOfGet(probes)).filter(
-    ({ method, number }) => !asked.has(`${method} ${number}`),
+    ({ method, number }) => !sent.has(`${method} ${number}`),
   );
 }
 

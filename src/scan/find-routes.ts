@@ -57,7 +57,7 @@ export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
   const signIns = kit.signIns(seen.resources);
   for (const resource of seen.resources.probed) {
     if (resource.tool === undefined && !signIns.includes(resource)) {
-      for (const asked of findChallenges(resource, kit)) routes.see(resource, asked);
+      for (const challenge of findChallenges(resource, kit)) routes.see(resource, challenge);
     }
   }
   for (const { resource, method } of indexed(seen)) {
@@ -165,9 +165,9 @@ function findTemplate(patterns: readonly Pattern[], path: string): string | null
 }
 
 /** Returns true when the template matches the path. */
-function stands({ steps }: Pattern, asked: readonly string[]): boolean {
-  if (steps.length !== asked.length) return false;
-  return steps.every((step, index) => step === asked[index] || PARAMETER.test(step));
+function stands({ steps }: Pattern, path: readonly string[]): boolean {
+  if (steps.length !== path.length) return false;
+  return steps.every((step, index) => step === path[index] || PARAMETER.test(step));
 }
 
 function withoutQuery(path: string): string {

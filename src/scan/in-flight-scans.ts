@@ -204,9 +204,9 @@ export class InFlightScans {
     scanId: string,
     recording: Promise<RecordedScan | null>,
   ): Promise<StoredRecording> {
-    const kept = { text: (await recording)?.text ?? null };
-    await this.#options.store.results.keepRecording(scanId, kept);
-    return kept;
+    const stored = { text: (await recording)?.text ?? null };
+    await this.#options.store.results.keepRecording(scanId, stored);
+    return stored;
   }
 
   /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */

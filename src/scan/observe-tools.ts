@@ -161,16 +161,16 @@ export class ToolObserver {
 
   async #page(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
     const answer = await this.#post(endpoint, message, LIST_CAP_BYTES);
-    const seen = { answer, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readTools', seen);
+    const response = { answer, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readTools', response);
     return read.ok ? read.output : null;
   }
 
   async #call({ endpoint, era, messages }: Session, tool: PaidTool): Promise<ResourceObservation> {
     const message = messages.callTool(era, tool.name, tool.arguments);
     const sent = await this.#post(endpoint, message, CALL_CAP_BYTES);
-    const seen = { answer: sent, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readCall', seen);
+    const response = { answer: sent, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readCall', response);
     const { answer, facts } = read.ok
       ? read.output
       : { answer: unread(sent), facts: { binding: null, isError: null } };
@@ -199,8 +199,8 @@ export class ToolObserver {
     reader: 'readDiscovery' | 'readInitialization',
   ): Promise<{ readonly answer: HttpObservation; readonly output: McpEra | null }> {
     const answer = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
-    const seen = { answer, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, reader, seen);
+    const response = { answer, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, reader, response);
     return { answer, output: read.ok ? read.output : null };
   }
 

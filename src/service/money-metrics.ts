@@ -182,12 +182,12 @@ export function watchReadiness(
   tell: { readonly closed: Alarm; readonly opened: (message: string) => void },
   intervalMs = LOOK_INTERVAL_MS,
 ): () => void {
-  let told: string | null = null;
+  let logged: string | null = null;
   const timer = setInterval(() => {
     const now = trouble();
-    if (now !== null && told === null) tell.closed('payments are not taken', { reason: now });
-    if (now === null && told !== null) tell.opened('payments are taken again');
-    told = now;
+    if (now !== null && logged === null) tell.closed('payments are not taken', { reason: now });
+    if (now === null && logged !== null) tell.opened('payments are taken again');
+    logged = now;
   }, intervalMs);
   timer.unref();
   return () => clearInterval(timer);

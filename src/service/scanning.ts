@@ -106,9 +106,9 @@ export type AskSellerOptions = {
 
 /** Asks the one URL that the caller names. */
 export function createAskSeller(options: AskSellerOptions): AskSeller {
-  return (asked, admit) =>
+  return (request, admit) =>
     withClient(options, admit, async (strangers) => ({
-      preflight: await preflightForStranger(asked, strangers),
+      preflight: await preflightForStranger(request, strangers),
     }));
 }
 

@@ -78,8 +78,8 @@ export function answersOn(context: StoreContext) {
           yield piece;
         }
       }
-      const kept = report === null ? measured() : packedAgainst(report, measured());
-      const pieces = rechunk(kept);
+      const content = report === null ? measured() : packedAgainst(report, measured());
+      const pieces = rechunk(content);
       const first = await pieces.next();
       const bytes = first.done ? new Uint8Array(0) : first.value;
       const complete = (storedBytes: number) => ({
@@ -169,13 +169,13 @@ async function* readBody(
 ): AsyncGenerator<Uint8Array> {
   const row = await context.tables.answers.get(answerId);
   if (row === null) throw new StoreError('corrupt', `the answer ${answerId} is gone (purged?)`);
-  const kept = keptBytes(context, row);
-  if (row.reportOf === null) return yield* kept;
+  const content = keptBytes(context, row);
+  if (row.reportOf === null) return yield* content;
   const report = await findReport(context, row.reportOf);
   if (report === null) {
     throw new StoreError('corrupt', `the report ${row.reportOf} of an answer is gone (purged?)`);
   }
-  yield* unpackedAgainst(report, kept, bodySha256);
+  yield* unpackedAgainst(report, content, bodySha256);
 }
 
 async function* keptBytes(

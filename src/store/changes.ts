@@ -107,21 +107,21 @@ export function changesOn(context: StoreContext) {
      * opted out now are left out.
      */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
-      const told: Row<'changes'>[] = [];
+      const visible: Row<'changes'>[] = [];
       // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
       for (let after = sinceMs; ; ) {
-        const wanted = Math.max(MIN_BATCH, limit + 1 - told.length);
+        const wanted = Math.max(MIN_BATCH, limit + 1 - visible.length);
         const rows = await context.tables.changes.all(
           { changedAtMs: { after }, hidden: { not: true } },
           { order: [['changedAtMs', 'asc']], limit: wanted },
         );
         const optedOut = new Set(await optedOutHosts(context));
-        told.push(...rows.filter((row) => !optedOut.has(row.host)));
+        visible.push(...rows.filter((row) => !optedOut.has(row.host)));
         after = rows.at(-1)?.changedAtMs ?? after;
         // A row beyond the limit shows that there are more.
-        if (rows.length < wanted || told.length > limit) {
-          const listed = told.filter((row) => !optedOut.has(row.host));
-          return { changes: listed.slice(0, limit).map(toChange), hasMore: told.length > limit };
+        if (rows.length < wanted || visible.length > limit) {
+          const listed = visible.filter((row) => !optedOut.has(row.host));
+          return { changes: listed.slice(0, limit).map(toChange), hasMore: visible.length > limit };
         }
       }
     },
@@ -196,8 +196,8 @@ async function appendChange(
   const attempt = randomUUID();
   for (;;) {
     const tail = await lastChange(context);
-    const told = { host: history.host, hidden: false };
-    const lastTold = isListing ? null : await changes.first(told, NEWEST_FIRST);
+    const entries = { host: history.host, hidden: false };
+    const lastTold = isListing ? null : await changes.first(entries, NEWEST_FIRST);
     const { state } = await findOwner(context, history.host);
     // The history is read after the tail, so it holds every scan that the feed has announced. Winning
     // the number after the tail then proves that nothing was announced in between.

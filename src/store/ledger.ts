@@ -194,8 +194,8 @@ export async function readHistories(
 ): Promise<readonly LedgerHistory[]> {
   const wanted = [...new Set(keys)];
   if (wanted.length === 0) return [];
-  const found = await tables.ledger.all({ key: { in: wanted } });
-  const rows = Map.groupBy(found.map(toLedgerRow), (row) => row.key);
+  const steps = await tables.ledger.all({ key: { in: wanted } });
+  const rows = Map.groupBy(steps.map(toLedgerRow), (row) => row.key);
   return wanted
     .map((each) => ledgerHistory(rows.get(each) ?? []))
     .filter((history) => history !== null);

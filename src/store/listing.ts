@@ -60,12 +60,12 @@ export function listingOn(context: StoreContext) {
     host: string,
     change: ListingChange,
     keyedBy: string | null,
-    mayWrite: (held: NumberedState) => boolean,
+    mayWrite: (current: NumberedState) => boolean,
   ): Promise<ListingSettings | null> {
     let wasListed = true;
-    const written = await appendOwnerState(context, host, (held) => {
-      if (!mayWrite(held)) return null;
-      wasListed = held.state.listed;
+    const written = await appendOwnerState(context, host, (current) => {
+      if (!mayWrite(current)) return null;
+      wasListed = current.state.listed;
       return wantedState(change, keyedBy);
     });
     if (written === null) return null;

@@ -16,8 +16,8 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   if (/^mongodb(\+srv)?:/.test(url))
     return (await import('./mongo/store.ts')).openMongo(url, options);
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
-  const seen = scheme ? `starts with "${scheme}"` : 'has no scheme';
-  throw new StoreError('bad_url', `STORE_URL ${seen}: ${ACCEPTED}`);
+  const fault = scheme ? `starts with "${scheme}"` : 'has no scheme';
+  throw new StoreError('bad_url', `STORE_URL ${fault}: ${ACCEPTED}`);
 }
 
 /** `sqlite:x`, `sqlite:/x` and `sqlite:///x`, taken literally: nothing is decoded. */

@@ -75,16 +75,16 @@ export async function lastOwnerNumber({ tables }: OwnersContext): Promise<number
 export async function appendOwnerState(
   context: OwnersContext,
   host: string,
-  next: (held: NumberedState) => Partial<OwnerState> | null,
+  next: (current: NumberedState) => Partial<OwnerState> | null,
 ): Promise<NumberedState | null> {
   const attempt = randomUUID();
   for (;;) {
     // The last number is read before the state: a later write takes the number that is tried below.
     const n = (await lastOwnerNumber(context)) + 1;
-    const held = await findOwner(context, host);
-    const change = next(held);
+    const current = await findOwner(context, host);
+    const change = next(current);
     if (change === null) return null;
-    const state = { ...held.state, ...change };
+    const state = { ...current.state, ...change };
     const row = { n, attempt, host, atMs: context.now(), ...state };
     if ((await context.tables.owners.decide(row)) === 'won') return { n, state };
     await jitter();
@@ -103,7 +103,7 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
     const unproved = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
     const isOld = ({ state }: NumberedState) =>
       state.confirmedAtMs !== null && state.confirmedAtMs <= verifiedSinceMs(nowMs);
-    if (await appendOwnerState(context, host, (held) => (isOld(held) ? unproved : null))) {
+    if (await appendOwnerState(context, host, (current) => (isOld(current) ? unproved : null))) {
       removed += 1;
     }
   }
@@ -121,12 +121,12 @@ async function hostsWhose(
   { tables }: OwnersContext,
   where: Where<Row<'owners'>>,
 ): Promise<readonly string[]> {
-  const found = await tables.owners.all(where);
-  if (found.length === 0) return [];
-  const hosts = [...new Set(found.map((row) => row.host))];
+  const rows = await tables.owners.all(where);
+  if (rows.length === 0) return [];
+  const hosts = [...new Set(rows.map((row) => row.host))];
   // A match counts only in the last row of its host.
   const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
-  const matching = new Set(found.map((row) => row.n));
+  const matching = new Set(rows.map((row) => row.n));
   return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));
 }
 

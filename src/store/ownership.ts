@@ -163,10 +163,10 @@ function confirmOf({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): C
 
 /** Selects the token to drop when there are too many: the oldest of the address block that has most. */
 function surplusToken<T extends { readonly block: string }>(oldestFirst: readonly T[]): T | null {
-  const held = new Map<string, number>();
-  for (const { block } of oldestFirst) held.set(block, (held.get(block) ?? 0) + 1);
-  const most = Math.max(0, ...held.values());
-  return oldestFirst.find(({ block }) => held.get(block) === most) ?? null;
+  const tokens = new Map<string, number>();
+  for (const { block } of oldestFirst) tokens.set(block, (tokens.get(block) ?? 0) + 1);
+  const most = Math.max(0, ...tokens.values());
+  return oldestFirst.find(({ block }) => tokens.get(block) === most) ?? null;
 }
 
 /** Frees more than one slot only when several instances issued tokens at once. */

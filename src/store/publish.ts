@@ -44,10 +44,10 @@ async function insertHistory(
 ): Promise<void> {
   const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy = null } = scan;
   const attempt = randomUUID();
-  const told = { scanId, scannedAtMs, grade, score, checksVersion, payableBy };
+  const facts = { scanId, scannedAtMs, grade, score, checksVersion, payableBy };
   for (;;) {
     const seq = history.seq + 1;
-    const row = { ...told, host, seq, attempt, scan: publishedScanToJson(scan) };
+    const row = { ...facts, host, seq, attempt, scan: publishedScanToJson(scan) };
     const outcome = await tables.history.decide(row);
     await history.catchUp();
     if (outcome === 'won') return;

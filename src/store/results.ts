@@ -88,11 +88,11 @@ export function resultsOn(context: StoreContext) {
      */
     async waiting(host: string, sinceMs: number): Promise<ScanResult | null> {
       const recent = { host, scannedAtMs: { from: sinceMs } };
-      const found = await results.all(recent, { order: byScan('desc') });
-      if (found.length === 0) return null;
-      const published = await changes.all({ scanId: { in: found.map((row) => row.scanId) } });
+      const rows = await results.all(recent, { order: byScan('desc') });
+      if (rows.length === 0) return null;
+      const published = await changes.all({ scanId: { in: rows.map((row) => row.scanId) } });
       const known = new Set(published.map((change) => change.scanId));
-      return toResult(found.find((row) => !known.has(row.scanId)) ?? null);
+      return toResult(rows.find((row) => !known.has(row.scanId)) ?? null);
     },
 
     /**

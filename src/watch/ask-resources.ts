@@ -54,20 +54,20 @@ export function createAskResources({
   return async (origin, resources, admit) => {
     const client = createClient(clientOptions);
     try {
-      const asked: ResourceAnswer[] = [];
+      const answers: ResourceAnswer[] = [];
       const resolved = await client.check(origin);
       for (const resource of resources) {
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
-        if (!isAdmitted && asked.length === 0) throw new Saturated();
+        if (!isAdmitted && answers.length === 0) throw new Saturated();
         if (!isAdmitted) break;
         const { status, preflight } = await askOne(client, origin, resource, judges);
         if (status === 429) break;
-        asked.push({ ...resource, ...toResourceVerdict(preflight) });
+        answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
       // Nothing is known of resources that are not asked.
-      const unasked = resources.slice(asked.length);
+      const unasked = resources.slice(answers.length);
       return {
-        answers: [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
+        answers: [...answers, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
         handshakeMs: client.stats().handshakeMs,
       };
     } finally {
@@ -84,15 +84,15 @@ async function askOne(
 ) {
   const answer: { status: number | null } = { status: null };
   const noting: Pick<ProbeClient, 'check' | 'request'> = {
-    check: (asked) => client.check(asked),
+    check: (origin) => client.check(origin),
     async request(request) {
-      const seen = await client.request({ ...request, timeoutMs: TIMEOUT_MS });
-      answer.status = seen.ok ? seen.data.status : null;
-      return seen;
+      const observation = await client.request({ ...request, timeoutMs: TIMEOUT_MS });
+      answer.status = observation.ok ? observation.data.status : null;
+      return observation;
     },
   };
-  const asked = { origin, method, path, maxPrice: null };
-  const preflight = await preflightUrl(asked, { ...judges, client: noting });
+  const request = { origin, method, path, maxPrice: null };
+  const preflight = await preflightUrl(request, { ...judges, client: noting });
   return { status: answer.status, preflight };
 }
 

@@ -56,16 +56,16 @@ export async function findWatch(
 export async function changeWatch(
   { store, timing }: ChangeContext,
   host: string,
-  next: (held: WatchState | null) => Changed | null,
+  next: (state: WatchState | null) => Changed | null,
 ): Promise<WatchState | null> {
   for (;;) {
     const version = await store.watches.newest(host);
-    const held = version && fromVersion(version);
-    const changed = next(held);
+    const before = version && fromVersion(version);
+    const changed = next(before);
     if (changed === null) return null;
     const state = trimDeliveries(changed.state);
-    const kept = new Set(listTexts(state));
-    const dropped = held === null ? [] : listTexts(held).filter((id) => !kept.has(id));
+    const texts = new Set(listTexts(state));
+    const dropped = before === null ? [] : listTexts(before).filter((id) => !texts.has(id));
     const lookAtMs = findDutyMs(state, timing);
     const outcome = await store.watches.append(
       toVersion(state, (version?.n ?? 0) + 1, { lookAtMs }),
@@ -79,10 +79,12 @@ export async function changeWatch(
 /** Limits a change to this watch: nothing changes when it has ended, or the host has a new watch. */
 export function ifSame(
   watch: Pick<WatchState, 'secret'>,
-  next: (held: WatchState) => Changed | null,
-): (held: WatchState | null) => Changed | null {
-  return (held) =>
-    held === null || held.secret !== watch.secret || held.endedAtMs !== null ? null : next(held);
+  next: (state: WatchState) => Changed | null,
+): (state: WatchState | null) => Changed | null {
+  return (state) =>
+    state === null || state.secret !== watch.secret || state.endedAtMs !== null
+      ? null
+      : next(state);
 }
 
 /** Ends a watch, and counts its waiting deliveries as failed, because nothing more is sent. */
@@ -152,10 +154,10 @@ function bodyOf(event: WatchEvent, host: string, nowMs: number, siteUrl: string)
   const { type, before, after, more = {} } = event;
   const data = { host, reportUrl: reportUrl(siteUrl, host), ...more };
   const timestamp = new Date(nowMs).toISOString();
-  for (let kept = Math.max(offersOf(before).length, offersOf(after).length); ; kept -= 1) {
-    const cut = { before: withOffers(before, kept), after: withOffers(after, kept) };
+  for (let count = Math.max(offersOf(before).length, offersOf(after).length); ; count -= 1) {
+    const cut = { before: withOffers(before, count), after: withOffers(after, count) };
     const body = JSON.stringify({ type, timestamp, data: { ...data, ...cut } });
-    if (Buffer.byteLength(body) <= MAX_BODY_BYTES || kept <= 0) return body;
+    if (Buffer.byteLength(body) <= MAX_BODY_BYTES || count <= 0) return body;
   }
 }
 

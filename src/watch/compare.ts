@@ -28,10 +28,10 @@ export type LookComparison = {
 export function compare(
   before: Baseline | null,
   suspicions: Readonly<Record<string, Suspicion>>,
-  seen: LookResult,
+  look: LookResult,
   confirmAfterMs: number,
 ): LookComparison {
-  const lapses = findLapses(before?.facts ?? {}, seen);
+  const lapses = findLapses(before?.facts ?? {}, look);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
   const suspected: Record<string, Suspicion> = { ...suspicions };
   const events: WatchEvent[] = lapses.map(([, { value }]) => ({
@@ -39,33 +39,33 @@ export function compare(
     before: null,
     after: value,
   }));
-  for (const [key, fact] of Object.entries(seen.facts).filter(([name]) => !isListing(name))) {
+  for (const [key, fact] of Object.entries(look.facts).filter(([name]) => !isListing(name))) {
     const known = facts[key];
     // A scan judges more resources than a look asks: only a scan clears what a scan suspects.
-    const isHalf = key.startsWith('check ') && seen.by === 'challenge';
+    const isHalf = key.startsWith('check ') && look.by === 'challenge';
     if (isHalf && suspected[key]?.by === 'scan') continue;
-    if (isNewRule(key, before, seen) || known === undefined || known.mark === fact.mark) {
+    if (isNewRule(key, before, look) || known === undefined || known.mark === fact.mark) {
       facts[key] = known?.mark === fact.mark ? { ...fact, by: known.by } : fact;
       delete suspected[key];
       continue;
     }
     if (isBeyond(key, known, fact)) continue;
     const since = suspected[key]?.sinceMs;
-    const isConfirmed = since !== undefined && seen.atMs - since >= confirmAfterMs;
+    const isConfirmed = since !== undefined && look.atMs - since >= confirmAfterMs;
     if (fact.rank > known.rank && !isConfirmed) {
-      suspected[key] ??= { sinceMs: seen.atMs, by: seen.by };
+      suspected[key] ??= { sinceMs: look.atMs, by: look.by };
       continue;
     }
     events.push({ type: typeOf(key, known, fact), before: known.value, after: fact.value });
     facts[key] = fact;
     delete suspected[key];
   }
-  const resources = seen.resources ?? before?.resources ?? [];
+  const resources = look.resources ?? before?.resources ?? [];
   return {
     baseline: {
       facts: withoutGone(facts, resources),
       resources,
-      checksVersion: seen.checksVersion ?? before?.checksVersion ?? null,
+      checksVersion: look.checksVersion ?? before?.checksVersion ?? null,
     },
     suspicions: suspected,
     events,
@@ -106,12 +106,12 @@ function typeOf(key: string, known: Fact, fact: Fact): EventType {
 
 /** Drops the terms of resources that the last scan did not find, and all but the newest listings. */
 function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
-  const kept = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
+  const terms = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   const listings = Object.keys(facts).filter(isListing);
   const spent = new Set(listings.slice(0, -MAX_LISTINGS));
   return Object.fromEntries(
     Object.entries(facts).filter(
-      ([key]) => !spent.has(key) && (!key.startsWith('terms ') || kept.has(key)),
+      ([key]) => !spent.has(key) && (!key.startsWith('terms ') || terms.has(key)),
     ),
   );
 }

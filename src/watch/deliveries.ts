@@ -127,17 +127,17 @@ async function record(
   outcome: PostOutcome,
 ): Promise<Result | null> {
   const nowMs = store.now();
-  const tried = (held: WatchState) => {
-    const one = held.deliveries.find((other) => other.id === id && other.status === 'waiting');
-    return one === undefined ? null : applyTry(held, one, outcome, { nowMs, timing });
+  const apply = (state: WatchState) => {
+    const one = state.deliveries.find((other) => other.id === id && other.status === 'waiting');
+    return one === undefined ? null : applyTry(state, one, outcome, { nowMs, timing });
   };
-  const isAgreeing = watch.agreedAtMs === null && tried(watch)?.result === 'delivered';
+  const isAgreeing = watch.agreedAtMs === null && apply(watch)?.result === 'delivered';
   const isNew = isAgreeing && !watch.holdsPlace;
   const room = isNew ? await findRoom(store, watch) : { evicted: null };
   if (room?.evicted) await end({ store, timing }, room.evicted);
   let result: Result | null = null;
-  const next = (held: WatchState): Changed | null => {
-    const after = tried(held);
+  const next = (state: WatchState): Changed | null => {
+    const after = apply(state);
     if (after === null) return null;
     result = after.result;
     if (!isAgreeing) return { state: after.state };
@@ -153,7 +153,7 @@ async function end(
   context: Pick<DeliveriesOptions, 'store' | 'timing'>,
   watch: WatchState,
 ): Promise<void> {
-  const next = (held: WatchState) => ({ state: endWatch(held, context.store.now()) });
+  const next = (state: WatchState) => ({ state: endWatch(state, context.store.now()) });
   await changeWatch(context, watch.host, ifSame(watch, next));
 }
 

@@ -71,13 +71,13 @@ export function readScan(scan: FinishedScan): LookResult | null {
 }
 
 /** Returns null when no answer shows anything of the origin. */
-export function readAnswers(asked: readonly ResourceAnswer[], atMs: number): LookResult | null {
-  const conclusive = asked.filter(({ kind }) => kind !== 'unknown');
+export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): LookResult | null {
+  const conclusive = answers.filter(({ kind }) => kind !== 'unknown');
   if (conclusive.length === 0) return null;
   const isReached = conclusive.some(({ kind }) => kind !== 'unreachable');
   const entries: (readonly [string, Fact])[] = [['reachable', reachable(isReached, 'challenge')]];
   const answered = conclusive.filter((one) => one.kind === 'answered');
-  const isWhole = answered.length === asked.length;
+  const isWhole = answered.length === answers.length;
   const best = PAYABLE_BY.find((name) => answered.some(({ payableBy }) => payableBy === name));
   if (isWhole && best !== undefined) entries.push(['payability', payability(best, 'challenge')]);
   for (const { method, path, offers } of answered) {

@@ -119,9 +119,9 @@ export class Look {
     if (finding === null) return;
     const { tokenHash } = this.#watch;
     const isServed = finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);
-    await this.#change((held) => {
+    await this.#change((current) => {
       const nowMs = store.now();
-      const state = { ...held, readDay: toDay(nowMs, timing) };
+      const state = { ...current, readDay: toDay(nowMs, timing) };
       const endsAtMs = nowMs + timing.lifetimeMs;
       return { state: isServed ? { ...state, endsAtMs, isEndTold: false } : state };
     });
@@ -228,16 +228,21 @@ export class Look {
     publishStep('look-seen');
     const before = await this.#storedBaseline();
     const { baseline: known } = this.#watch;
-    await this.#change((held) => {
+    await this.#change((current) => {
       // The lease lets one look run at a time, so a changed baseline means that the lease was lost.
-      if (held.baseline !== known) return null;
+      if (current.baseline !== known) return null;
       const nowMs = store.now();
       const compared =
-        result && compare(before?.value ?? null, held.suspicions, result, timing.confirmAfterMs);
-      const suspicions = compared?.suspicions ?? held.suspicions;
-      const plannedMs = planLookMs(held.host, suspicions, nowMs, timing);
+        result && compare(before?.value ?? null, current.suspicions, result, timing.confirmAfterMs);
+      const suspicions = compared?.suspicions ?? current.suspicions;
+      const plannedMs = planLookMs(current.host, suspicions, nowMs, timing);
       const nextLookAtMs = keptMs === null ? plannedMs : Math.min(keptMs, plannedMs);
-      const looked = { ...held, ...scanned(held, result, scan, timing), suspicions, nextLookAtMs };
+      const looked = {
+        ...current,
+        ...scanned(current, result, scan, timing),
+        suspicions,
+        nextLookAtMs,
+      };
       if (compared === null) return { state: looked };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
@@ -249,7 +254,7 @@ export class Look {
     publishStep('look-stored');
   }
 
-  async #change(next: (held: WatchState) => Changed | null): Promise<void> {
+  async #change(next: (state: WatchState) => Changed | null): Promise<void> {
     const { store, timing } = this.#options;
     const { host } = this.#watch;
     const changed = await changeWatch({ store, timing }, host, ifSame(this.#watch, next));
@@ -263,12 +268,12 @@ export class Look {
 
 /** Returns the members that record the last scan; a scan that showed nothing changes none. */
 function scanned(
-  held: WatchState,
-  seen: LookResult | null,
+  state: WatchState,
+  result: LookResult | null,
   scan: FinishedScan | null,
   timing: WatchTiming,
 ): Partial<WatchState> {
-  if (seen?.by !== 'scan') return {};
-  const scannedDay = Math.max(held.scannedDay ?? 0, toDay(seen.atMs, timing));
-  return { scannedDay, scannedAtMs: seen.atMs, scanId: scan?.scanId ?? held.scanId };
+  if (result?.by !== 'scan') return {};
+  const scannedDay = Math.max(state.scannedDay ?? 0, toDay(result.atMs, timing));
+  return { scannedDay, scannedAtMs: result.atMs, scanId: scan?.scanId ?? state.scanId };
 }

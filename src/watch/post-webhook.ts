@@ -33,7 +33,7 @@ export function createPostWebhook({
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
       if (!(await admit(resolved.addresses))) throw new NoPlace();
-      const seen = await client.request({
+      const observation = await client.request({
         origin,
         method: 'POST',
         path,
@@ -44,8 +44,8 @@ export function createPostWebhook({
         timeoutMs,
       });
       const { handshakeMs } = client.stats();
-      if (!seen.ok) return { ...NO_ANSWER, handshakeMs };
-      const { status, headers: answered, body: text } = seen.data;
+      if (!observation.ok) return { ...NO_ANSWER, handshakeMs };
+      const { status, headers: answered, body: text } = observation.data;
       const askedMs = retryAfterMs({ headers: answered }, Date.now());
       return { status, retryAfterMs: askedMs, body: text, handshakeMs };
     } catch (error) {

@@ -116,7 +116,7 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const event = { type: 'watch.test', before: null, after: null } as const;
       const nowMs = store.now();
-      const tell = (held: WatchState) => addEvents(held, [event], { nowMs, siteUrl });
+      const tell = (state: WatchState) => addEvents(state, [event], { nowMs, siteUrl });
       const changed = await changeWatch(context, origin.host, ifSame(watch, tell));
       if (changed === null) throw new NotAgreed(true);
       return statusOf(changed);
@@ -124,7 +124,7 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
 
     async stop(origin, secret) {
       const watch = await findOwn(origin, secret);
-      const end = (held: WatchState) => ({ state: endWatch(held, store.now()) });
+      const end = (state: WatchState) => ({ state: endWatch(state, store.now()) });
       const changed = await changeWatch(context, origin.host, ifSame(watch, end));
       return statusOf(changed ?? (await findOwn(origin, secret)));
     },

@@ -200,15 +200,15 @@ class Rounds implements Watching {
     const nowMs = store.now();
     const isLate = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
     if (isLate || nowMs >= endsAtMs) {
-      await this.#change(watch, (held) => ({ state: endWatch(held, nowMs) }));
+      await this.#change(watch, (state) => ({ state: endWatch(state, nowMs) }));
       return null;
     }
     const isEnding = agreedAtMs !== null && nowMs >= endsAtMs - timing.tellEndMs;
     if (!isEnding || isEndTold) return watch;
     const more = { endsAt: new Date(endsAtMs).toISOString() };
     const event = { type: 'watch.ending', before: null, after: null, more } as const;
-    return this.#change(watch, (held) =>
-      addEvents({ ...held, isEndTold: true }, [event], { nowMs, siteUrl }),
+    return this.#change(watch, (state) =>
+      addEvents({ ...state, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
   }
 

@@ -76,6 +76,6 @@ export function isOpen({ basis }: Pick<CheckResult, 'basis'>): boolean {
 
 /** Evidence and fix, as two sentences on one line. */
 export function findingText({ evidence, fix }: Pick<CheckResult, 'evidence' | 'fix'>): string {
-  const seen = evidence.trimEnd();
-  return `${seen}${/[.!?…]$/.test(seen) ? '' : '.'} ${fix}`;
+  const text = evidence.trimEnd();
+  return `${text}${/[.!?…]$/.test(text) ? '' : '.'} ${fix}`;
 }

@@ -76,11 +76,11 @@ async function refusalOf(
 ): Promise<undefined | { abort: true; reason: string }> {
   const { url, strict = false } = options;
   const inHand = await judgeInHand(context, options, judges);
-  const asked =
+  const preflight =
     url === undefined || inHand.verdict === 'no-go'
       ? null
       : await askUrl(callOf(url, options), () => judges);
-  const reasons = [...inHand.reasons, ...(asked?.reasons ?? [])];
+  const reasons = [...inHand.reasons, ...(preflight?.reasons ?? [])];
   const { verdict } = toPreflight(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
   return { abort: true, reason: `preflight: ${verdict}: ${describe(reasons)}` };

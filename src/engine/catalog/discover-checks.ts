@@ -60,9 +60,9 @@ async function loadFolders(root: URL, names: readonly string[]) {
   );
   const checks: DiscoveredCheck[] = [];
   const breaches: string[] = [];
-  for (const found of loaded.flat()) {
-    if (typeof found === 'string') breaches.push(found);
-    else checks.push(found);
+  for (const entry of loaded.flat()) {
+    if (typeof entry === 'string') breaches.push(entry);
+    else checks.push(entry);
   }
   return { checks, breaches };
 }
@@ -84,8 +84,8 @@ async function loadFolder(
   const files = name.startsWith('.') ? [] : implementations(new URL(`${name}/`, root));
   return Promise.all(
     files.map(async (file) => {
-      const found = await load(root, `${name}/${file}`, digests);
-      return typeof found === 'string' ? `checks/${name}/${file}: ${found}` : found;
+      const result = await load(root, `${name}/${file}`, digests);
+      return typeof result === 'string' ? `checks/${name}/${file}: ${result}` : result;
     }),
   );
 }

@@ -99,8 +99,15 @@ function foundText({ pass, warn, fail, notDetermined }: CheckStatistics, days: n
 function patchesOf(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {
-    const found = patchesFor(id, stack, values);
-    if (found === null) return [];
-    return [{ stack, label: STACK_NAMES[stack], lead: found.lead, blocks: patchBlocks(found) }];
+    const checkPatches = patchesFor(id, stack, values);
+    if (checkPatches === null) return [];
+    return [
+      {
+        stack,
+        label: STACK_NAMES[stack],
+        lead: checkPatches.lead,
+        blocks: patchBlocks(checkPatches),
+      },
+    ];
   });
 }

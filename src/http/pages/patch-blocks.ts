@@ -18,8 +18,8 @@ export function fixFirst(
   const stack = wanted !== null && isStack(wanted) ? wanted : DEFAULT_STACK;
   const values = readPatchValues(report);
   const fixes = findings.map((finding) => {
-    const found = patchesFor(finding.id, stack, values, finding.outcome);
-    return { ...finding, patch: found && shownPatch(found, isBrief) };
+    const checkPatches = patchesFor(finding.id, stack, values, finding.outcome);
+    return { ...finding, patch: checkPatches && shownPatch(checkPatches, isBrief) };
   });
   return {
     fixes,
@@ -30,10 +30,10 @@ export function fixFirst(
   };
 }
 
-function shownPatch(found: CheckPatches, isBrief: boolean) {
-  const blocks = patchBlocks(found);
+function shownPatch(checkPatches: CheckPatches, isBrief: boolean) {
+  const blocks = patchBlocks(checkPatches);
   const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
-  return { lead: found.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
+  return { lead: checkPatches.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
 }
 
 export type PatchBlock = {

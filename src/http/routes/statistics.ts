@@ -90,8 +90,8 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async ({ query }) => {
-      const asked = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
-      const days = STATISTICS_DAYS.find((known) => known === asked) ?? DEFAULT_STATISTICS_DAYS;
+      const wantedDays = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
+      const days = STATISTICS_DAYS.find((known) => known === wantedDays) ?? DEFAULT_STATISTICS_DAYS;
       return readStatistics(store, days, checkIds);
     },
   );

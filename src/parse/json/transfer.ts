@@ -19,7 +19,10 @@ export type Serialized =
   | { readonly [member: string]: Serialized };
 
 /** Frozen objects with a long text, and their serialized form for as long as they are used. */
-const kept = new WeakMap<object, { readonly serialized: Serialized; readonly weight: unknown }>();
+const serializedForms = new WeakMap<
+  object,
+  { readonly serialized: Serialized; readonly weight: unknown }
+>();
 
 /**
  * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object that
@@ -57,7 +60,7 @@ export function deserializeFrozen(serialized: Serialized, isKept = false): unkno
 
 /** Returns the UTF-8 of a member that is a long text, undecoded; null of any other. */
 export function sharedBytes(value: object, name: string): Buffer | null {
-  const serialized = kept.get(value)?.serialized ?? {};
+  const serialized = serializedForms.get(value)?.serialized ?? {};
   const member = Object.entries(serialized).find(([own]) => own === name)?.[1];
   return isShared(member) ? Buffer.from(member) : null;
 }
@@ -71,7 +74,7 @@ export function textBytes(serialized: Serialized): number {
 }
 
 function serializeMembers(value: object): Serialized {
-  const before = kept.get(value);
+  const before = serializedForms.get(value);
   if (before !== undefined) return before.serialized;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
@@ -86,16 +89,19 @@ function keep(value: object, serialized: Serialized): void {
   const shared = Object.values(serialized ?? {}).filter(isShared);
   if (shared.length === 0) return;
   const bytes = BYTES_PER_CHARACTER * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  kept.set(value, { serialized, weight: new ArrayBuffer(bytes, { maxByteLength: bytes }) });
+  serializedForms.set(value, {
+    serialized,
+    weight: new ArrayBuffer(bytes, { maxByteLength: bytes }),
+  });
 }
 
 function decodedOnce(shared: SharedArrayBuffer): PropertyDescriptor {
-  let held: SharedArrayBuffer | string = shared;
+  let text: SharedArrayBuffer | string = shared;
   return {
     enumerable: true,
     get() {
-      if (typeof held !== 'string') held = toText(held);
-      return held;
+      if (typeof text !== 'string') text = toText(text);
+      return text;
     },
   };
 }

@@ -48,12 +48,12 @@ export function findOpenApi(
   const readings = places.map(({ path, answer }) => parsers.document(path, answer, soft404));
   const present = readings.filter((reading) => reading.state === 'present');
   const claims = present.map((reading) => claimed(reading, parsers)).filter((one) => one !== null);
-  const found = claims.find(isUsable) ?? claims[0];
-  if (found !== undefined) return found;
+  const claim = claims.find(isUsable) ?? claims[0];
+  if (claim !== undefined) return claim;
   const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, YAML_CHARS)));
   if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
-  const seen = readings.map((reading) => toEvidence(reading, parsers));
-  return { state: 'none', evidence: seen.join('; ') };
+  const evidence = readings.map((reading) => toEvidence(reading, parsers));
+  return { state: 'none', evidence: evidence.join('; ') };
 }
 
 function claimed(reading: Present, { json, facts }: OpenApiParsers): OpenApiDocument | null {

@@ -31,14 +31,14 @@ const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|req
 const MAX_TEXT_CHARS = 16_384;
 const NOTHING: ToolAnswerReading['facts'] = { binding: null, isError: null };
 
-export function readToolAnswer(seen: HttpObservation, id: number): ToolAnswerReading {
-  if (!seen.ok || seen.data.status === 402) return { answer: seen, facts: NOTHING };
-  const response = rpcResponse(seen.data, id);
-  if (response === null) return { answer: withoutResponse(seen), facts: NOTHING };
+export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerReading {
+  if (!answer.ok || answer.data.status === 402) return { answer: answer, facts: NOTHING };
+  const response = rpcResponse(answer.data, id);
+  if (response === null) return { answer: withoutResponse(answer), facts: NOTHING };
   const as = (status: number, text: string, more: HttpData['headers'] = []): HttpObservation => ({
-    ...seen,
+    ...answer,
     truncated: false,
-    data: withAnswer(seen.data, status, text, more),
+    data: withAnswer(answer.data, status, text, more),
   });
   if (isJsonObject(response['error'])) {
     const { code, data, message } = response['error'];
@@ -78,9 +78,9 @@ function readResult(
 }
 
 /** Returns HTTP errors unchanged; a success without a JSON-RPC response counts as no answer. */
-function withoutResponse(seen: HttpObservation & { readonly ok: true }): HttpObservation {
-  if (seen.data.status >= 400) return seen;
-  const { ms } = seen;
+function withoutResponse(answer: HttpObservation & { readonly ok: true }): HttpObservation {
+  if (answer.data.status >= 400) return answer;
+  const { ms } = answer;
   return { ok: false, reason: 'malformed', detail: 'no JSON-RPC answer to tools/call', ms };
 }
 

@@ -82,17 +82,17 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
   const follow = refReader(root);
   const parametersOf = parameterReader(follow);
   const isLogin = loginReader(root, follow);
-  const found: SourcedOperation[] = [];
+  const operations: SourcedOperation[] = [];
   for (const [template, value] of paths) {
     const item = pathItem(value, follow);
     const place = { root, follow, documentUrl, template, item, parametersOf, isLogin };
     for (const method of METHODS) {
       const source = item[method];
-      if (!isJsonObject(source) || found.length >= MAX_OPERATIONS) continue;
-      found.push({ operation: toOperation(place, method, source), source });
+      if (!isJsonObject(source) || operations.length >= MAX_OPERATIONS) continue;
+      operations.push({ operation: toOperation(place, method, source), source });
     }
   }
-  return found;
+  return operations;
 }
 
 /** Members beside a `$ref` override those of its target. */

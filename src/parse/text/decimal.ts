@@ -11,9 +11,9 @@ const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 export function baseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');
-  const kept = fraction.slice(0, decimals);
+  const digits = fraction.slice(0, decimals);
   if (/[1-9]/.test(fraction.slice(decimals))) return null;
-  return BigInt(whole + kept.padEnd(decimals, '0'));
+  return BigInt(whole + digits.padEnd(decimals, '0'));
 }
 
 /**

@@ -85,8 +85,8 @@ class Reader {
       this.#inListItem = true;
       this.#scanner.endParagraph();
     }
-    const found = this.#scanner.scan(line);
-    if (found > 0 && this.#inListItem && this.#section === 'h2') {
+    const link = this.#scanner.scan(line);
+    if (link > 0 && this.#inListItem && this.#section === 'h2') {
       this.#section = 'h2-with-links';
       this.#linkLists += 1;
     }

@@ -23,9 +23,9 @@ export function matchesPattern(pattern: string, path: string): boolean {
     const next = pattern.indexOf('*', star + 1);
     if (next === -1) break;
     const piece = pattern.slice(star + 1, next);
-    const found = path.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
+    const index = path.indexOf(piece, at);
+    if (index === -1) return false;
+    at = index + piece.length;
     star = next;
   }
   const last = pattern.slice(star + 1, end);

@@ -99,8 +99,8 @@ function difference(
   for (const [member, value] of Object.entries(one)) {
     if (!Object.hasOwn(other, member)) continue;
     const inner: JsonValue | undefined = Reflect.get(other, member);
-    const found = difference(value, inner, `${pointer}/${member}`);
-    if (found !== null) return found;
+    const deeper = difference(value, inner, `${pointer}/${member}`);
+    if (deeper !== null) return deeper;
   }
   return null;
 }

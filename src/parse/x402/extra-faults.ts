@@ -122,7 +122,7 @@ function isAddress(
   { network }: Offer,
 ): boolean {
   if (typeof value !== 'string' || value === '') return false;
-  const found = addressShape(String(network), value, 'account');
-  if (form === 'zero-address') return found === 'zero';
-  return found !== 'malformed' && (form === 'address' || found !== 'zero');
+  const shape = addressShape(String(network), value, 'account');
+  if (form === 'zero-address') return shape === 'zero';
+  return shape !== 'malformed' && (form === 'address' || shape !== 'zero');
 }

@@ -114,13 +114,13 @@ function findOtherNetworks(
   accepts: readonly JsonValue[],
 ): readonly ManifestEntry[] {
   const networks = new Set([first.network === null ? null : caip2(first.network)]);
-  const found: ManifestEntry[] = [];
+  const entries: ManifestEntry[] = [];
   for (const [index, entry] of accepts.slice(0, MAX_ACCEPTS).entries()) {
     const accepted = jsonObject(entry);
     const network = jsonText(accepted['network']);
     if (network === null || networks.has(caip2(network)) || !isPriced(accepted)) continue;
     networks.add(caip2(network));
-    found.push({
+    entries.push({
       target: first.target,
       pointer: `${first.pointer}/accepts/${index}`,
       method: first.method,
@@ -131,7 +131,7 @@ function findOtherNetworks(
       payTo: jsonText(accepted['payTo']),
     });
   }
-  return found;
+  return entries;
 }
 
 /** Takes the first member with a price, which a ceiling is not. */

@@ -45,22 +45,22 @@ function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   const namespace = typeof network === 'string' ? findNamespace(network) : null;
   const most = row?.maxAmount ?? (namespace === null ? undefined : NAMESPACES[namespace].maxAmount);
   const longest = row?.maxTimeoutSeconds ?? Number.MAX_SAFE_INTEGER;
-  const found: OfferFault[] = [];
+  const faults: OfferFault[] = [];
   const units = parseAmount(amount);
   if (most !== undefined && units !== null && units > most) {
     const why = `is too much: the most is ${most}`;
-    found.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
+    faults.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
   }
   if (Number(maxTimeoutSeconds) > longest) {
     const at = `${pointer}/maxTimeoutSeconds`;
-    found.push({
+    faults.push({
       kind: 'out-of-range',
       pointer: at,
       value: maxTimeoutSeconds,
       why: `is too long: the most is ${longest}`,
     });
   }
-  return found;
+  return faults;
 }
 
 /** Checks the recipient and the token. */
@@ -68,21 +68,21 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
   if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
     return [];
   }
-  const found: OfferFault[] = [];
+  const faults: OfferFault[] = [];
   const recipient = `${pointer}/payTo`;
   if (addressShape(network, payTo, 'account') === 'zero') {
-    found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
+    faults.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
   }
   if (isSameAddress(payTo, asset)) {
-    found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is the asset' });
+    faults.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is the asset' });
   }
   const other = assetOfOtherNetwork(network, asset);
   if (other !== null) {
     const [there, here] = [networkName(other.network), networkName(network)];
     const why = `is ${other.symbol} on ${there} (${other.network}), not on ${here}`;
-    found.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
+    faults.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
   }
-  return found;
+  return faults;
 }
 
 /**

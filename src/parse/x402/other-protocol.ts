@@ -24,10 +24,10 @@ const METHOD = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 /** Lists each other protocol of a 402 once, in the order of its headers. An x402 challenge may stand beside it. */
 export function otherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
-  const found = headerValues(answer, 'www-authenticate').flatMap((value) =>
+  const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>
     readHeader(value.slice(0, MAX_HEADER_CHARS)),
   );
-  return [...Map.groupBy(found, ({ protocol }) => protocol)].map(([protocol, all]) => ({
+  return [...Map.groupBy(challenges, ({ protocol }) => protocol)].map(([protocol, all]) => ({
     protocol,
     methods: [...new Set(all.flatMap(({ methods }) => methods))].slice(0, MAX_METHODS),
   }));

@@ -88,8 +88,8 @@ export function listAnswers(resources: readonly ResourceObservation[]): string {
       .filter(({ method, number }) => method !== 'HEAD' && number === 1)
       .map(({ method, answer }) => {
         const status = answer.ok ? statusText(answer.data) : answer.reason;
-        const seen = tool === undefined ? status : (TOOL_ANSWERS[status] ?? status);
-        return `${requestLine(method, path)}: ${seen}`;
+        const text = tool === undefined ? status : (TOOL_ANSWERS[status] ?? status);
+        return `${requestLine(method, path)}: ${text}`;
       }),
   );
   const rest = resources.length - MAX_LISTED;

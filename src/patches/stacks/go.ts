@@ -180,9 +180,9 @@ function soldRoute(
 function routeEntries(route: PatchRoute, name: string): readonly string[] {
   const { template, example } = route;
   if (template === null) {
-    const asked = example === null ? '' : ` behind ${example}`;
+    const suffix = example === null ? '' : ` behind ${example}`;
     return [
-      `\t\t\t// <route>${asked}: define ROUTE as your mux has it, "[id]" for "{id}"; nothing compiles before.`,
+      `\t\t\t// <route>${suffix}: define ROUTE as your mux has it, "[id]" for "{id}"; nothing compiles before.`,
       `\t\t\tROUTE: ${name},`,
     ];
   }
@@ -215,16 +215,16 @@ function machineOf(network: string): 'evm' | 'svm' {
 }
 
 function discovery(name: string, { method }: PatchRoute): readonly string[] {
-  const asked = method ?? 'GET';
+  const verb = method ?? 'GET';
   return [
     `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,
-    `\t\tbazaar.Method${asked},`,
+    `\t\tbazaar.Method${verb},`,
     '\t\tmap[string]interface{}{"<parameter>": "<example>"},',
     '\t\tbazaar.JSONSchema{',
     '\t\t\t"properties": map[string]interface{}{"<parameter>": map[string]interface{}{"type": "string"}},',
     '\t\t\t"required":   []string{"<parameter>"},',
     '\t\t},',
-    asked === 'GET' || asked === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
+    verb === 'GET' || verb === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
     '\t\t&bazaar.OutputConfig{Example: map[string]interface{}{"<member>": "<example>"}},',
     '\t)',
     '\tif err != nil {',

@@ -19,11 +19,12 @@ export async function badHeaders(
   const broken: string[] = [];
   for (const [name, headers] of formsOf(payment)) {
     const reply = await tester.ask({ headers });
-    const seen = `${name}: ${describeReply(reply)}`;
-    if (!(await isAlive())) return { status: 'fail', evidence: `${seen}, and its process ended` };
+    const reaction = `${name}: ${describeReply(reply)}`;
+    if (!(await isAlive()))
+      return { status: 'fail', evidence: `${reaction}, and its process ended` };
     const isSettled = tester.ledger.settled(payment.nonce) !== null;
-    if (isDelivery(reply) && !isSettled) delivered.push(`${seen} without a settlement`);
-    if (reply.ok && reply.status >= 500) broken.push(seen);
+    if (isDelivery(reply) && !isSettled) delivered.push(`${reaction} without a settlement`);
+    if (reply.ok && reply.status >= 500) broken.push(reaction);
   }
   const evidence = [...delivered, ...broken].join('; ');
   if (delivered.length > 0) return { status: 'fail', evidence, isGift: true };

@@ -23,12 +23,12 @@ export async function obeysSettle(tester: RouteTester): Promise<TrialFinding> {
     { step: 'settle', fault: 'refuse' },
   );
   const { paid } = tester;
-  const seenHow = `settle said success: false: ${description}`;
-  if (!reply.ok || paid === null) return judgeGift(isDelivered, seenHow);
+  const evidence = `settle said success: false: ${description}`;
+  if (!reply.ok || paid === null) return judgeGift(isDelivered, evidence);
   if (isPaidBody(paid, reply.body)) {
-    return judgeGift(true, `${seenHow}, with the body of the resource`);
+    return judgeGift(true, `${evidence}, with the body of the resource`);
   }
   const isPreview = !isDelivered && hasPaidPart(paid, reply.body, version);
-  const held = isPreview ? ', with the resource inside the body of the refusal' : '';
-  return judgeGift(isDelivered || isPreview, `${seenHow}${held}`);
+  const suffix = isPreview ? ', with the resource inside the body of the refusal' : '';
+  return judgeGift(isDelivered || isPreview, `${evidence}${suffix}`);
 }

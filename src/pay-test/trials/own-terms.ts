@@ -12,7 +12,7 @@ const NETWORKS = {
 
 /** T2: the buyer signs for terms of his own, and claims in the payload that they were accepted. */
 export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
-  const seen: string[] = [];
+  const notes: string[] = [];
   let isGift = false;
   let isHandedOn = false;
   for (const [name, terms] of variantsOf(await tester.challenge())) {
@@ -22,9 +22,9 @@ export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
       .some(({ requirements }) => hasTermOf(requirements, terms));
     isGift ||= attempt.isDelivered;
     isHandedOn ||= wasHandedOn;
-    seen.push(`${name}: ${attempt.description}${wasHandedOn ? " with the buyer's terms" : ''}`);
+    notes.push(`${name}: ${attempt.description}${wasHandedOn ? " with the buyer's terms" : ''}`);
   }
-  return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: seen.join('; '), isGift };
+  return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: notes.join('; '), isGift };
 }
 
 function variantsOf({

@@ -66,7 +66,7 @@ export async function keepsToItself(tester: RouteTester): Promise<TrialFinding> 
   const { version } = await tester.challenge();
   if (version === 1) return notRun(ONLY_VERSION_2);
   const { facilitator } = tester;
-  const seen: string[] = [];
+  const notes: string[] = [];
   let isLeaked = false;
   for (const [name, refusing] of ANSWERS) {
     const payment = await tester.pay();
@@ -75,9 +75,9 @@ export async function keepsToItself(tester: RouteTester): Promise<TrialFinding> 
     const attempt = await tester.send(payment);
     const isHere = isPassedOn(attempt.reply, facilitator);
     isLeaked ||= isHere;
-    seen.push(`${name}: ${attempt.description}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
+    notes.push(`${name}: ${attempt.description}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
   }
-  return { status: isLeaked ? 'warn' : 'pass', evidence: seen.join('; ') };
+  return { status: isLeaked ? 'warn' : 'pass', evidence: notes.join('; ') };
 }
 
 /** True for the header, and for its content in another header or in the body. */

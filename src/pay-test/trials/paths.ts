@@ -16,9 +16,9 @@ export async function paths(tester: RouteTester): Promise<TrialFinding> {
   for (const [name, request] of variants) {
     const reply = await tester.ask(request);
     if (!isDelivery(reply)) continue;
-    const seen = `${name} ${request.path ?? ''}: ${describeReply(reply)}`;
+    const reaction = `${name} ${request.path ?? ''}: ${describeReply(reply)}`;
     if (request.method !== 'HEAD') {
-      if (isPaidBody(paid, reply.body)) gifts.push(`${seen} with the body of the resource`);
+      if (isPaidBody(paid, reply.body)) gifts.push(`${reaction} with the body of the resource`);
     } else if (Number(reply.headers['content-length']) === paid.body.length) {
       lengths.push(`HEAD: ${describeReply(reply)} with the length of the paid body`);
     }

@@ -18,13 +18,13 @@ export async function paysAndDelivers(tester: RouteTester): Promise<FirstPayment
   const flags = { isUnasked: isDelivered && !isAsked, hopeless: findHopeless(attempt, isAsked) };
   const { refusedExample } = tester;
   const refused = refusedExample === null ? '' : `; it refuses its own example, ${refusedExample}`;
-  const seen = `a good payment: ${attempt.description}${refused}`;
-  if (!isDelivery(reply)) return { status: 'fail', evidence: seen, ...flags };
+  const evidence = `a good payment: ${attempt.description}${refused}`;
+  if (!isDelivery(reply)) return { status: 'fail', evidence: evidence, ...flags };
   tester.paid = reply;
   const given = tester.ledger.settled(nonce)?.transaction;
   const [status, fault] = judgeReceipt(readReceipt(reply), given);
   const isRefused = status === 'pass' && refusedExample !== null;
-  return { status: isRefused ? 'warn' : status, evidence: `${seen}${fault}`, ...flags };
+  return { status: isRefused ? 'warn' : status, evidence: `${evidence}${fault}`, ...flags };
 }
 
 async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {

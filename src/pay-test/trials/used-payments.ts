@@ -14,13 +14,13 @@ export async function replay(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.pay();
   const { reply: first } = await tester.send(payment);
   const { reply: again } = await tester.send(payment);
-  const asked = tester.ledger.describe(payment.nonce);
-  const seen = `the same header twice: ${describeReply(first)}, then ${describeReply(again)}`;
-  if (!isDelivery(first)) return notRun(`${seen}: nothing to replay`);
-  if (!isDelivery(again)) return judgeGift(false, `${seen}, ${asked}`);
+  const calls = tester.ledger.describe(payment.nonce);
+  const replies = `the same header twice: ${describeReply(first)}, then ${describeReply(again)}`;
+  if (!isDelivery(first)) return notRun(`${replies}: nothing to replay`);
+  if (!isDelivery(again)) return judgeGift(false, `${replies}, ${calls}`);
   const isAgain = isRedelivery(first, again);
   const what = isAgain ? 'a redelivery of the same answer' : 'delivered anew';
-  return judgeGift(!isAgain, `${seen}, ${what}, ${asked}`);
+  return judgeGift(!isAgain, `${replies}, ${what}, ${calls}`);
 }
 
 /** T8: the same header ten times at once. */
@@ -56,14 +56,14 @@ export async function otherResource(
 
 /** T10: payments that are no longer valid, and that are not yet valid. */
 export async function stale(tester: RouteTester): Promise<TrialFinding> {
-  const seen: string[] = [];
+  const notes: string[] = [];
   let isGift = false;
   for (const [name, times] of STALE) {
     const attempt = await tester.attempt(times);
     isGift ||= attempt.isDelivered;
-    seen.push(`${name}: ${attempt.description}`);
+    notes.push(`${name}: ${attempt.description}`);
   }
-  return judgeGift(isGift, seen.join('; '));
+  return judgeGift(isGift, notes.join('; '));
 }
 
 function counted(count: number, one: string, many: string): string {

@@ -71,14 +71,14 @@ export function nodeRequests({
     async request(args) {
       const { method } = args;
       const startMs = performance.now();
-      const told = (isError: boolean) =>
+      const report = (isError: boolean) =>
         onCall?.({ method, ms: performance.now() - startMs, isError });
       try {
         const result = await ask(args);
-        told(false);
+        report(false);
         return result;
       } catch (error) {
-        told(findNodeError(error)?.isRevert !== true);
+        report(findNodeError(error)?.isRevert !== true);
         throw error;
       }
     },
@@ -133,10 +133,10 @@ export async function checkNode(
   { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
 ): Promise<void> {
   const ask = async (method: string, params: readonly string[]) => {
-    const found = await node.request({ method, params }).catch((error: unknown) => {
+    const result = await node.request({ method, params }).catch((error: unknown) => {
       throw new NodeUnreachable(describeNodeError(error));
     });
-    if (typeof found === 'string' && found.startsWith('0x')) return found;
+    if (typeof result === 'string' && result.startsWith('0x')) return result;
     throw new NodeUnreachable(`RPC_URL: ${method}: not a node's answer`);
   };
   const [chainId, code] = await Promise.all([

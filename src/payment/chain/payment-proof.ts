@@ -39,10 +39,10 @@ export async function readReceipt(
   contract: Address,
 ): Promise<ChainReceipt | null> {
   const method = 'eth_getTransactionReceipt';
-  const found = await node.request({ method, params: [hash], contract });
-  if (found === null) return null;
-  if (typeof found !== 'object') throw new NodeError(`${method}: no receipt`);
-  const { status, logs } = found as { status?: unknown; logs: readonly Log[] }; // kept so by `readNodeAnswer`
+  const receipt = await node.request({ method, params: [hash], contract });
+  if (receipt === null) return null;
+  if (typeof receipt !== 'object') throw new NodeError(`${method}: no receipt`);
+  const { status, logs } = receipt as { status?: unknown; logs: readonly Log[] }; // kept so by `readNodeAnswer`
   return { status: status === '0x0' ? 'reverted' : 'success', logs, transactionHash: hash };
 }
 

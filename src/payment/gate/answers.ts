@@ -185,17 +185,17 @@ class MirroredError extends ServiceError {}
 
 /** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
 export function releasedData(reason: string, outcome: PurchaseOutcome): JsonObject {
-  const kept = { reason, isCounted: isPayersDoing(outcome) };
+  const data = { reason, isCounted: isPayersDoing(outcome) };
   const error = outcome.kind === 'refused' ? outcome.error : null;
   if (error instanceof PaymentRefused) {
-    return { ...kept, refused: { code: error.code, message: error.message } };
+    return { ...data, refused: { code: error.code, message: error.message } };
   }
   if (error instanceof ServiceError) {
     const { code, message, retryAfterSec } = error;
     const body = error.body as Readonly<Record<string, JsonValue>>; // answered as JSON, so it is
-    return { ...kept, error: { code, message, retryAfterSec, body } };
+    return { ...data, error: { code, message, retryAfterSec, body } };
   }
-  return kept;
+  return data;
 }
 
 /** True for ends by the payer, which count against key and identifier: neither our faults nor a 504. */

@@ -156,6 +156,6 @@ export class SignatureProofs {
  */
 function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;
-  const held = storedPayment(known);
-  return held.signature === payment.signature && differingField(held, payment) === null;
+  const claim = storedPayment(known);
+  return claim.signature === payment.signature && differingField(claim, payment) === null;
 }

@@ -23,11 +23,11 @@ export function differingField(
   stored: StoredPayment,
   { authorization }: SignedPayment,
 ): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
-  const held = stored.authorization;
-  if (!isSameAddress(held.to, authorization.to)) return 'to';
-  if (held.value !== authorization.value) return 'value';
-  if (held.validAfter !== authorization.validAfter) return 'validAfter';
-  if (held.validBefore !== authorization.validBefore) return 'validBefore';
+  const signed = stored.authorization;
+  if (!isSameAddress(signed.to, authorization.to)) return 'to';
+  if (signed.value !== authorization.value) return 'value';
+  if (signed.validAfter !== authorization.validAfter) return 'validAfter';
+  if (signed.validBefore !== authorization.validBefore) return 'validBefore';
   return null;
 }
 
@@ -60,18 +60,18 @@ export function toIdentifierScope(
 
 /** One authorization buys one request: throws `PaymentConflict`, which names the field and no more. */
 export function refuseConflict(
-  held: { readonly request: string; readonly payment: StoredPayment },
+  claim: { readonly request: string; readonly payment: StoredPayment },
   { request, payment, route }: Purchase,
 ): void {
-  if (held.request !== request) {
-    const isOtherRoute = !held.request.startsWith(`${route.name} `);
+  if (claim.request !== request) {
+    const isOtherRoute = !claim.request.startsWith(`${route.name} `);
     const field = isOtherRoute ? 'route' : 'request';
     throw new PaymentConflict(
       field,
       `This payment was used for another ${field}. Sign a new one for this.`,
     );
   }
-  const field = differingField(held.payment, payment);
+  const field = differingField(claim.payment, payment);
   if (field === null) return;
   throw new PaymentConflict(
     field,

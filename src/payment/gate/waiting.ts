@@ -238,9 +238,9 @@ async function awaitElsewhere(
   }
   const waited = await withDeadline(reconciler.resolve(entry.key, retryWithinMs), call);
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
-  const found = waited.kind === 'done' ? waited.value : entry;
-  if (found === null || toProgress(found.last.state) !== 'in_doubt') return null;
-  return { kind: 'refused', error: doubtOf(found) };
+  const latest = waited.kind === 'done' ? waited.value : entry;
+  if (latest === null || toProgress(latest.last.state) !== 'in_doubt') return null;
+  return { kind: 'refused', error: doubtOf(latest) };
 }
 
 /** Releases the key of a process that is gone, or of a call that lost track of it, before it was sent. */

@@ -72,13 +72,13 @@ export class Reconciler {
       for (;;) {
         const look = this.#look(key, 'waiting');
         look.catch(() => undefined);
-        const found = await Promise.race([look, timeUp]);
-        const isLate = typeof found === 'string';
-        if (!isLate && (found === null || !isInDoubt(found.last.state))) return found;
+        const latest = await Promise.race([look, timeUp]);
+        const isLate = typeof latest === 'string';
+        if (!isLate && (latest === null || !isInDoubt(latest.last.state))) return latest;
         const leftMs = endMs - performance.now();
         if (isLate || leftMs < this.#timing.lookIntervalMs || this.#stopped.signal.aborted) {
           this.watch(key);
-          return isLate ? await this.#options.ledger.entry(key) : found;
+          return isLate ? await this.#options.ledger.entry(key) : latest;
         }
         await this.#pause(this.#timing.lookIntervalMs);
       }

@@ -66,13 +66,13 @@ export class Recovery {
     const isDead = this.#deathRegister();
     const byState: Partial<Record<LedgerState, number>> = {};
     let oldestInDoubtMs: number | null = null;
-    for await (const seen of this.#options.store.ledger.unfinished()) {
-      const { key, last } = seen;
+    for await (const openEntry of this.#options.store.ledger.unfinished()) {
+      const { key, last } = openEntry;
       byState[last.state] = (byState[last.state] ?? 0) + 1;
       if (isInDoubt(last.state)) {
         oldestInDoubtMs = Math.min(
           oldestInDoubtMs ?? Number.POSITIVE_INFINITY,
-          currentClaim(seen).atMs,
+          currentClaim(openEntry).atMs,
         );
       }
       // The SQLite store answers without a turn of the event loop, which other callers need.

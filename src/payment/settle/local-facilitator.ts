@@ -100,8 +100,8 @@ async function supportedKinds(node: NodeRequests, account: SignerAccount, networ
   const unreachable = (cause: unknown) => {
     throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
   };
-  const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
-  if (Number(found) !== parseChainId(network)) return [];
+  const chainId = await node.request({ method: 'eth_chainId' }).catch(unreachable);
+  if (Number(chainId) !== parseChainId(network)) return [];
   await account.open().catch(unreachable);
   return [{ x402Version: 2, scheme: 'exact', network }];
 }

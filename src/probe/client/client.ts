@@ -118,47 +118,47 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   if (options.signal?.aborted) expire();
   options.signal?.addEventListener('abort', expire, { once: true });
 
-  const held = options.texts?.open(() =>
+  const budget = options.texts?.open(() =>
     connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
   );
 
-  async function request(asked: ProbeRequest): Promise<Observation<HttpData>> {
-    const seen = await follow(asked);
-    if (seen.ok) held?.hold(charactersOf(seen.data));
-    return seen;
+  async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
+    const observation = await follow(request);
+    if (observation.ok) budget?.hold(charactersOf(observation.data));
+    return observation;
   }
 
-  async function follow(asked: ProbeRequest): Promise<Observation<HttpData>> {
+  async function follow(request: ProbeRequest): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const ms = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
-    let url = firstUrl(asked);
+    let url = firstUrl(request);
     // The body of a redirect is decoded only if it is the last answer, because decoding costs time.
     let previous: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
       const isHop = previous !== null;
       const { userAgent } = options;
-      const toSend = exchangeRequest(asked, url, { userAgent, limits, isHop });
+      const toSend = exchangeRequest(request, url, { userAgent, limits, isHop });
       const outcome = await send(connections, url, toSend, isHop);
       if (outcome.kind === 'failure') {
         if (previous) return refuseRedirect(await previous(), url.href, outcome.failure);
         return { ok: false, ...outcome.failure, ms: ms() };
       }
       const { answer } = outcome;
-      const context = { ...asked, url, redirects: [...redirects], ms: ms() };
-      const seen = () => observeAnswer(answer, context);
-      const location = locationOf(answer, asked);
-      if (location === null) return await seen();
-      const next = admit(location, url, asked, { policy: options.policy, isHop });
+      const context = { ...request, url, redirects: [...redirects], ms: ms() };
+      const observe = () => observeAnswer(answer, context);
+      const location = locationOf(answer, request);
+      if (location === null) return await observe();
+      const next = admit(location, url, request, { policy: options.policy, isHop });
       if ('detail' in next) {
-        return refuseRedirect(await seen(), location.slice(0, MAX_SHOWN_URL), next);
+        return refuseRedirect(await observe(), location.slice(0, MAX_SHOWN_URL), next);
       }
 
       redirects.push({ url: url.href, status: answer.status, location: next.href });
       const loop = describeLoop(redirects, next, limits.maxRedirects);
       if (loop !== null) return { ok: false, reason: 'redirect-loop', detail: loop, ms: ms() };
-      previous = seen;
+      previous = observe;
       url = next;
     }
   }
@@ -170,7 +170,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     close: () => {
       options.signal?.removeEventListener('abort', expire);
       connections.close({ reason: 'timeout', detail: 'the scan was ended' });
-      held?.release();
+      budget?.release();
     },
   };
 }
@@ -202,27 +202,27 @@ function firstUrl({ origin, path }: ProbeRequest): URL {
 }
 
 function exchangeRequest(
-  asked: ProbeRequest,
+  request: ProbeRequest,
   url: URL,
   { userAgent, limits, isHop }: { userAgent: string; limits: Limits; isHop: boolean },
 ): ExchangeRequest {
-  const body = asked.rpc?.body ?? asked.body ?? null;
+  const body = request.rpc?.body ?? request.body ?? null;
   return {
-    method: asked.method,
+    method: request.method,
     path: `${url.pathname}${url.search}`,
     headers: {
       'user-agent': userAgent,
-      accept: asked.accept ?? DEFAULT_ACCEPT,
+      accept: request.accept ?? DEFAULT_ACCEPT,
       'accept-encoding': 'identity',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
-      ...asked.rpc?.headers,
-      ...asked.headers,
+      ...request.rpc?.headers,
+      ...request.headers,
     },
     body,
-    capBytes: asked.capBytes,
-    timeoutMs: asked.timeoutMs ?? limits.requestTimeoutMs,
+    capBytes: request.capBytes,
+    timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
     // The redirect may lead to another origin, which gets no request.
-    isFirstOfMany: asked.isFirstOfMany === true && !isHop,
+    isFirstOfMany: request.isFirstOfMany === true && !isHop,
   };
 }
 

@@ -139,9 +139,12 @@ export async function observeAnswer(
 
 /** A redirect that was not followed to its end: the redirect itself is the answer. */
 export function refuseRedirect(
-  seen: AnswerObservation<HttpData>,
+  answer: AnswerObservation<HttpData>,
   to: string,
   { reason, detail }: { reason: string; detail: string } | RequestFailure,
 ): Observation<HttpData> {
-  return { ...seen, data: { ...seen.data, refusedRedirect: { to, why: `${reason}: ${detail}` } } };
+  return {
+    ...answer,
+    data: { ...answer.data, refusedRedirect: { to, why: `${reason}: ${detail}` } },
+  };
 }

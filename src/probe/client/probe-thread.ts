@@ -156,9 +156,9 @@ class RunningThread {
     signal?.addEventListener('abort', expire, { once: true });
     return {
       async request(request) {
-        const seen = await ask(() => calls.request(number, request));
+        const answer = await ask(() => calls.request(number, request));
         // The other thread serialized the answer of `request`.
-        return deserializeFrozen(seen, true) as Observation<HttpData>;
+        return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
       check: (origin) => ask(() => calls.check(number, origin)),
       stats: () => stats,

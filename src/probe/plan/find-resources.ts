@@ -46,8 +46,8 @@ export function findResources(seen: FirstWave, kit: Kit): ResourceCandidates {
   const manifest = kit.manifest(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const here = operations.filter(({ elsewhere }) => elsewhere === null);
-  const asked = here.filter(({ paid }) => paid);
-  const paid = asked.filter(({ signIn }) => !signIn);
+  const priced = here.filter(({ paid }) => paid);
+  const paid = priced.filter(({ signIn }) => !signIn);
   const drafts = new Drafts();
 
   for (const operation of paid) {
@@ -67,7 +67,9 @@ export function findResources(seen: FirstWave, kit: Kit): ResourceCandidates {
   const nothingDeclared = drafts.size === 0 && paid.length === 0;
   const candidates: readonly Candidate[] = [
     // A resource that asks for a sign-in sells nothing, unless its answer has a price.
-    ...asked.filter(({ signIn, method }) => signIn && method === 'GET').map(asCandidate('openapi')),
+    ...priced
+      .filter(({ signIn, method }) => signIn && method === 'GET')
+      .map(asCandidate('openapi')),
     ...(answersItself402(seen.root) ? [{ ...AT_ROOT, source: 'root' as const }] : []),
     ...llmsLinks(seen, kit).map((path) => ({
       ...declared.find(path, 'GET'),

@@ -20,13 +20,13 @@ export type Plan = {
 };
 
 export function makePlan(seen: FirstWave, kit: Kit): Plan {
-  const found = findResources(seen, kit);
+  const candidates = findResources(seen, kit);
   return {
-    resources: chooseResources(found.resources),
-    declared: found.resources.filter((resource) => resource.declaredPaid).length,
-    otherMethods: found.otherMethods,
-    looked: found.looked,
-    elsewhere: found.elsewhere,
+    resources: chooseResources(candidates.resources),
+    declared: candidates.resources.filter((resource) => resource.declaredPaid).length,
+    otherMethods: candidates.otherMethods,
+    looked: candidates.looked,
+    elsewhere: candidates.elsewhere,
     links: findLinks(seen, kit),
     icons: findIcons(seen, kit),
   };
@@ -39,17 +39,17 @@ const MAX_PROBED = 6;
  * Greedy cover: at each step the resource that adds most methods and sources not yet covered,
  * declared ones before candidates, document order among equals. Deterministic.
  */
-export function chooseResources(found: readonly PlannedResource[]): readonly PlannedResource[] {
+export function chooseResources(resources: readonly PlannedResource[]): readonly PlannedResource[] {
   const chosen: PlannedResource[] = [];
   const covered = new Set<string>();
-  const left = [...found];
+  const left = [...resources];
   while (chosen.length < MAX_PROBED && left.length > 0) {
     const best = left.reduce((a, b) => (worth(b, covered) > worth(a, covered) ? b : a));
     left.splice(left.indexOf(best), 1);
     chosen.push(best);
     for (const facet of facets(best)) covered.add(facet);
   }
-  return chosen.sort((a, b) => found.indexOf(a) - found.indexOf(b));
+  return chosen.sort((a, b) => resources.indexOf(a) - resources.indexOf(b));
 }
 
 function worth(resource: PlannedResource, covered: ReadonlySet<string>): number {

@@ -117,20 +117,21 @@ function addressesIn(answer: HttpObservation, kit: Kit): readonly string[] {
   if (!answer.ok || answer.data.status !== 200) return [];
   const read = kit.json(answer.data.body);
   if (!read.ok) return [];
-  const found: string[] = [];
-  let seen = 0;
+  const addresses: string[] = [];
+  let visits = 0;
   const walk = (value: JsonValue, depth: number): void => {
-    seen += 1;
-    if (depth > MAX_DEPTH || seen > MAX_VALUES) return;
+    visits += 1;
+    if (depth > MAX_DEPTH || visits > MAX_VALUES) return;
     for (const item of jsonList(value)) walk(item, depth + 1);
     if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(jsonObject(value))) {
-      if (typeof inner === 'string' && /^(?:url|endpoint|resource)$/.test(name)) found.push(inner);
+      if (typeof inner === 'string' && /^(?:url|endpoint|resource)$/.test(name))
+        addresses.push(inner);
       if (typeof inner === 'object' && inner !== null) walk(inner, depth + 1);
     }
   };
   walk(read.value, 0);
-  return found;
+  return addresses;
 }
 
 function llmsAddresses({ llmsTxt, soft404 }: EndpointClues['first'], kit: Kit): readonly string[] {

@@ -26,16 +26,16 @@ const SCHEMA_VERSION = 3;
 export async function prepareDatabase(database: Db, location: string): Promise<void> {
   try {
     const meta = database.collection<{ readonly _id: string; readonly version: number }>('meta');
-    const found = await meta.findOne({ _id: 'schema' });
-    if (found && found.version !== SCHEMA_VERSION) {
-      const message = `the database ${location} has schema ${found.version}, this program knows ${SCHEMA_VERSION}: run the program that made it, or name another database in STORE_URL`;
+    const schema = await meta.findOne({ _id: 'schema' });
+    if (schema && schema.version !== SCHEMA_VERSION) {
+      const message = `the database ${location} has schema ${schema.version}, this program knows ${SCHEMA_VERSION}: run the program that made it, or name another database in STORE_URL`;
       throw new StoreError('incompatible', message);
     }
     for (const [name, indexes] of listIndexes()) {
       // One at a time: FerretDB 1.24 closes the connection over a list of indexes that all exist.
       for (const index of indexes) await database.collection(name).createIndexes([index]);
     }
-    if (found) return;
+    if (schema) return;
     const version = { $set: { version: SCHEMA_VERSION } };
     await upsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
   } catch (cause) {

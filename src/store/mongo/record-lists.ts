@@ -50,8 +50,8 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
      */
     async hostsByRecency(limit) {
       const projection = { scannedAtMs: 1 };
-      const found = await find(await shownRecords(context), { sort: { _id: 1 }, projection });
-      return found
+      const page = await find(await shownRecords(context), { sort: { _id: 1 }, projection });
+      return page
         .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
         .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
         .slice(0, limit)

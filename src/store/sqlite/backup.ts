@@ -77,11 +77,11 @@ function place(
   try {
     rmSync(partial, { force: true });
     write(partial);
-    const found = inspect(partial, name);
+    const contents = inspect(partial, name);
     sync(partial);
     renameSync(partial, path);
     sync(dirname(resolve(path)));
-    return found;
+    return contents;
   } catch (cause) {
     rmSync(partial, { force: true });
     throw sqliteError(cause, path);

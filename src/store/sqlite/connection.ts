@@ -176,10 +176,10 @@ export function lockProcess(file: string, location: string): ProcessLock {
     const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (hosts share a mongodb:// store)`;
     throw new StoreError('locked', message, { cause });
   }
-  const held = lock;
+  const fileLock = lock;
   return {
     release() {
-      if (held.isOpen) held.close();
+      if (fileLock.isOpen) fileLock.close();
     },
   };
 }

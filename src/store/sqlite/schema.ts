@@ -73,10 +73,10 @@ function createTables(): string {
  */
 function addColumns(connection: Connection): void {
   for (const spec of SPECS) {
-    const held = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
-    const isMissing = held.length === 0;
+    const columns = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
+    const isMissing = columns.length === 0;
     for (const column of flatColumns(spec)) {
-      if (isMissing || held.includes(column.name)) continue;
+      if (isMissing || columns.includes(column.name)) continue;
       connection.exec(`ALTER TABLE ${quoted(spec.name)} ADD COLUMN ${columnSql(column)}`);
     }
   }

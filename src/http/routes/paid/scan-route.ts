@@ -139,8 +139,8 @@ export function scanAnswers(
       { withRecording }: ScanInput,
     ) {
       const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
-      const kept = withRecording ? await scanCoordinator.recordingOf(scan) : null;
-      const body = withRecording ? withRecordingMember(report, kept) : report;
+      const recording = withRecording ? await scanCoordinator.recordingOf(scan) : null;
+      const body = withRecording ? withRecordingMember(report, recording) : report;
       return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
     },
 
@@ -152,10 +152,10 @@ export function scanAnswers(
 }
 
 /** `json` is the text of an object with members. */
-function withRecordingMember(json: string, kept: StoredRecording | null): string {
-  const reason = kept === null ? NOT_KEPT : TOO_LARGE;
-  const member = kept?.text
-    ? `"recording":${kept.text}`
+function withRecordingMember(json: string, recording: StoredRecording | null): string {
+  const reason = recording === null ? NOT_KEPT : TOO_LARGE;
+  const member = recording?.text
+    ? `"recording":${recording.text}`
     : `"recording":null,"recordingReason":${JSON.stringify(reason)}`;
   return `${json.slice(0, -1)},${member}}`;
 }

@@ -111,27 +111,27 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
         if (status >= 500) throw error;
         if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
         const { url = '', fragment } = fieldsOf(request.body);
-        const asked = { url, ...(fragment === undefined ? {} : { fragment }) };
-        return send(reply.code(status), asked, { problem: message, search: null });
+        const form = { url, ...(fragment === undefined ? {} : { fragment }) };
+        return send(reply.code(status), form, { problem: message, search: null });
       },
     },
-    async ({ body: asked, ip }, reply) => {
+    async ({ body: form, ip }, reply) => {
       let target: PreflightTarget;
       try {
-        target = readPreflightTarget(asked.url, config.originPolicy);
+        target = readPreflightTarget(form.url, config.originPolicy);
       } catch (error) {
         if (!(error instanceof OriginRefused)) throw error;
-        const problem = problemOf(error, asked.url.trim());
-        return send(reply.code(400), asked, problem);
+        const problem = problemOf(error, form.url.trim());
+        return send(reply.code(400), form, problem);
       }
       const { host } = target.origin;
       const record = await options.store.directory.get(host);
       if (record?.listed === true || offer === undefined) {
         const report = `/o/${host}`;
-        if (asked.fragment === undefined) return reply.redirect(report, 303);
+        if (form.fragment === undefined) return reply.redirect(report, 303);
         return reply.code(204).header('location', report).send();
       }
-      return send(reply, asked, await askSeller(target, ip, options));
+      return send(reply, form, await askSeller(target, ip, options));
     },
   );
 };
