@@ -154,6 +154,8 @@ type Announcement = {
   readonly scanId: string;
   /** True when the host is new to the feed's readers, or they may have dropped it. */
   readonly isListing: boolean;
+  /** True when readers see the change only if the host is new or its grade moved; default false. */
+  readonly isQuiet?: boolean;
 };
 
 /** Finds the last change of the feed; null while it is empty. */
@@ -190,7 +192,7 @@ export async function announce(
 async function appendChange(
   context: StoreContext,
   history: HostHistory,
-  { scanId, isListing }: Announcement,
+  { scanId, isListing, isQuiet = false }: Announcement,
 ): Promise<void> {
   const { changes } = context.tables;
   const attempt = randomUUID();
@@ -203,25 +205,34 @@ async function appendChange(
     // the number after the tail then proves that nothing was announced in between.
     await history.catchUp();
     const { host, grade, score, checksVersion } = requireNewest(history);
-    const hasMoved = lastTold !== null && lastTold.grade !== grade;
     const row: Row<'changes'> = {
       n: (tail?.n ?? 0) + 1,
       attempt,
       scanId,
-      changeType: hasMoved ? 'grade_changed' : lastTold === null ? 'new' : 'rescanned',
+      ...moveSince(lastTold, grade),
       changedAtMs: Math.max(context.now(), (tail?.changedAtMs ?? 0) + 1),
       host,
       grade,
       score,
       checksVersion,
-      previousGrade: hasMoved ? lastTold.grade : null,
-      previousScore: hasMoved ? lastTold.score : null,
-      hidden: !history.reached || !state.listed,
+      hidden: !history.reached || !state.listed || (isQuiet && lastTold?.grade === grade),
     };
     if ((await changes.decide(row)) === 'won') return;
     if (await changes.first({ scanId })) return;
     await jitter();
   }
+}
+
+/** @param last the feed's last entry of the host; null if the host is new to it */
+function moveSince(last: Row<'changes'> | null, grade: Grade) {
+  const none = { previousGrade: null, previousScore: null };
+  if (last === null) return { changeType: 'new', ...none } as const;
+  if (last.grade === grade) return { changeType: 'rescanned', ...none } as const;
+  return {
+    changeType: 'grade_changed',
+    previousGrade: last.grade,
+    previousScore: last.score,
+  } as const;
 }
 
 export function requireNewest({ newest }: HostHistory): PublishedScan {

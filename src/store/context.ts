@@ -1,4 +1,5 @@
 import type PQueue from 'p-queue';
+import type { PayableFilter } from '../model/availability.ts';
 import type { Grade } from '../model/report.ts';
 import type { Owner } from './payment-tables.ts';
 import type { Tables } from './tables.ts';
@@ -12,6 +13,8 @@ export type DirectoryQuery = {
   /** Literal substring of the host; case is ignored, no character is special. Empty: no filter. */
   readonly q?: string | undefined;
   readonly grade?: Grade | undefined;
+  /** Only hosts that the census found payable. */
+  readonly payable?: PayableFilter | undefined;
   /** Lower bound of the scan's time. */
   readonly sinceMs?: number | undefined;
   /** From 0. */

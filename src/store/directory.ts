@@ -1,5 +1,7 @@
+import type { Availability } from '../model/availability.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
+import { toAvailability } from './census.ts';
 import { lastChange } from './changes.ts';
 import type { DirectoryQuery, StoreContext } from './context.ts';
 import { findOwners, lastOwnerNumber, verifiedUntilMs } from './owners.ts';
@@ -18,6 +20,8 @@ export type DirectoryRecord = PublishedScan & {
   readonly verifiedUntilMs: number | null;
   /** False: opted out; must not appear on any listing surface. */
   readonly listed: boolean;
+  /** What the census says of the host; null if it never looked at it. */
+  readonly availability: Availability | null;
   /** True: branding must not be shown. */
   readonly enrichmentSuppressed: boolean;
 };
@@ -109,10 +113,12 @@ async function withOwners(
   records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
-  const stateOf = await findOwners(
-    context,
-    records.map((record) => record.host),
-  );
+  const hosts = records.map((record) => record.host);
+  const [stateOf, census] = await Promise.all([
+    findOwners(context, hosts),
+    context.tables.census.all({ host: { in: hosts } }),
+  ]);
+  const byHost = new Map(census.map((row) => [row.host, row]));
   return records.map(({ host, scan, firstSeenAtMs, scanCount }) => {
     const { listed: isListed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
     const untilMs = verifiedUntilMs(confirmedAtMs, nowMs);
@@ -124,6 +130,7 @@ async function withOwners(
       verifiedUntilMs: untilMs,
       listed: isListed,
       enrichmentSuppressed,
+      availability: toAvailability(byHost.get(host) ?? null, nowMs),
     };
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { payableTimes } from './census.ts';
 import { announce, HostHistory, requireNewest } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
@@ -27,7 +28,8 @@ export async function publishOn(
   const before = history.seq;
   await insertHistory(context, history, scan);
   await projectRecord(context, history);
-  await announce(context, history, { scanId, isListing: false });
+  const isQuiet = scan.paidBy === 'census';
+  await announce(context, history, { scanId, isListing: false, isQuiet });
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
@@ -77,7 +79,8 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
       reached,
       scan: publishedScanToJson(newest),
     };
-    const isNew = await tables.records.insert({ host, ...members });
+    const times = payableTimes(await tables.census.get(host));
+    const isNew = await tables.records.insert({ host, ...members, ...times });
     if (!isNew) await tables.records.set({ host }, members);
   } while (await history.catchUp());
 }

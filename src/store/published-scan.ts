@@ -1,3 +1,4 @@
+import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { Branding, Grade, Signals, SubScores } from '../model/report.ts';
@@ -29,6 +30,8 @@ export type PublishedScan = {
   readonly signals: Signals;
   /** False when no request to the origin was answered. A host is listed after its first scan that reached it. */
   readonly reached?: boolean | undefined;
+  /** Absent: a payer. */
+  readonly paidBy?: PaidBy | undefined;
   /** Kept in the history only; absent in scans that an older release published. */
   readonly payableBy?: PayableState | undefined;
 };
@@ -55,6 +58,7 @@ export function publishedScanToJson(scan: PublishedScan): string {
       branding: { displayName, description, category, iconUrl, ogImageUrl },
       signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
       ...(scan.reached === false ? { reached: false } : {}),
+      ...(scan.paidBy === 'census' ? { paidBy: 'census' } : {}),
     },
     `the published scan of ${host}`,
   );

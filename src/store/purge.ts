@@ -1,3 +1,4 @@
+import { foldCensusDays } from './census.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
@@ -49,6 +50,7 @@ export async function purgeOn(
     await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }),
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }),
     await foldDays(context, nowMs),
+    await foldCensusDays(context, nowMs),
     (await purgeSharing?.(nowMs)) ?? 0,
   ];
   const other = removed.reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { answersOn } from './answers.ts';
+import { censusOn } from './census.ts';
 import { changesOn } from './changes.ts';
 import type { EngineContext } from './context.ts';
 import { directoryOn, exportsOn, historyOn } from './directory.ts';
@@ -151,6 +152,7 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
     watches: watchesOn(context),
+    census: censusOn(context),
     signingKeys: signingKeysOn(context),
 
     /** Database time, ms since the epoch, without a round trip. */

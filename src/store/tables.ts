@@ -1,3 +1,4 @@
+import type { DayWord } from '../model/availability.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { PAYMENT_TABLES } from './payment-tables.ts';
@@ -84,6 +85,9 @@ export const TABLES = {
       /** True when some scan had an answer of the origin. */
       reached: boolean,
       scan: text,
+      /** The census has found the host payable, until then; null if it has not. */
+      payableUntilMs: orNull(integer),
+      payableWeekUntilMs: orNull(integer),
     },
     key: ['host'],
     // The change is inserted next, durably.
@@ -103,7 +107,7 @@ export const TABLES = {
       checksVersion: text,
       previousGrade: orNull(textOf<Grade>()),
       previousScore: orNull(integer),
-      /** True when the host was not listed at the time; readers never see the change. */
+      /** True when the host was not listed at the time, or a rescan moved nothing; readers never see the change. */
       hidden: boolean,
     },
     key: ['n'],
@@ -158,6 +162,63 @@ export const TABLES = {
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
+  }),
+  /** The origins of the census. Imports write what indexes list; whoever holds the lease of a look writes the rest. */
+  census: table({
+    name: 'census',
+    columns: {
+      host: text,
+      /** `https://api.example.com` */
+      originUrl: text,
+      /** Registrable domain of the host. */
+      domain: text,
+      /** JSON of `CensusListing`. */
+      listing: text,
+      /** UTC days since the epoch of the first and the last import that had the origin. */
+      firstDay: integer,
+      lastDay: integer,
+      /** False: it is not asked, and only its days pass. */
+      isChosen: boolean,
+      /** Time of the next look. */
+      lookAtMs: integer,
+      /** The day of the last look that has begun. */
+      begunDay: orNull(integer),
+      /** A look of `begunDay` met no answer, and its word waits until our own outage is ruled out. */
+      isSilent: boolean,
+      /** The day of the last full scan that was published. */
+      scannedDay: orNull(integer),
+      /** JSON: the paths that robots.txt was read for, and whether it allows them. */
+      robots: text,
+      /** The seller asked to be left alone until then. */
+      restUntilMs: orNull(integer),
+      word: orNull(textOf<DayWord>()),
+      wordAtMs: orNull(integer),
+      /** A letter for each of 30 days, newest last, and the day of the last letter. */
+      letters: text,
+      letterDay: integer,
+    },
+    key: ['host'],
+    indexes: [['lookAtMs']],
+  }),
+  /** The word of a host and day is one insert. */
+  censusWords: table({
+    name: 'census_words',
+    columns: { host: text, day: integer, attempt: text, word: textOf<DayWord>(), atMs: integer },
+    key: ['host', 'day'],
+    indexes: [['day']],
+  }),
+  /** How many hosts had each word on a day that is over. */
+  censusSums: table({
+    name: 'census_sums',
+    columns: { day: integer, attempt: text, sums: text },
+    key: ['day'],
+  }),
+  /** Imports that have ended. */
+  censusImports: table({
+    name: 'census_imports',
+    columns: { source: text, day: integer, attempt: text, isComplete: boolean, endedAtMs: integer },
+    key: ['source', 'day'],
+    indexes: [['day']],
   }),
   /** Rows of `StoredSigningKey`. */
   signingKeys: table({

@@ -19,6 +19,8 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       firstSeenAtMs: scannedAtMs,
       scanCount: 1,
       reached: true,
+      payableUntilMs: null,
+      payableWeekUntilMs: null,
       scan: publishedScanToJson(scan),
     },
     history: {

@@ -51,7 +51,7 @@ describe('directory queries over 2,000 hosts', () => {
 
   it.each(queries)('count and walk %j only in an index, and sort nothing', (query) => {
     const asked = { ...QUERY, ...query, q: '' };
-    const selection = toSelection(asked);
+    const selection = toSelection(asked, 0);
     const walk = /USING COVERING INDEX/;
     expect(plan(countStatement(selection), selection.values)).toMatch(walk);
     const page = plan(pageStatement(inOrder(selection, asked), asked.sort), [

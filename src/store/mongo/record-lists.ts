@@ -11,6 +11,8 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
 };
 
+const PAYABLE_MEMBERS = { today: 'payableUntilMs', week: 'payableWeekUntilMs' } as const;
+
 type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
 
 export function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLists {
@@ -27,7 +29,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
         shownRecords(context),
         query.verified ? verifiedHosts(context) : null,
       ]);
-      const filter = { $and: [shown, ...conditionsOf(query, verified)] };
+      const filter = { $and: [shown, ...conditionsOf(query, verified, context.now())] };
       const matches = await count(filter);
       const { sort, page, pageSize } = query;
       const skip = page * pageSize;
@@ -68,14 +70,16 @@ async function shownRecords(context: ListsContext): Promise<Filter<StoredDocumen
 
 /** `verified`: the only hosts that are wanted, if not all. */
 function conditionsOf(
-  { category, q, grade, sinceMs }: ListQuery,
+  { category, q, grade, sinceMs, payable }: ListQuery,
   verified: readonly string[] | null,
+  nowMs: number,
 ): readonly Filter<StoredDocument>[] {
   return [
     ...(verified === null ? [] : [{ _id: { $in: [...verified] } }]),
     ...(category === undefined ? [] : [{ category }]),
     ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
     ...(grade === undefined ? [] : [{ grade }]),
+    ...(payable === undefined ? [] : [{ [PAYABLE_MEMBERS[payable]]: { $gt: nowMs } }]),
     ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
   ];
 }

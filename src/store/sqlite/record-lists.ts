@@ -12,6 +12,8 @@ const ORDERS = {
   grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
 } as const;
 
+const PAYABLE_COLUMNS = { today: 'payableUntilMs', week: 'payableWeekUntilMs' } as const;
+
 const AMONG = 'r.rowid IN (SELECT value FROM json_each(?))';
 
 /** Condition: row `o` is the last of its host. */
@@ -40,7 +42,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const hidden = hiddenRecords(connection);
       const { sort, pageSize: limit } = query;
       const page = { sort, limit, offset: query.page * limit };
-      const all = toSelection(query);
+      const all = toSelection(query, now());
       const selection = query.verified ? verifiedAmong(all, now()) : all;
       if (selection.isNarrow || query.q !== '') {
         const few = fewMatches(connection, selection, page, hidden);
@@ -69,7 +71,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
 
     async hostsByRecency(limit) {
       const page = { sort: 'recent', limit, offset: 0 } as const;
-      return pageOf(connection, toSelection({}), page, hiddenRecords(connection));
+      return pageOf(connection, toSelection({}, now()), page, hiddenRecords(connection));
     },
   };
 }
@@ -91,12 +93,16 @@ function countRecords(connection: Connection, selection: Selection, hidden: stri
   return Number(all) - Number(taken);
 }
 
-export function toSelection({ category, q, grade, sinceMs }: Partial<ListQuery>): Selection {
+export function toSelection(
+  { category, q, grade, sinceMs, payable }: Partial<ListQuery>,
+  nowMs: number,
+): Selection {
   const wanted = [
     { condition: 'r.category = ?', value: category },
     { condition: 'instr(r.host, ?) > 0', value: q || undefined },
     { condition: 'r.grade = ?', value: grade },
     { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
+    ...(payable ? [{ condition: `r."${PAYABLE_COLUMNS[payable]}" > ?`, value: nowMs }] : []),
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
   return {

@@ -16,6 +16,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect(await again.directory.get(scan.host)).toEqual({
         ...scan,
         firstSeenAtMs: scan.scannedAtMs,
+        availability: null,
         scanCount: 1,
         verified: false,
         verifiedUntilMs: null,

@@ -1,0 +1,36 @@
+/** What the census says of a host day by day: whether somebody can pay it. */
+
+export const DAY_WORDS = ['payable', 'not_payable', 'down', 'not_checked'] as const;
+/** The one word of a host and UTC day. */
+export type DayWord = (typeof DAY_WORDS)[number];
+
+/** `not_checked` shares its letter with days that have no word. */
+export const DAY_LETTERS: Readonly<Record<DayWord, string>> = {
+  payable: 'p',
+  not_payable: 'n',
+  down: 'd',
+  not_checked: '-',
+};
+
+/** Days that a record shows. */
+export const SHOWN_DAYS = 30;
+
+export type Availability = {
+  /** The newest word of the last 36 hours; null if there is none. */
+  readonly today: DayWord | null;
+  readonly payableDays: number;
+  /** Days with a word other than `not_checked`. */
+  readonly checkedDays: number;
+  /** 30 letters, newest last: `p` payable, `n` not payable, `d` down, `-` not checked or not yet. */
+  readonly days: string;
+};
+
+/** Whose scan was published: one that was paid for, or the operator's census. */
+export type PaidBy = 'payer' | 'census';
+
+/**
+ * `today`: the newest word of the last 36 hours is `payable`. `week`: at least 3 of the last 7 days were checked, and at
+ * least 6 in 7 of those were payable.
+ */
+export const PAYABLE_FILTERS = ['today', 'week'] as const;
+export type PayableFilter = (typeof PAYABLE_FILTERS)[number];

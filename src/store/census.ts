@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
+import type { JsonObject } from '../model/json.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
+import { findOwners } from './owners.ts';
+import { ORIGINS_OF_BLOCK, utcDay } from './statistics.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
+import type { Row } from './tables.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A word counts as today's for this long. */
+const TODAY_MS = 36 * HOUR_MS;
+const WEEK_DAYS = 7;
+const CHECKED_OF_WEEK = 3;
+const NO_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
+
+/** What indexes list of an origin, and what robots.txt says of it, are JSON of the census's own. */
+export type CensusOrigin = Omit<Row<'census'>, 'listing' | 'robots'> & {
+  readonly listing: JsonObject;
+  readonly robots: JsonObject;
+};
+
+/** What an import knows of an origin. */
+export type ImportedOrigin = Pick<
+  CensusOrigin,
+  'host' | 'originUrl' | 'domain' | 'listing' | 'firstDay' | 'lastDay' | 'isChosen' | 'lookAtMs'
+>;
+
+/** What the holder of a look's lease may change. */
+export type CensusChange = Partial<
+  Pick<
+    CensusOrigin,
+    | ('listing' | 'robots' | 'lookAtMs' | 'begunDay' | 'isSilent' | 'scannedDay' | 'restUntilMs')
+    | 'isChosen'
+  >
+>;
+
+export type CensusDue = {
+  readonly upToMs: number;
+  readonly limit: number;
+  /** Hosts that are left out. */
+  readonly except: readonly string[];
+};
+
+/** The origins of the census and their words. A host's row is changed under the lease of its look. */
+export function censusOn(context: StoreContext) {
+  const { tables, now } = context;
+  const { census, censusWords, censusImports } = tables;
+  return {
+    async get(host: string): Promise<CensusOrigin | null> {
+      const row = await census.get(host);
+      return row && toOrigin(row);
+    },
+
+    /** Every origin, some at a time. */
+    async *all(): AsyncGenerator<readonly CensusOrigin[]> {
+      for await (const rows of census.batches({})) yield rows.map(toOrigin);
+    },
+
+    /** Hosts whose look is due, earliest first. */
+    async due({ upToMs, limit, except }: CensusDue): Promise<readonly string[]> {
+      const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
+      const rows = await census.all(due, { order: [['lookAtMs', 'asc']], limit });
+      return rows.map(({ host }) => host);
+    },
+
+    /** Time of the earliest look; null without origins. */
+    async firstDueMs(): Promise<number | null> {
+      return (await census.first({}, { order: [['lookAtMs', 'asc']] }))?.lookAtMs ?? null;
+    },
+
+    /** Stores what an import knows; the next look of a known origin stays planned as it is. */
+    async list({ host, listing, ...imported }: ImportedOrigin): Promise<void> {
+      const text = toStoredJson(listing, `the listing of ${host}`);
+      const isNew = await census.insert({ ...imported, ...NEVER_LOOKED_AT, host, listing: text });
+      if (isNew) return;
+      const { lastDay, isChosen } = imported;
+      await census.set({ host }, { listing: text, lastDay, isChosen });
+    },
+
+    async change(host: string, { listing, robots, ...change }: CensusChange): Promise<void> {
+      const texts = {
+        ...(listing && { listing: toStoredJson(listing, `the listing of ${host}`) }),
+        ...(robots && { robots: toStoredJson(robots, `the robots.txt of ${host}`) }),
+      };
+      await census.set({ host }, { ...change, ...texts });
+    },
+
+    /** Removes an origin and its words. */
+    async remove(host: string): Promise<void> {
+      await censusWords.remove({ host });
+      await census.remove({ host });
+    },
+
+    async word(host: string, day: number): Promise<DayWord | null> {
+      return (await censusWords.get(host, day))?.word ?? null;
+    },
+
+    /** Inserts the word of a host and day; false if the day has one. */
+    async say(host: string, day: number, word: DayWord): Promise<boolean> {
+      const row = { host, day, attempt: randomUUID(), word, atMs: now() };
+      return (await censusWords.decide(row)) === 'won';
+    },
+
+    /** Sums up the days of a host in its row and its record, and deletes words that are older. */
+    fold: (host: string): Promise<void> => foldWords(context, host),
+
+    /** How many hosts had each word on the newest day that is over and has enough origins; null before the first. */
+    wordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
+
+    /** The day of the last import of a source that has ended; null before the first. */
+    async lastImport(source: string): Promise<Row<'censusImports'> | null> {
+      return censusImports.first({ source }, { order: [['day', 'desc']] });
+    },
+
+    async endImport(source: string, day: number, isComplete: boolean): Promise<void> {
+      const attempt = randomUUID();
+      await censusImports.decide({ source, day, attempt, isComplete, endedAtMs: now() });
+    },
+  };
+}
+
+const NEVER_LOOKED_AT = {
+  begunDay: null,
+  isSilent: false,
+  scannedDay: null,
+  robots: '{}',
+  restUntilMs: null,
+  word: null,
+  wordAtMs: null,
+  letters: NO_LETTERS,
+  letterDay: 0,
+};
+
+function toOrigin({ listing, robots, ...row }: Row<'census'>): CensusOrigin {
+  return { ...row, listing: objectFromStoredJson(listing), robots: objectFromStoredJson(robots) };
+}
+
+async function foldWords({ tables, now }: StoreContext, host: string): Promise<void> {
+  const { census, censusWords, records } = tables;
+  const today = utcDay(now());
+  const order = [['day', 'asc']] as const;
+  const words = await censusWords.all({ host, day: { after: today - SHOWN_DAYS } }, { order });
+  const letters = Array.from(NO_LETTERS);
+  for (const { day, word } of words) letters[SHOWN_DAYS - 1 - (today - day)] = DAY_LETTERS[word];
+  const newest = words.at(-1);
+  const folded = {
+    ...(newest ? { word: newest.word, wordAtMs: newest.atMs } : {}),
+    letters: letters.join(''),
+    letterDay: today,
+  };
+  await census.set({ host }, folded);
+  const row = await census.get(host);
+  if (row) await records.set({ host }, payableTimes(row));
+  await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
+}
+
+/** The members of a record by which lists select payable hosts. */
+export function payableTimes(row: Row<'census'> | null) {
+  if (row === null) return { payableUntilMs: null, payableWeekUntilMs: null };
+  const { word, wordAtMs, letters, letterDay } = row;
+  const isPayable = word === 'payable' && wordAtMs !== null;
+  // Without further words the week holds for some days, each of which loses its oldest letter.
+  let days = 0;
+  while (days < WEEK_DAYS && isPayableWeek(shifted(letters, days))) days += 1;
+  return {
+    payableUntilMs: isPayable ? wordAtMs + TODAY_MS : null,
+    payableWeekUntilMs: days === 0 ? null : (letterDay + days) * DAY_MS,
+  };
+}
+
+function isPayableWeek(letters: string): boolean {
+  const week = letters.slice(-WEEK_DAYS);
+  const payable = countLetters(week, 'payable');
+  const checked = countChecked(week);
+  return checked >= CHECKED_OF_WEEK && payable * WEEK_DAYS >= checked * (WEEK_DAYS - 1);
+}
+
+/** The letters as they are `days` days later. */
+function shifted(letters: string, days: number): string {
+  return (letters + NO_LETTERS.slice(0, Math.min(days, SHOWN_DAYS))).slice(-SHOWN_DAYS);
+}
+
+function countLetters(letters: string, word: DayWord): number {
+  return letters.split(DAY_LETTERS[word]).length - 1;
+}
+
+function countChecked(letters: string): number {
+  return letters.length - countLetters(letters, 'not_checked');
+}
+
+/** Null for a host that was never looked at. */
+export function toAvailability(row: Row<'census'> | null, nowMs: number): Availability | null {
+  if (row === null || row.word === null || row.wordAtMs === null) return null;
+  const days = shifted(row.letters, Math.max(0, utcDay(nowMs) - row.letterDay));
+  return {
+    today: nowMs - row.wordAtMs <= TODAY_MS ? row.word : null,
+    payableDays: countLetters(days, 'payable'),
+    checkedDays: countChecked(days),
+    days,
+  };
+}
+
+/** Number of hosts with each word on one day. */
+export type WordCounts = Readonly<Record<DayWord, number>>;
+
+async function countsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
+  const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
+  const counts = sums.map(({ sums: text }) => toCounts(text));
+  return counts.find((one) => total(one) >= ORIGINS_OF_BLOCK) ?? null;
+}
+
+function toCounts(text: string): WordCounts {
+  const { payable, not_payable, down, not_checked } = objectFromStoredJson(text);
+  return {
+    payable: Number(payable),
+    not_payable: Number(not_payable),
+    down: Number(down),
+    not_checked: Number(not_checked),
+  };
+}
+
+function total({ payable, not_payable, down, not_checked }: WordCounts): number {
+  return payable + not_payable + down + not_checked;
+}
+
+/**
+ * Counts the words of each day that is over, once, without hosts that are opted out by then; removes old sums and
+ * imports. Returns the number of removed rows.
+ */
+export async function foldCensusDays(context: StoreContext, nowMs: number): Promise<number> {
+  const { censusWords, censusSums, censusImports } = context.tables;
+  const last = await censusSums.first({}, { order: [['day', 'desc']] });
+  const oldest = await censusWords.first({}, { order: [['day', 'asc']] });
+  const endDay = utcDay(nowMs - RETENTION_MS.closedDay);
+  for (let day = Math.max((last?.day ?? 0) + 1, oldest?.day ?? endDay); day < endDay; day += 1) {
+    const counts = await countWords(context, day);
+    if (total(counts) === 0) continue;
+    const sums = toStoredJson({ ...counts }, 'the words of a day');
+    await censusSums.decide({ day, attempt: randomUUID(), sums });
+  }
+  const old = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
+  return (await censusSums.removeInBatches(old)) + (await censusImports.removeInBatches(old));
+}
+
+async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
+  const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
+  for await (const rows of context.tables.censusWords.batches({ day })) {
+    const stateOf = await findOwners(
+      context,
+      rows.map(({ host }) => host),
+    );
+    for (const { host, word } of rows) if (stateOf(host).listed) counts[word] += 1;
+  }
+  return counts;
+}
