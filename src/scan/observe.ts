@@ -7,19 +7,20 @@ import type {
   ResourceSet,
 } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
-import type { ProbeClient } from '../probe/client/client.ts';
-import { RequestCache } from '../probe/client/request-cache.ts';
+import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
 import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, followLinks, settleIcons } from '../probe/second-wave.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
-import { describeChallenges, NO_CHALLENGES, planFrom } from './readers.ts';
+import { describeChallenges, NO_CHALLENGES, type Planned, planFrom } from './readers.ts';
 
 export type ScanStage = 'documents' | 'resources' | 'details';
 
-export type ObserveOptions = {
-  readonly client: Pick<ProbeClient, 'request'>;
+/** A scan that gathers. */
+export type Gathering = {
+  readonly origin: Origin;
+  readonly cache: RequestCache;
   readonly standing: Standing;
   readonly probing: ProbingOptions;
   readonly userAgent: string;
@@ -31,23 +32,42 @@ export type ObserveOptions = {
   readonly mcp?: McpOptions | undefined;
 };
 
-/** Gathers everything in waves of requests, each planned from the previous answers. Judging comes later. */
-export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
-  const { client, standing, probing, userAgent, work, oracle, onStage, mcp } = options;
-  const cache = new RequestCache(client, origin);
+/** The answers at fixed paths, and those of the indexes about the origin. */
+type Documents = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
+
+/** The first wave. */
+export async function gatherDocuments(scan: Gathering): Promise<Documents> {
+  const { origin, cache, standing, oracle, onStage } = scan;
   // The thread loads while the first documents are requested, and ends when nothing is sold.
   oracle?.start();
   onStage?.('documents');
-  const [fixed, { x402scan, listing }] = await Promise.all([
-    askFixedPaths(cache),
-    standing.origin(origin),
-  ]);
-  const first = { origin: factsOf(origin), ...fixed, x402scan };
-  const isReachable = Object.values(fixed).some((seen) => 'ok' in seen && seen.ok);
-  const { plan, planFailure } = await planFrom(first, isReachable, work);
-  const tools =
-    mcp !== undefined && isReachable ? await observeTools(origin, first, mcp, cache, work) : null;
+  const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
+  return { origin: factsOf(origin), ...fixed, ...indexes };
+}
 
+type PlannedRequests = Planned & { readonly tools: ToolObservations | null };
+
+/** Derives the further requests from the documents; with `mcp`, calls the tools of an endpoint too. */
+export async function planRequests(
+  documents: Documents,
+  scan: Gathering,
+): Promise<PlannedRequests> {
+  const { origin, cache, work, mcp } = scan;
+  const isReachable = Object.values(documents).some((seen) => 'ok' in seen && seen.ok);
+  const planned = await planFrom(documents, isReachable, work);
+  if (mcp === undefined || !isReachable) return { ...planned, tools: null };
+  const { ToolObserver } = await import('./observe-tools.ts');
+  const tools = await new ToolObserver(origin, cache, work).observe(documents, mcp);
+  return { ...planned, tools };
+}
+
+/** The second wave, and what third parties and the official clients say of its challenges. */
+export async function gatherPlanned(
+  documents: Documents,
+  { plan, planFailure, tools }: PlannedRequests,
+  scan: Gathering,
+): Promise<Observations> {
+  const { cache, probing, userAgent, onStage, mcp } = scan;
   onStage?.('resources');
   // Resources come before links, so that a spent budget cuts links first.
   const [probed, icons, browser, links] = await Promise.all([
@@ -63,38 +83,24 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
     probeFurther(cache, probed, probing),
     settleIcons(cache, plan.icons, icons),
     // Most challenges are known by now, so others are asked about them during the remaining requests.
-    askAboutChallenges(origin, early, options),
+    askAboutChallenges(early, scan),
   ]);
   const resources = all === probed ? early : withTools(toResourceSet(plan, all), tools);
   const { payability, ...standings } = earlyAnswers;
   return {
-    origin: first.origin,
+    ...documents,
     probing: mcp === undefined ? probing : { ...probing, mcp: true },
-    ...fixed,
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
     links,
     icons: settledIcons,
     ...(browser === null ? {} : { browser }),
-    payability: resources === early ? payability : await runClients(resources, options),
-    x402scan,
-    listing,
+    payability: resources === early ? payability : await runClients(resources, scan),
     ...standings,
   };
 }
 
 function factsOf({ url, scheme, hostname, port, host }: Origin): OriginFacts {
   return { url, scheme, hostname, port, host };
-}
-
-async function observeTools(
-  origin: Origin,
-  first: FixedPaths & Pick<Observations, 'origin'>,
-  mcp: McpOptions,
-  cache: RequestCache,
-  work: ScanWork,
-): Promise<ToolObservations> {
-  const { ToolObserver } = await import('./observe-tools.ts');
-  return new ToolObserver(origin, cache, work).observe(first, mcp);
 }
 
 /** Adds tools to the resources and removes their endpoint, which documents may list. */
@@ -120,9 +126,8 @@ function withTools(resources: ResourceSet, tools: ToolObservations | null): Reso
 
 /** Asks third parties about recipients and offers, and runs the official clients. */
 async function askAboutChallenges(
-  origin: Origin,
   resources: ResourceSet,
-  { standing, oracle, work }: ObserveOptions,
+  { origin, standing, oracle, work }: Gathering,
 ): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain' | 'payability'>> {
   const { isOff = false, onChain } = standing;
   const isAsked = oracle !== undefined || onChain !== undefined || !isOff;
@@ -146,7 +151,7 @@ async function askAboutChallenges(
 /** Returns the official clients' verdicts; null when none is run. */
 async function runClients(
   resources: ResourceSet,
-  { oracle, work }: ObserveOptions,
+  { oracle, work }: Gathering,
 ): Promise<Observations['payability']> {
   if (oracle === undefined) return null;
   return oracle.tryChallenges((await describeChallenges(resources, work)).listed, work.signal);

@@ -47,7 +47,7 @@ const EMPTY_PLAN: Plan = {
 /** The plan for an origin that did not answer: no icon either. */
 const SILENT_PLAN: Plan = { ...EMPTY_PLAN, icons: { ...EMPTY_PLAN.icons, paths: [] } };
 
-type Planned = { readonly plan: Plan; readonly planFailure?: string };
+export type Planned = { readonly plan: Plan; readonly planFailure?: string };
 
 /** An unreachable origin has no plan, and an unreadable one has an empty plan. */
 export async function planFrom(

@@ -12,10 +12,11 @@ import type { Failed } from '../model/observation.ts';
 import type { ScanOutcome, ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
+import { RequestCache } from '../probe/client/request-cache.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
-import { observe, type ScanStage } from './observe.ts';
+import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
 import type { McpOptions } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
 import { type OriginScanOptions, type Scanner, ScannerFailure } from './scanner.ts';
@@ -79,64 +80,66 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
-/** Gathers and plans in `observe`, which runs the clients too; then judges and scores in `gradeObservations`. */
+/** The pipeline: gathers what the site says, plans the requests for what it sells, gathers those, judges and scores. */
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
   { signal, hasRecord = false }: OriginScanOptions,
 ): Promise<ScanOutcome> {
-  const { catalog, pool } = options;
-  const scannedAt = new Date().toISOString();
-  const time = startDeadlines(options, signal);
-  // The threads load while the first documents are requested.
-  pool.start();
-  const opened = await openClient(options, time.gathering);
-  const account = pool.openScan();
+  const opened = await openScan(options, signal);
   try {
-    const client = await clientFor(origin, opened, hasRecord);
-    const work = { pool, account, signal, deadline: time.planning };
-    const observations = await observe(origin, {
-      ...options,
-      client,
-      work,
-      probing: catalog.probing,
-    });
-    const gatherMs = time.sinceStartMs();
-    signal?.throwIfAborted();
-    const limits = { account, signal, deadline: time.startJudging() };
-    const graded = await gradeObservations(observations, scannedAt, options, limits);
-    refuseUnserved(account);
-    return { ...graded, timing: toTiming(gatherMs, time.sinceStartMs(), opened), observations };
+    const client = await clientFor(origin, opened.client, hasRecord);
+    const scan = { ...options, ...opened, origin, cache: new RequestCache(client, origin) };
+    const documents = await gatherDocuments(scan);
+    const planned = await planRequests(documents, scan);
+    const observations = await gatherPlanned(documents, planned, scan);
+    const limits = opened.startJudging();
+    const graded = await gradeObservations(observations, opened.scannedAt, options, limits);
+    refuseUnserved(limits.account);
+    return { ...graded, timing: opened.timing(), observations };
   } catch (error) {
     throw signal?.aborted ? error : toFailure(error);
   } finally {
-    time.clear();
     await opened.close();
   }
 }
 
-/** The deadlines of a scan that starts now. */
-function startDeadlines(
-  { gatherDeadlineMs = GATHER_DEADLINE_MS }: ScannerOptions,
-  signal: AbortSignal | undefined,
-) {
+/** Opens the client and the budgets of a scan, and starts its deadlines. */
+async function openScan(options: ScannerOptions, signal: AbortSignal | undefined) {
+  const { catalog, pool, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
+  const scannedAt = new Date().toISOString();
   const began = performance.now();
   const sinceStartMs = () => performance.now() - began;
   const gathering = deadlineAfter(gatherDeadlineMs);
   const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
   const deadlines = [gathering, planning];
+  let gatherMs = 0;
+  // The threads load while the first documents are requested.
+  pool.start();
+  const ends = [gathering.signal, ...(signal ? [signal] : [])];
+  const client = await openClient(options, AbortSignal.any(ends));
+  const account = pool.openScan();
   return {
-    sinceStartMs,
-    gathering: signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal,
-    planning: planning.signal,
-    startJudging(): AbortSignal {
+    scannedAt,
+    client,
+    probing: catalog.probing,
+    work: { pool, account, signal, deadline: planning.signal },
+    startJudging() {
+      gatherMs = sinceStartMs();
+      signal?.throwIfAborted();
       const leftMs = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - sinceStartMs()));
       const judging = deadlineAfter(leftMs);
       deadlines.push(judging);
-      return judging.signal;
+      return { account, signal, deadline: judging.signal };
     },
-    clear(): void {
+    timing(): ScanTiming {
+      const totalMs = sinceStartMs();
+      const { requests, roundTrips } = client.stats();
+      return { gatherMs, judgeMs: totalMs - gatherMs, totalMs, requests, roundTrips };
+    },
+    async close(): Promise<void> {
       for (const deadline of deadlines) deadline.clear();
+      await client.close();
     },
   };
 }
@@ -217,15 +220,6 @@ const BLOCKED: Failed = {
 };
 /** Replaces the client when the guard refuses the host of a published record. */
 const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
-
-function toTiming(
-  gatherMs: number,
-  totalMs: number,
-  client: Pick<ProbeClient, 'stats'>,
-): ScanTiming {
-  const { requests, roundTrips } = client.stats();
-  return { gatherMs, judgeMs: totalMs - gatherMs, totalMs, requests, roundTrips };
-}
 
 function toFailure(error: unknown): Error {
   if (error instanceof OriginRefused || error instanceof ScannerFailure) return error;
