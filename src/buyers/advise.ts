@@ -1,12 +1,11 @@
 /** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
 
-import type { HttpData } from '../model/observation.ts';
-import {
-  BROWSER_ORIGIN,
-  type BrowserAnswers,
-  type Observations,
-  type OfferOnChain,
-  type ResourceSet,
+import { BROWSER_ORIGIN, type HttpData } from '../model/observation.ts';
+import type {
+  BrowserAnswers,
+  Observations,
+  OfferOnChain,
+  ResourceSet,
 } from '../model/observations.ts';
 import type { OtherWay } from '../model/payability.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';

@@ -8,12 +8,12 @@ import {
   type OriginPolicy,
   parseOrigin,
 } from '../guard/origin.ts';
-import type { ScanOutcome } from '../model/report.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';
 import type { McpOptions } from '../scan/observe-tools.ts';
 import { createScanner } from '../scan/run-scan.ts';
+import type { ScanOutcome } from '../scan/scanner.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';

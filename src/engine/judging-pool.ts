@@ -1,9 +1,6 @@
-import {
-  type ObservationName,
-  type Observations,
-  STANDING_OBSERVATIONS,
-} from '../model/observations.ts';
+import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
+import { STANDING_OBSERVATIONS } from '../model/standing.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';

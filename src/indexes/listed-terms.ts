@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { ListedTerms } from '../model/observations.ts';
 import {
@@ -15,23 +14,6 @@ import { cleanText } from '../parse/text/text.ts';
 const MAX_OFFERS = 32;
 const MAX_TEXT_CHARS = 600;
 const MAX_DEPTH = 64;
-
-const maybeText = Type.Union([Type.String(), Type.Null()]);
-
-export const listedTermsSchema = Type.Object({
-  x402Version: Type.Union([Type.Number(), Type.Null()]),
-  description: maybeText,
-  inputSchema: maybeText,
-  offers: Type.Array(
-    Type.Object({
-      price: maybeText,
-      payTo: maybeText,
-      network: maybeText,
-      asset: maybeText,
-      scheme: maybeText,
-    }),
-  ),
-});
 
 /** `item` is an unparsed resource of the Bazaar or of x402scan, in either version of x402. */
 export function listedTerms(item: JsonObject): ListedTerms {

@@ -1,7 +1,7 @@
 /** x402scan's tRPC interface is free and undocumented. */
 import type { Reading } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { IndexedResource, SettlementFacts } from '../model/observations.ts';
+import type { IndexRow, SettlementFacts } from '../model/third-parties.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
   askOk,
@@ -16,13 +16,6 @@ import { isSameOrigin, toIso } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;
-
-/** The id is null when the index does not know the origin. */
-export type IndexRow = {
-  readonly id: string | null;
-  readonly resources: readonly IndexedResource[];
-  readonly elsewhere?: readonly string[];
-};
 
 export async function x402scanOrigin(
   base: string,

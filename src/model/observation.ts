@@ -77,3 +77,6 @@ export type Origin = {
   readonly port: number;
   readonly host: CanonicalHost;
 };
+
+/** The `Origin` that browser probes send. RFC 2606 reserves `.invalid`, so no site can have it. */
+export const BROWSER_ORIGIN = 'https://x402-scan.invalid';

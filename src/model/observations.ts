@@ -1,31 +1,85 @@
 /**
- * The data that checks may read of one scan: plain, JSON-safe and frozen. Bodies stay unparsed text,
- * so that the main thread never parses a hostile document.
+ * The data that checks may read of one scan: plain, JSON-safe and frozen. Bodies stay unparsed text, so that the main
+ * thread never parses a hostile document. Each shape is a schema, by which recordings are read, and its type. Only
+ * files that validate import the schemas: a command that loads typebox starts later.
  */
+import { type Static, Type } from 'typebox';
 import type { HttpData, Observation } from './observation.ts';
-import type { Payability } from './payability.ts';
+import { OFFER_VERDICTS, PAYABLE_BY, type Payability } from './payability.ts';
+import {
+  bazaarListings,
+  count,
+  indexedOrigin,
+  list,
+  listingFacts,
+  lookup,
+  nullable,
+  offersOnChain,
+  settlementFacts,
+  shape,
+  text,
+} from './third-parties.ts';
+
+export type {
+  BazaarListings,
+  IndexedOrigin,
+  IndexedResource,
+  ListedResource,
+  ListedTerms,
+  ListingFacts,
+  Lookup,
+  OfferOnChain,
+  SettlementFacts,
+} from './third-parties.ts';
 
 export type HttpObservation = Observation<HttpData>;
 
-export type OriginFacts = {
+const method = Type.Union([Type.Literal('GET'), Type.Literal('HEAD'), Type.Literal('POST')]);
+const ms = Type.Number({ minimum: 0 });
+const optionalTrue = Type.Optional(Type.Literal(true));
+
+const httpData = Type.Object({
+  url: text,
+  method,
+  status: Type.Integer({ minimum: 100, maximum: 999 }),
+  headers: Type.Array(Type.Tuple([text, text])),
+  body: text,
+  firstByteMs: ms,
+  redirects: Type.Array(Type.Object({ url: text, status: count, location: text })),
+  refusedRedirect: Type.Optional(Type.Object({ to: text, why: text })),
+  binary: optionalTrue,
+  bodyFailure: Type.Optional(text),
+});
+
+const answer = Type.Unsafe<HttpObservation>(
+  Type.Union([
+    Type.Object({ ok: Type.Literal(true), data: httpData, ms, truncated: Type.Boolean() }),
+    Type.Object({ ok: Type.Literal(false), reason: text, detail: text, ms }),
+  ]),
+);
+
+const originFacts = shape({
   /** "https://example.com", no trailing slash. */
-  readonly url: string;
-  readonly scheme: 'https' | 'http';
-  readonly hostname: string;
-  readonly port: number;
-  readonly host: string;
-};
+  url: text,
+  scheme: Type.Union([Type.Literal('https'), Type.Literal('http')]),
+  hostname: text,
+  port: count,
+  host: text,
+});
+export type OriginFacts = Static<typeof originFacts>;
 
 /** Probing settings of the catalog, recorded because a replay is judged by the requests that were sent. */
-export type ProbingOptions = {
+const probingOptions = shape({
   /** Post `{}` to resources that are declared paid. */
-  readonly post: boolean;
+  post: Type.Boolean(),
   /** Call the tools of an MCP endpoint; set by the caller, never by a catalog. */
-  readonly mcp?: true;
-};
+  mcp: optionalTrue,
+});
+export type ProbingOptions = Static<typeof probingOptions>;
 
 /** The answer at one of several possible paths of a document. */
-export type PathAnswer = { readonly path: string; readonly answer: HttpObservation };
+const pathAnswer = shape({ path: text, answer });
+export type PathAnswer = Static<typeof pathAnswer>;
 
 export type ResourceSource =
   | 'openapi'
@@ -41,252 +95,183 @@ export type ResourceSource =
  * for a result that asks for payment, PAYMENT-REQUIRED for the challenge in the structured result, the
  * body for the text beside it.
  */
-export type ToolFacts = {
-  readonly name: string;
+const toolFacts = shape({
+  name: text,
   /** Path of the endpoint. */
-  readonly endpoint: string;
+  endpoint: text,
   /** The binding that carried the challenge; null without one. */
-  readonly binding: 'tool-result' | 'extension' | null;
+  binding: nullable(Type.Union([Type.Literal('tool-result'), Type.Literal('extension')])),
   /** The result's `isError`; null without a result. */
-  readonly isError: boolean | null;
+  isError: nullable(Type.Boolean()),
   /** Parties that had offered the extension `org.x402/payment` when the tool was called. */
-  readonly extension: 'nobody' | 'client' | 'both';
+  extension: Type.Union([Type.Literal('nobody'), Type.Literal('client'), Type.Literal('both')]),
   /** Decimal dollars in tools/list and the member that states them; null when none does. */
-  readonly price: { readonly dollars: string; readonly member: string } | null;
-};
+  price: nullable(shape({ dollars: text, member: text })),
+});
+export type ToolFacts = Static<typeof toolFacts>;
 
-export type Probe = {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+const probe = shape({
+  method,
   /** 2 is the second probe of the same request, for checks that compare both. */
-  readonly number: 1 | 2;
+  number: Type.Union([Type.Literal(1), Type.Literal(2)]),
   /**
    * A POST that is redirected by 307 or 308 within this origin is sent once more: `data.redirects` then
    * holds that hop, and `data.url` its target. A second redirect, or one to another origin, is not
    * followed: the answer is that redirect, with `data.refusedRedirect`. Recordings of schema 2 and older
    * never followed a POST.
    */
-  readonly answer: HttpObservation;
-};
+  answer,
+});
+export type Probe = Static<typeof probe>;
 
 /** A resource that a document or index lists, with its answers. */
-export type ResourceObservation = {
-  readonly url: string;
+const resourceObservation = shape({
+  url: text,
   /** Requested path and query, with path and required query parameters filled in. */
-  readonly path: string;
+  path: text,
   /** OpenAPI's path template ("/users/{id}"); for other sources the path itself. */
-  readonly template: string;
+  template: text,
   /** The declared method; null when the source names none. */
-  readonly method: 'GET' | 'POST' | null;
-  readonly sources: readonly ResourceSource[];
+  method: Type.Union([Type.Literal('GET'), Type.Literal('POST'), Type.Null()]),
+  sources: list(Type.Unsafe<ResourceSource>(text)),
   /** OpenAPI, manifest or an index calls it paid. Other candidates are probed with GET only. */
-  readonly declaredPaid: boolean;
+  declaredPaid: Type.Boolean(),
   /**
    * A path or required query parameter has no declared example, default or enum, so its value in `path`
    * is made up and a 404 says nothing of the resource. Absent when every value is declared.
    */
-  readonly madeUp?: true;
-  readonly probes: readonly Probe[];
+  madeUp: optionalTrue,
+  probes: list(probe),
   /** Set for a tool: `path` is the endpoint's, with the tool's name as its fragment. */
-  readonly tool?: ToolFacts;
-};
+  tool: Type.Optional(toolFacts),
+});
+export type ResourceObservation = Static<typeof resourceObservation>;
 
-export type ResourceSet = {
-  readonly probed: readonly ResourceObservation[];
+const resourceSet = shape({
+  probed: list(resourceObservation),
   /** Number of paid resources found, probed or not ("6 of 41 probed"). */
-  readonly declared: number;
+  declared: count,
   /** Number of paid operations whose method is never probed: PUT, PATCH, DELETE. */
-  readonly otherMethods: number;
+  otherMethods: count,
   /** Places that were searched, for the evidence of an empty result: "/openapi.json: 404", … */
-  readonly looked: readonly string[];
+  looked: list(text),
   /** Other origins that serve paid operations of the OpenAPI document; absent when there is none. */
-  readonly elsewhere?: readonly string[];
+  elsewhere: Type.Optional(list(text)),
   /** Number of paid tools that are not called, because they are not declared read-only. */
-  readonly uncalledTools?: number;
+  uncalledTools: Type.Optional(count),
   /** Set when planning exceeded its limits of time or memory. */
-  readonly planFailure?: string;
-};
+  planFailure: Type.Optional(text),
+});
+export type ResourceSet = Static<typeof resourceSet>;
 
-export type LinkObservation = {
-  readonly url: string;
+const linkObservation = shape({
+  url: text,
   /** Document that names the link first: "/llms.txt", "/openapi.json#/servers/0", … */
-  readonly from: string;
-  readonly method: 'GET' | 'POST' | 'HEAD';
+  from: text,
+  method,
   /** An OpenAPI server is a base address: only DNS and connection failures make it dead. */
-  readonly server: boolean;
-  readonly answer: HttpObservation;
-};
+  server: Type.Boolean(),
+  answer,
+});
+export type LinkObservation = Static<typeof linkObservation>;
 
-export type LinkSet = {
-  readonly checked: readonly LinkObservation[];
+const linkSet = shape({
+  checked: list(linkObservation),
   /** Number of same-origin links found, checked or not. */
-  readonly found: number;
+  found: count,
   /** Number of links to other hosts, which are never contacted. */
-  readonly otherHosts: number;
+  otherHosts: count,
   /** Number of readable documents with links. */
-  readonly documents: number;
-};
+  documents: count,
+});
+export type LinkSet = Static<typeof linkSet>;
 
-export type IconSet = {
+const iconSet = shape({
   /** Icons that the root names on this origin, then /favicon.ico, .png, .svg, until one is an image. */
-  readonly checked: readonly PathAnswer[];
+  checked: list(pathAnswer),
   /** Icons that the root names on other hosts; never fetched. */
-  readonly otherHosts: readonly string[];
+  otherHosts: list(text),
   /** The root names a `data:` icon. */
-  readonly inline: boolean;
-};
-
-/** The answer of an index, a chain or a listing about this origin. */
-export type Lookup<T> =
-  /** `asOf` is the time of the source's answer (ISO 8601), which may be a cached one. */
-  | {
-      readonly state: 'seen';
-      readonly source: string;
-      readonly asOf: string;
-      /** Seconds from `asOf` to this scan. Windows ("within 30 days") end at `asOf`, not now. */
-      readonly ageSec: number;
-      readonly data: T;
-    }
-  | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
-  | { readonly state: 'failed'; readonly source: string; readonly detail: string };
-
-/** The `Origin` that browser probes send. RFC 2606 reserves `.invalid`, so no site can have it. */
-export const BROWSER_ORIGIN = 'https://x402-scan.invalid';
+  inline: Type.Boolean(),
+});
+export type IconSet = Static<typeof iconSet>;
 
 /** Answers to two requests in a browser's form, to the first paid resource that GET reaches. */
-export type BrowserAnswers = {
-  readonly path: string;
+const browserAnswers = shape({
+  path: text,
   /** GET with `Origin: https://x402-scan.invalid`, like a fetch from another site. */
-  readonly fetched: HttpObservation;
+  fetched: answer,
   /** GET with `Accept: text/html` and a browser's User-Agent, like a page visit. */
-  readonly opened: HttpObservation;
-};
+  opened: answer,
+});
+export type BrowserAnswers = Static<typeof browserAnswers>;
 
-/** A chain node's facts about an offer. */
-export type OfferOnChain = {
-  /** CAIP-2 */
-  readonly network: string;
-  readonly asset: string;
-  readonly payTo: string;
-  /** True without a request when the asset is known. */
-  readonly hasCode: boolean;
-  /** Compares DOMAIN_SEPARATOR() with the offer's; `named` is eip712Domain(). Null without an answer. */
-  readonly domain: {
-    readonly agrees: boolean;
-    readonly named: { readonly name: string; readonly version: string } | null;
-  } | null;
-  /** Null if the node cannot tell. */
-  readonly transferReverts: boolean | null;
-  /** Solana; null elsewhere. */
-  readonly noTokenAccount: boolean | null;
-};
-
-/** An index's terms for a resource; null members are not stated. */
-export type ListedTerms = {
-  readonly x402Version: number | null;
-  readonly description: string | null;
-  /** "sha256:…" of the canonical JSON of the declared input. */
-  readonly inputSchema: string | null;
-  readonly offers: readonly {
-    /** In base units. */
-    readonly price: string | null;
-    readonly payTo: string | null;
-    readonly network: string | null;
-    readonly asset: string | null;
-    readonly scheme: string | null;
-  }[];
-};
-
-export type ListedResource = {
-  readonly resource: string;
-  readonly method: string | null;
-  readonly terms: ListedTerms;
-  /** ISO 8601, or null when the index does not say; absent in recordings that predate it. */
-  readonly lastSettledAt?: string | null;
-};
-
-/** The Bazaar's entries under the origin's recipients. */
-export type BazaarListings = {
-  readonly resources: readonly ListedResource[];
-  /** False when the list may have further items, so a missing resource proves nothing. */
-  readonly isComplete: boolean;
-};
-
-export type IndexedResource = {
-  readonly resource: string;
-  readonly method: string | null;
-  /** ISO 8601, or null when the index does not say. */
-  readonly lastUpdated: string | null;
-  /** Number of payment options in the index; 0 is not displayable. */
-  readonly accepts: number;
-  readonly deprecated: boolean;
-  /** Absent in recordings that predate it. */
-  readonly terms?: ListedTerms;
-};
-
-export type IndexedOrigin = {
-  readonly resources: readonly IndexedResource[];
-  readonly ownershipVerified: boolean | null;
-  /** Resources on the same host under another scheme or port, and on its parent and child hosts. */
-  readonly elsewhere?: readonly string[];
-};
-
-export type SettlementFacts = {
-  /** The payTo address looked up; null when the source answers by origin. */
-  readonly address: string | null;
-  readonly windowDays: number;
-  readonly settlements: number;
-  readonly payers: number;
-  /** ISO 8601 of the newest settlement, null when none was seen. */
-  readonly lastAt: string | null;
-};
-
-export type ListingFacts = {
-  readonly listed: boolean;
-  readonly name: string | null;
-  readonly website: string | null;
-};
+const payability = Type.Unsafe<Payability>(
+  Type.Object({
+    clients: Type.Array(Type.Object({ name: text, version: text })),
+    silent: Type.Array(Type.Object({ method: text, path: text })),
+    resources: Type.Array(
+      Type.Object({
+        method: text,
+        path: text,
+        payableBy: Type.Enum([...PAYABLE_BY]),
+        words: nullable(text),
+        offers: Type.Array(
+          Type.Object({
+            pointer: text,
+            scheme: nullable(text),
+            network: nullable(text),
+            asset: nullable(text),
+            amount: nullable(text),
+            client: nullable(text),
+            verdict: Type.Enum([...OFFER_VERDICTS]),
+            words: nullable(text),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
 
 /** Keys are the names that checks list in `needs`. */
-export type Observations = {
-  readonly origin: OriginFacts;
-  readonly probing: ProbingOptions;
-  readonly root: HttpObservation;
+const OBSERVATIONS = {
+  origin: originFacts,
+  probing: probingOptions,
+  root: answer,
   /** The answer to one random path: the site's page for missing paths. */
-  readonly soft404: HttpObservation;
-  readonly openapi: HttpObservation;
+  soft404: answer,
+  openapi: answer,
   /** /.well-known/openapi.json, /api/openapi.json, /swagger.json, /openapi.yaml, in this order. */
-  readonly openapiAlternates: readonly PathAnswer[];
-  readonly manifest: HttpObservation;
+  openapiAlternates: list(pathAnswer),
+  manifest: answer,
   /** /.well-known/x402.json */
-  readonly manifestJson: HttpObservation;
-  readonly llmsTxt: HttpObservation;
-  readonly agentCard: HttpObservation;
+  manifestJson: answer,
+  llmsTxt: answer,
+  agentCard: answer,
   /** /.well-known/agent.json, the earlier name. */
-  readonly agentJson: HttpObservation;
-  readonly robots: HttpObservation;
-  readonly resources: ResourceSet;
-  readonly links: LinkSet;
-  readonly icons: IconSet;
+  agentJson: answer,
+  robots: answer,
+  resources: resourceSet,
+  links: linkSet,
+  icons: iconSet,
   /** The official clients' verdicts on the challenges; null in recordings that predate it. */
-  readonly payability: Payability | null;
-  readonly x402scan: Lookup<IndexedOrigin>;
-  readonly settlements: Lookup<SettlementFacts>;
-  readonly listing: Lookup<ListingFacts>;
+  payability: nullable(payability),
+  x402scan: lookup(indexedOrigin),
+  settlements: lookup(settlementFacts),
+  listing: lookup(listingFacts),
   /** Absent in recordings that predate it, and when GET reaches no paid resource. */
-  readonly browser?: BrowserAnswers;
+  browser: Type.Optional(browserAnswers),
   /** Absent in recordings that predate it, and when no configured node serves an offer's chain. */
-  readonly chain?: readonly OfferOnChain[];
+  chain: Type.Optional(offersOnChain),
   /** Absent in recordings that predate it, and when no paid resource was found. */
-  readonly bazaar?: Lookup<BazaarListings>;
+  bazaar: Type.Optional(lookup(bazaarListings)),
 };
-
+const observations = shape(OBSERVATIONS);
+export type Observations = Static<typeof observations>;
 export type ObservationName = keyof Observations;
 
-/** Observations of third parties, whose outages are no fault of the origin. */
-export const STANDING_OBSERVATIONS = [
-  'x402scan',
-  'settlements',
-  'listing',
-  'bazaar',
-  'chain',
-] as const satisfies readonly ObservationName[];
+/** Observations as files hold them: version 1 has no payability. */
+export const recordedObservations = shape({
+  ...OBSERVATIONS,
+  payability: Type.Optional(OBSERVATIONS.payability),
+});

@@ -1,5 +1,4 @@
 import type { IndexedRow } from './indexed.ts';
-import type { Observations } from './observations.ts';
 import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
 import type { Basis, Status } from './verdict.ts';
 
@@ -86,14 +85,6 @@ export type ScanTiming = {
   readonly requests: number;
   /** Depth of dependent round trips, not their number. */
   readonly roundTrips: number;
-};
-
-export type ScanOutcome = {
-  readonly report: ScanReport;
-  readonly branding: Branding;
-  readonly signals: Signals;
-  readonly timing: ScanTiming;
-  readonly observations: Observations;
 };
 
 /** The categories of the directory (interface spec 2.3 leaves the list open). */

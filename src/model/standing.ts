@@ -4,6 +4,7 @@ import type {
   IndexedOrigin,
   ListingFacts,
   Lookup,
+  ObservationName,
   OfferOnChain,
   SettlementFacts,
 } from './observations.ts';
@@ -48,3 +49,12 @@ export const OFFLINE_STANDING: Standing = {
   settlements: async () => OFF,
   listings: async () => OFF,
 };
+
+/** Observations of third parties, whose outages are no fault of the origin. */
+export const STANDING_OBSERVATIONS = [
+  'x402scan',
+  'settlements',
+  'listing',
+  'bazaar',
+  'chain',
+] as const satisfies readonly ObservationName[];

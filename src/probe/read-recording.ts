@@ -1,13 +1,18 @@
 /** Reads recordings, which strangers may have made: nothing but what a scan could have seen passes. */
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { type Static, Type } from 'typebox';
 import { OriginRefused } from '../guard/errors.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
-import type { Observations, OriginFacts } from '../model/observations.ts';
+import { type OriginFacts, recordedObservations } from '../model/observations.ts';
 import type { Payability } from '../model/payability.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { RECORDING_SCHEMA_VERSION, type Recording } from './recording.ts';
-import { recordingSchema } from './recording-schema.ts';
+import {
+  OLDEST_SCHEMA_VERSION,
+  RECORDING_FORMAT,
+  RECORDING_SCHEMA_VERSION,
+  type Recording,
+} from './recording.ts';
 
 /** Longer than any that a scan writes, so that those stay as they are. */
 const MAX_TEXT_CHARS = 8_192;
@@ -30,6 +35,22 @@ export async function readRecording(file: string): Promise<Recording> {
   }
   return parseRecording(value, file);
 }
+
+/** A foreign file is refused by name and place. */
+const recordingSchema = Type.Object({
+  format: Type.Literal(RECORDING_FORMAT),
+  schemaVersion: Type.Union([
+    Type.Literal(OLDEST_SCHEMA_VERSION),
+    Type.Literal(RECORDING_SCHEMA_VERSION),
+  ]),
+  /** ISO 8601, UTC: the only "now" of a replay. */
+  scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
+  exhausted: Type.Optional(
+    Type.Array(Type.Union([Type.Literal('origin'), Type.Literal('standing')]), { minItems: 1 }),
+  ),
+  observations: recordedObservations,
+});
+type Stored = Static<typeof recordingSchema>;
 
 /** Compiles the schema for the first recording, and once. Making its code shorter takes longer than running it. */
 const storedRecording = (() => {
@@ -68,11 +89,6 @@ function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolea
     throw error;
   }
 }
-
-type Stored = Omit<Recording, 'observations'> & {
-  readonly observations: Omit<Observations, 'payability'> &
-    Partial<Pick<Observations, 'payability'>>;
-};
 
 /** Recordings of version 1 say nothing of clients. */
 function completed({ observations, ...rest }: Stored): Recording {

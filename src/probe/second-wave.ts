@@ -1,14 +1,13 @@
 /** Requests of the second wave beside paid resources: links, icons, and the first resource as browsers ask for it. */
 
-import type { HttpData } from '../model/observation.ts';
-import {
-  BROWSER_ORIGIN,
-  type BrowserAnswers,
-  type HttpObservation,
-  type IconSet,
-  type LinkObservation,
-  type LinkSet,
-  type PathAnswer,
+import { BROWSER_ORIGIN, type HttpData } from '../model/observation.ts';
+import type {
+  BrowserAnswers,
+  HttpObservation,
+  IconSet,
+  LinkObservation,
+  LinkSet,
+  PathAnswer,
 } from '../model/observations.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';

@@ -4,9 +4,10 @@ import { toSummary } from '../buyers/summary.ts';
 import { type CheckVerdict, runChecks, toResults } from '../engine/run-checks.ts';
 import { SCORINGS } from '../engine/score.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
-import type { BudgetName, CheckResult, ScanOutcome, ScanReport, Signals } from '../model/report.ts';
+import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { describeOrigin, plainBranding, readIndexed } from './readers.ts';
+import type { ScanOutcome } from './scanner.ts';
 import type { ScanEngine } from './warm-up.ts';
 
 export type GradeOptions = {

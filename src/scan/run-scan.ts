@@ -9,7 +9,7 @@ import type { Limits } from '../guard/limits.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { Resolver } from '../guard/resolve.ts';
 import type { Failed } from '../model/observation.ts';
-import type { ScanOutcome, ScanTiming } from '../model/report.ts';
+import type { ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
@@ -19,7 +19,12 @@ import { gradeObservations } from './grade-observations.ts';
 import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
 import type { McpOptions } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
-import { type OriginScanOptions, type Scanner, ScannerFailure } from './scanner.ts';
+import {
+  type OriginScanOptions,
+  type Scanner,
+  ScannerFailure,
+  type ScanOutcome,
+} from './scanner.ts';
 
 /** A scan ends within 70 s; the rest is for judging. */
 const GATHER_DEADLINE_MS = 55_000;

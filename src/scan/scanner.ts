@@ -1,5 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
-import type { ScanOutcome } from '../model/report.ts';
+import type { Observations } from '../model/observations.ts';
+import type { Branding, ScanReport, ScanTiming, Signals } from '../model/report.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 
 export type OriginScanOptions = {
@@ -10,6 +11,14 @@ export type OriginScanOptions = {
    * false: the scan is refused.
    */
   readonly hasRecord?: boolean | undefined;
+};
+
+export type ScanOutcome = {
+  readonly report: ScanReport;
+  readonly branding: Branding;
+  readonly signals: Signals;
+  readonly timing: ScanTiming;
+  readonly observations: Observations;
 };
 
 export type Scanner = {

@@ -1,4 +1,5 @@
 /** The engine as benches run it: no service around it. */
+
 import { REVISIONS } from '../../src/config/revision.ts';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -9,9 +10,9 @@ import {
   parseAllowHosts,
   parseOrigin,
 } from '../../src/guard/origin.ts';
-import type { ScanOutcome } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
+import type { ScanOutcome } from '../../src/scan/scanner.ts';
 
 /** The engine without a service around it. */
 export type Engine = AsyncDisposable & {

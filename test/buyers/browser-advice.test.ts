@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { BROWSER_ORIGIN } from '../../src/model/observations.ts';
+import { BROWSER_ORIGIN } from '../../src/model/observation.ts';
 import { browserUnavailable, startBrowser } from '../fixtures/browser.ts';
 import {
   answer,

@@ -5,11 +5,12 @@ import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import type { CheckResult, ScanOutcome } from '../../src/model/report.ts';
+import type { CheckResult } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
+import type { ScanOutcome } from '../../src/scan/scanner.ts';
 
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';

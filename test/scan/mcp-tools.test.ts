@@ -1,9 +1,10 @@
 /** Paid tools of an MCP endpoint, over real sockets: both bindings, both eras, and hostile servers. */
+
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ScanOutcome } from '../../src/model/report.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
+import type { ScanOutcome } from '../../src/scan/scanner.ts';
 import { challengeAnswer } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type CraftedMcp,

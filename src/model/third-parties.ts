@@ -1,0 +1,145 @@
+/** The shapes of what indexes, chains and listings say about an origin, which caches and recordings are validated by. */
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+
+export const text = Type.String();
+export const count = Type.Integer({ minimum: 0 });
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export function list<T extends TSchema>(item: T) {
+  return Type.Unsafe<readonly Static<T>[]>(Type.Array(item));
+}
+
+export function shape<P extends TProperties>(members: P) {
+  return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
+}
+
+const maybeText = nullable(text);
+const maybeInstant = nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T' }));
+
+/** The answer of an index, a chain or a listing about this origin. */
+export type Lookup<T> =
+  /** `asOf` is the time of the source's answer (ISO 8601), which may be a cached one. */
+  | {
+      readonly state: 'seen';
+      readonly source: string;
+      readonly asOf: string;
+      /** Seconds from `asOf` to this scan. Windows ("within 30 days") end at `asOf`, not now. */
+      readonly ageSec: number;
+      readonly data: T;
+    }
+  | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
+  | { readonly state: 'failed'; readonly source: string; readonly detail: string };
+
+export function lookup<T extends TSchema>(data: T) {
+  return Type.Unsafe<Lookup<Static<T>>>(
+    Type.Union([
+      Type.Object({ state: Type.Literal('seen'), source: text, asOf: text, ageSec: count, data }),
+      Type.Object({ state: Type.Literal('off'), why: Type.Enum(['offline', 'switched-off']) }),
+      Type.Object({ state: Type.Literal('failed'), source: text, detail: text }),
+    ]),
+  );
+}
+
+/** A chain node's facts about an offer. */
+const offerOnChain = shape({
+  /** CAIP-2 */
+  network: text,
+  asset: text,
+  payTo: text,
+  /** True without a request when the asset is known. */
+  hasCode: Type.Boolean(),
+  /** Compares DOMAIN_SEPARATOR() with the offer's; `named` is eip712Domain(). Null without an answer. */
+  domain: nullable(
+    shape({ agrees: Type.Boolean(), named: nullable(shape({ name: text, version: text })) }),
+  ),
+  /** Null if the node cannot tell. */
+  transferReverts: nullable(Type.Boolean()),
+  /** Solana; null elsewhere. */
+  noTokenAccount: nullable(Type.Boolean()),
+});
+export type OfferOnChain = Static<typeof offerOnChain>;
+export const offersOnChain = list(offerOnChain);
+
+/** An index's terms for a resource; null members are not stated. */
+const listedTerms = shape({
+  x402Version: nullable(Type.Number()),
+  description: maybeText,
+  /** "sha256:…" of the canonical JSON of the declared input. */
+  inputSchema: maybeText,
+  offers: list(
+    shape({
+      /** In base units. */
+      price: maybeText,
+      payTo: maybeText,
+      network: maybeText,
+      asset: maybeText,
+      scheme: maybeText,
+    }),
+  ),
+});
+export type ListedTerms = Static<typeof listedTerms>;
+
+const listedResource = shape({
+  resource: text,
+  method: maybeText,
+  terms: listedTerms,
+  /** ISO 8601, or null when the index does not say; absent in recordings that predate it. */
+  lastSettledAt: Type.Optional(maybeInstant),
+});
+export type ListedResource = Static<typeof listedResource>;
+
+/** The Bazaar's entries under the origin's recipients. */
+export const bazaarListings = shape({
+  resources: list(listedResource),
+  /** False when the list may have further items, so a missing resource proves nothing. */
+  isComplete: Type.Boolean(),
+});
+export type BazaarListings = Static<typeof bazaarListings>;
+
+const indexedResource = shape({
+  resource: text,
+  method: maybeText,
+  /** ISO 8601, or null when the index does not say. */
+  lastUpdated: maybeText,
+  /** Number of payment options in the index; 0 is not displayable. */
+  accepts: count,
+  deprecated: Type.Boolean(),
+  /** Absent in recordings that predate it. */
+  terms: Type.Optional(listedTerms),
+});
+export type IndexedResource = Static<typeof indexedResource>;
+
+const LISTED_ORIGIN = {
+  resources: list(indexedResource),
+  /** Resources on the same host under another scheme or port, and on its parent and child hosts. */
+  elsewhere: Type.Optional(list(text)),
+};
+
+export const indexedOrigin = shape({
+  ...LISTED_ORIGIN,
+  ownershipVerified: nullable(Type.Boolean()),
+});
+export type IndexedOrigin = Static<typeof indexedOrigin>;
+
+/** x402scan's row of an origin; the id is null when the index does not know it. */
+export const indexRow = shape({ id: maybeText, ...LISTED_ORIGIN });
+export type IndexRow = Static<typeof indexRow>;
+
+export const settlementFacts = shape({
+  /** The payTo address looked up; null when the source answers by origin. */
+  address: maybeText,
+  windowDays: Type.Number({ minimum: 0 }),
+  settlements: count,
+  payers: count,
+  /** ISO 8601 of the newest settlement, null when none was seen. */
+  lastAt: maybeInstant,
+});
+export type SettlementFacts = Static<typeof settlementFacts>;
+
+export const listingFacts = shape({
+  listed: Type.Boolean(),
+  name: maybeText,
+  website: maybeText,
+});
+export type ListingFacts = Static<typeof listingFacts>;
