@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { toCanonicalJson } from '../attestation/envelope.ts';
+import type { DayWord, PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PayableState } from '../model/payability.ts';
@@ -25,20 +26,22 @@ export type FinishedScan = {
   readonly reached: boolean;
   /** The origin answered with 429 alone. */
   readonly rateLimited: boolean;
+  /** What the scan says of the day; null in scans of older releases. */
+  readonly dayWord: DayWord | null;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Keeps the recording and returns it; absent in scans that were read back from the store. */
   readonly keepRecording?: () => Promise<StoredRecording>;
 };
 
-/** Reports of older releases lack `reached`, `rateLimited` and the digest. */
+/** Reports of older releases lack some of these. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
-  Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'observationsSha256'>>;
+  Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'observationsSha256'>>;
 
 /** The only writer of the stored document, so that it can be read back without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals, reached, rateLimited, observationsSha256 } = scan;
-  return { report, branding, signals, reached, rateLimited, observationsSha256 };
+  const { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 } = scan;
+  return { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
@@ -55,11 +58,16 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     reached: stored.reached ?? true,
     observationsSha256: stored.observationsSha256 ?? null,
     rateLimited: stored.rateLimited ?? false,
+    dayWord: stored.dayWord ?? null,
   };
 }
 
 /** Selects the public part; `catalogFacts` are further facts of the catalog used. */
-export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): PublishedScan {
+export function toPublishedScan(
+  scan: FinishedScan,
+  catalogFacts: JsonObject,
+  paidBy: PaidBy = 'payer',
+): PublishedScan {
   const { report } = scan;
   const count = (status: CheckResult['status']) =>
     report.results.filter((result) => result.status === status).length;
@@ -76,6 +84,7 @@ export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): P
     branding: scan.branding,
     signals: scan.signals,
     reached: scan.reached,
+    paidBy,
     payableBy: payableState(report),
   };
 }

@@ -7,6 +7,7 @@ import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';
 import type { Slot } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
+import { wordOfScan } from './day-word.ts';
 import {
   type FinishedScan,
   fromStoredReport,
@@ -37,6 +38,8 @@ export type ScanRunOptions = JoinOptions & {
    * instance can be scanning, and prevents a repeated scan.
    */
   readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
+  /** Scans in place of the service's own scanner. */
+  readonly scanner?: Pick<Scanner, 'scan'> | undefined;
 };
 
 export type ScanCoordinatorOptions = {
@@ -151,7 +154,7 @@ export class InFlightScans {
   async #scanUnderLease(
     lease: Slot,
     origin: Origin,
-    { submittedUrl = origin.url, finishedBefore }: ScanRunOptions,
+    { submittedUrl = origin.url, finishedBefore, ...wanted }: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
     const { scanner, store } = this.#options;
@@ -164,7 +167,7 @@ export class InFlightScans {
       // Not before the lease: waiting instances look for results from its start on.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
-      const outcome = await scanner.scan(origin, {
+      const outcome = await (wanted.scanner ?? scanner).scan(origin, {
         signal: this.#abandoned.signal,
         hasRecord: await hasRecord(store, origin),
       });
@@ -184,6 +187,7 @@ export class InFlightScans {
         signals: outcome.signals,
         reached: wasReached(outcome.observations),
         rateLimited: metOnly429(outcome.observations),
+        dayWord: wordOfScan(outcome.observations),
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,
       };

@@ -11,9 +11,11 @@ import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
 import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, followLinks, settleIcons } from '../probe/second-wave.ts';
+import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
 import { describeChallenges, NO_CHALLENGES, type Planned, planFrom } from './readers.ts';
+import type { CensusWish } from './scanner.ts';
 
 export type ScanStage = 'documents' | 'resources' | 'details';
 
@@ -30,6 +32,7 @@ export type Gathering = {
   readonly onStage?: ((stage: ScanStage) => void) | undefined;
   /** Set by the command line only, on request. */
   readonly mcp?: McpOptions | undefined;
+  readonly census?: CensusWish | undefined;
 };
 
 /** The answers at fixed paths, and those of the indexes about the origin. */
@@ -52,9 +55,13 @@ export async function planRequests(
   documents: Documents,
   scan: Gathering,
 ): Promise<PlannedRequests> {
-  const { origin, cache, work, mcp } = scan;
+  const { origin, cache, work, mcp, census } = scan;
   const isReachable = Object.values(documents).some((seen) => 'ok' in seen && seen.ok);
-  const planned = await planFrom(documents, isReachable, work);
+  const found = await planFrom(documents, isReachable, work);
+  const isCensus = census !== undefined && isReachable && found.planFailure === undefined;
+  const planned = isCensus
+    ? { plan: await planForCensus(found.plan, documents, census, work) }
+    : found;
   if (mcp === undefined || !isReachable) return { ...planned, tools: null };
   const { ToolObserver } = await import('./observe-tools.ts');
   const tools = await new ToolObserver(origin, cache, work).observe(documents, mcp);

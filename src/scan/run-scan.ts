@@ -89,12 +89,12 @@ export function createScanner(options: ScannerOptions): Scanner {
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
-  { signal, hasRecord = false }: OriginScanOptions,
+  { signal, hasRecord = false, census }: OriginScanOptions,
 ): Promise<ScanOutcome> {
   const opened = await openScan(options, signal);
   try {
     const client = await clientFor(origin, opened.client, hasRecord);
-    const scan = { ...options, ...opened, origin, cache: new RequestCache(client, origin) };
+    const scan = { ...options, ...opened, origin, census, cache: new RequestCache(client, origin) };
     const documents = await gatherDocuments(scan);
     const planned = await planRequests(documents, scan);
     const observations = await gatherPlanned(documents, planned, scan);

@@ -1,5 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
+import type { PaidBy } from '../model/availability.ts';
 import type { StoredRecording } from '../store/results.ts';
 import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
 import {
@@ -30,8 +31,8 @@ export type ScanCoordinator = {
   join(origin: Origin, options?: JoinOptions): Promise<FinishedScan> | null;
   /** The recording of a finished scan; null if none was kept. */
   recordingOf(scan: FinishedScan): Promise<StoredRecording | null>;
-  /** Publishes a finished scan to cache, directory and changes. Idempotent. */
-  publish(scanId: string): Promise<void>;
+  /** Publishes a finished scan to cache, directory and changes. Idempotent. Default: a payer paid for it. */
+  publish(scanId: string, paidBy?: PaidBy): Promise<void>;
   /** True while a new scan would be refused; joining one in flight always works. */
   isSaturated(): boolean;
   /** Why no scan of this process can succeed, and none may be sold; null while scans can. */
@@ -61,11 +62,11 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
     async recordingOf({ scanId, keepRecording }) {
       return (await store.results.recording(scanId)) ?? (await keepRecording?.()) ?? null;
     },
-    async publish(scanId) {
+    async publish(scanId, paidBy) {
       const result = await store.results.byScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
       const scan = fromStoredReport(result);
-      await store.publish(toPublishedScan(scan, catalogFacts), toTally(scan.report));
+      await store.publish(toPublishedScan(scan, catalogFacts, paidBy), toTally(scan.report));
       onPublished?.(result.host);
     },
     isSaturated: () => inFlight.isFull(),

@@ -11,6 +11,20 @@ export type OriginScanOptions = {
    * false: the scan is refused.
    */
   readonly hasRecord?: boolean | undefined;
+  /** Set by the census. */
+  readonly census?: CensusWish | undefined;
+};
+
+/** Resources that are asked in any case, and the name by which robots.txt may refuse resources. */
+export type CensusWish = {
+  readonly listed: readonly CensusResource[];
+  readonly robotsAgent: string;
+};
+
+export type CensusResource = {
+  readonly method: 'GET' | 'POST';
+  /** Path and query. */
+  readonly path: string;
 };
 
 export type ScanOutcome = {

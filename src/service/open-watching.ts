@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import type { OriginTurns } from '../limits/origin-turns.ts';
+import type { AskResources } from '../looks/ask-resources.ts';
+import type { ResolveOrigin } from '../looks/in-turn.ts';
 import type { FetchToken } from '../ownership/ownership-token.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
-import type { AskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/deliveries.ts';
-import type { ResolveOrigin } from '../watch/look.ts';
 import { toWatchTiming } from '../watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../watch/watching.ts';
 

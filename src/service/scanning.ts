@@ -7,6 +7,8 @@ import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
+import { type AskResources, createAskResources } from '../looks/ask-resources.ts';
+import type { ResolveOrigin } from '../looks/in-turn.ts';
 import type { Standing } from '../model/standing.ts';
 import { createTokenFetcher, type FetchToken } from '../ownership/ownership-token.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
@@ -20,9 +22,7 @@ import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-up.ts';
-import { type AskResources, createAskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/deliveries.ts';
-import type { ResolveOrigin } from '../watch/look.ts';
 import { createPostWebhook } from '../watch/post-webhook.ts';
 import { threadEnvironment } from '../workers/threads.ts';
 

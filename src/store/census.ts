@@ -6,6 +6,7 @@ import { findOwners } from './owners.ts';
 import { ORIGINS_OF_BLOCK, utcDay } from './statistics.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
+import type { DueOptions } from './watches.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -31,17 +32,10 @@ export type ImportedOrigin = Pick<
 export type CensusChange = Partial<
   Pick<
     CensusOrigin,
-    | ('listing' | 'robots' | 'lookAtMs' | 'begunDay' | 'isSilent' | 'scannedDay' | 'restUntilMs')
+    | ('listing' | 'robots' | 'lookAtMs' | 'begunDay' | 'silence' | 'scannedDay' | 'restUntilMs')
     | 'isChosen'
   >
 >;
-
-export type CensusDue = {
-  readonly upToMs: number;
-  readonly limit: number;
-  /** Hosts that are left out. */
-  readonly except: readonly string[];
-};
 
 /** The origins of the census and their words. A host's row is changed under the lease of its look. */
 export function censusOn(context: StoreContext) {
@@ -59,7 +53,7 @@ export function censusOn(context: StoreContext) {
     },
 
     /** Hosts whose look is due, earliest first. */
-    async due({ upToMs, limit, except }: CensusDue): Promise<readonly string[]> {
+    async due({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const rows = await census.all(due, { order: [['lookAtMs', 'asc']], limit });
       return rows.map(({ host }) => host);
@@ -123,7 +117,7 @@ export function censusOn(context: StoreContext) {
 
 const NEVER_LOOKED_AT = {
   begunDay: null,
-  isSilent: false,
+  silence: null,
   scannedDay: null,
   robots: '{}',
   restUntilMs: null,

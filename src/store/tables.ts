@@ -183,8 +183,11 @@ export const TABLES = {
       lookAtMs: integer,
       /** The day of the last look that has begun. */
       begunDay: orNull(integer),
-      /** A look of `begunDay` met no answer, and its word waits until our own outage is ruled out. */
-      isSilent: boolean,
+      /**
+       * The look of `begunDay` met no answer, and its word waits until our own outage is ruled out: the id of its scan, or
+       * an empty text.
+       */
+      silence: orNull(text),
       /** The day of the last full scan that was published. */
       scannedDay: orNull(integer),
       /** JSON: the paths that robots.txt was read for, and whether it allows them. */

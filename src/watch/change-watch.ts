@@ -3,7 +3,6 @@ import { channel } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reportUrl } from '../directory/project.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchText } from '../store/watches.ts';
 import { findDutyMs } from './plan.ts';
@@ -93,27 +92,6 @@ export function endWatch(state: WatchState, nowMs: number): WatchState {
     one.status === 'waiting' ? { ...one, status: 'failed' as const } : one,
   );
   return { ...state, endedAtMs: nowMs, nextLookAtMs: null, deliveries };
-}
-
-/** A limit leaves no room for the work now; the caller tries it again soon. */
-export class NoPlace extends Error {
-  override readonly name = 'NoPlace';
-}
-
-/** Runs `work` under a lease. Throws NoPlace when another instance holds it. */
-export async function underLease<Result>(
-  { slots }: Pick<Store, 'slots'>,
-  scope: SlotScope,
-  lifetimeMs: number,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const lease = await slots.lease(scope, lifetimeMs);
-  if (!lease.taken) throw new NoPlace();
-  try {
-    return await work();
-  } finally {
-    await slots.release(lease.slot);
-  }
 }
 
 export type WatchEvent = {

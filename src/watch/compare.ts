@@ -1,6 +1,6 @@
-import type { WatchedResource } from './ask-resources.ts';
+import type { WatchedResource } from '../looks/ask-resources.ts';
+import type { Fact, Facts, LookResult } from '../looks/facts.ts';
 import type { WatchEvent } from './change-watch.ts';
-import type { Fact, Facts, LookResult } from './facts.ts';
 import type { EventType, Suspicion } from './state.ts';
 
 /** Listings that the owner was told of; a scan asks six resources. */

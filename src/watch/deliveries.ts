@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { toOrigin } from '../guard/origin.ts';
 import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import { NoPlace, underLease } from '../looks/in-turn.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -9,9 +10,7 @@ import {
   endWatch,
   findWatch,
   ifSame,
-  NoPlace,
   publishStep,
-  underLease,
 } from './change-watch.ts';
 import { findRoom } from './places.ts';
 import {

@@ -1,25 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type { Resolution } from '../guard/resolve.ts';
 import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import type { AskResources } from '../looks/ask-resources.ts';
+import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
+import {
+  inTurn,
+  NoPlace,
+  type ResolveOrigin,
+  scanForFree,
+  type TurnResult,
+} from '../looks/in-turn.ts';
 import { Saturated } from '../model/errors.ts';
 import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
-import type { AskResources } from './ask-resources.ts';
-import {
-  addEvents,
-  type Changed,
-  changeWatch,
-  ifSame,
-  NoPlace,
-  publishStep,
-} from './change-watch.ts';
+import { addEvents, type Changed, changeWatch, ifSame, publishStep } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { type LookResult, readAnswers, readScan } from './facts.ts';
 import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
@@ -39,13 +38,9 @@ export type LookOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
-
 /** The kind of a finished look; `none` when nothing was asked, or the answers prove nothing. */
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
-/** The result of a turn, and the processor time of its TLS handshakes. */
-type TurnResult<Result> = { readonly result: Result; readonly handshakeMs: number };
 type Sight = { readonly result: LookResult | null; readonly scan: FinishedScan | null };
 
 const NOTHING: Sight = { result: null, scan: null };
@@ -145,41 +140,30 @@ export class Look {
   }
 
   /** Runs work that asks the origin, once it is this watch's turn. */
-  async #inTurn<Result>(
+  #inTurn<Result>(
     withinMs: number,
     work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
   ): Promise<Result> {
     const { domain, block, suspicions } = this.#watch;
-    const turn = await this.#options.turns.enter({
+    const request = {
       kind: 'look',
       origin: this.#origin(),
       blocks: new Set([block]),
       domain,
       isUrgent: Object.keys(suspicions).length > 0,
       withinMs,
-    });
-    if (turn === null) throw new NoPlace();
-    let handshakeMs = 0;
-    try {
-      const done = await work(turn);
-      handshakeMs = done.handshakeMs;
-      return done.result;
-    } finally {
-      turn.end(handshakeMs);
-    }
+    } as const;
+    return inTurn(this.#options.turns, request, work);
   }
 
   async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
     const { scanCoordinator, onError, resolve } = this.#options;
     try {
-      const resolved = await resolve(this.#origin());
-      const isDialled = resolved.kind === 'addresses';
-      if (isDialled && !(await turn.toward(resolved.addresses))) throw new Saturated();
-      const scan = await scanCoordinator.run(this.#origin(), { isFree: true });
+      const admit: OriginTurn['toward'] = (addresses) => turn.toward(addresses);
+      const scan = await scanForFree(this.#origin(), { scanCoordinator, resolve, admit });
       return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
     } catch (error) {
-      // Paid scans hold the places of free ones.
-      if (error instanceof Saturated) throw new NoPlace();
+      if (error instanceof NoPlace) throw error;
       if (error instanceof OriginRefused) {
         return { result: { result: this.#unreachable(), scan: null }, handshakeMs: 0 };
       }

@@ -1,13 +1,11 @@
-import { hash } from 'node:crypto';
+import { secondOfDay } from '../looks/in-turn.ts';
 import type { Suspicion, WatchState, WatchTiming } from './state.ts';
-
-const SECONDS_A_DAY = 86_400;
 
 type Timed = Pick<WatchTiming, 'dayMs' | 'hourMs'>;
 
 /** 0 to 86,399, by a hash of the host, so that the daily scans spread over the UTC day. */
 export function toSecondOfDay(host: string): number {
-  return Number.parseInt(hash('sha256', `watch ${host}`).slice(0, 12), 16) % SECONDS_A_DAY;
+  return secondOfDay(`watch ${host}`);
 }
 
 /** Returns the time of the next hourly look. One of the hourly looks is the daily scan. */

@@ -1,9 +1,9 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { ResolverDown } from '../guard/failures.ts';
 import { toOrigin, validateUrl } from '../guard/origin.ts';
+import { NoPlace } from '../looks/in-turn.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import { NoPlace } from './change-watch.ts';
 import type { PostOutcome, PostWebhook } from './deliveries.ts';
 
 export type PostWebhookOptions = {

@@ -1,14 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { DueOptions } from '../store/watches.ts';
-import {
-  addEvents,
-  changeWatch,
-  endWatch,
-  findWatch,
-  ifSame,
-  NoPlace,
-  underLease,
-} from './change-watch.ts';
+import { underLease } from '../looks/in-turn.ts';
+import { Rounds } from '../looks/rounds.ts';
+import { addEvents, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { deliverDue, type PostWebhook, type Result } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
 import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
@@ -22,8 +14,6 @@ export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly timing?: WatchTiming;
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
-
-type Kind = keyof typeof AT_ONCE;
 
 /** Looks at watched origins and delivers events. Hosts that share a store share the work. */
 export type Watching = {
@@ -40,80 +30,53 @@ export type Watching = {
   stop(graceMs?: number): Promise<void>;
 };
 
-const TICK_MS = 1_000;
-/** Begun works of a kind, most of which wait for their turn. */
-const AT_ONCE = { look: 128, send: 256 };
 /** A look waits for its turns, and takes a scan, six requests and a file. */
 const LOOK_LEASE_MS = 240_000;
-/** Wait before work that found no room is tried again. */
-const AGAIN_MS = 5_000;
+const LOOKS_AT_ONCE = 128;
+const SENDS_AT_ONCE = 256;
 
 export function createWatching(options: WatchingOptions): Watching {
-  return new Rounds({ timing: toWatchTiming(), ...options });
+  return new WatchRounds({ timing: toWatchTiming(), ...options });
 }
 
-class Rounds implements Watching {
+class WatchRounds implements Watching {
   readonly #options: WatchingOptions & { readonly timing: WatchTiming };
-  /** By host of a look, or receiver of a delivery. */
-  readonly #running = {
-    look: new Map<string, Promise<void>>(),
-    send: new Map<string, Promise<void>>(),
-  };
-  readonly #notBefore = { look: new Map<string, number>(), send: new Map<string, number>() };
-  readonly #isTicking = { look: false, send: false };
-  readonly #lateMs = { look: 0, send: 0 };
-  #timer: NodeJS.Timeout | null = null;
-  #isStopped = false;
+  readonly #looks: Rounds;
+  readonly #sends: Rounds;
 
   constructor(options: WatchingOptions & { readonly timing: WatchTiming }) {
     this.#options = options;
+    const { store, onError } = options;
+    const { watches } = store;
+    const unread = 'watches are not read';
+    const now = () => store.now();
+    this.#looks = new Rounds({
+      ...{ now, onError, atOnce: LOOKS_AT_ONCE },
+      firstDueMs: () => watches.firstDutyMs('lookAtMs'),
+      readDue: (due) => watches.dueLooks(due),
+      work: (host) => this.#lookAt(host),
+      messages: { unread, failed: 'watch: a look failed' },
+    });
+    this.#sends = new Rounds({
+      ...{ now, onError, atOnce: SENDS_AT_ONCE },
+      firstDueMs: () => watches.firstDutyMs('sendAtMs'),
+      readDue: (due) => watches.dueReceivers(due),
+      work: (receiver) => this.#sendTo(receiver),
+      messages: { unread, failed: 'watch: a send failed' },
+    });
   }
 
   start(): void {
-    const tick = () => {
-      for (const kind of ['look', 'send'] as const) void this.#tickSafely(kind);
-    };
-    tick();
-    this.#timer = setInterval(tick, TICK_MS);
-    this.#timer.unref();
+    this.#looks.start();
+    this.#sends.start();
   }
 
   async tick(): Promise<void> {
-    await Promise.all([this.#beginDue('look'), this.#beginDue('send')]);
-  }
-
-  async #beginDue(kind: Kind): Promise<void> {
-    const { store } = this.#options;
-    const [running, notBefore] = [this.#running[kind], this.#notBefore[kind]];
-    for (;;) {
-      const nowMs = store.now();
-      for (const [name, atMs] of notBefore) if (atMs <= nowMs) notBefore.delete(name);
-      const firstMs = await store.watches.firstDutyMs(kind === 'look' ? 'lookAtMs' : 'sendAtMs');
-      this.#lateMs[kind] = Math.max(0, nowMs - (firstMs ?? nowMs));
-      const limit = Math.max(0, AT_ONCE[kind] - running.size);
-      const due = { upToMs: nowMs, limit, except: [...running.keys(), ...notBefore.keys()] };
-      const names = limit === 0 ? [] : await this.#readDue(kind, due);
-      for (const name of names) this.#begin(kind, name, () => this.#work(kind, name));
-      if (names.length < limit || this.#isStopped) return;
-      // There may be more, which begins as soon as other work ends.
-      await Promise.race(running.values());
-    }
-  }
-
-  #readDue(kind: Kind, due: DueOptions): Promise<readonly string[]> {
-    const { watches } = this.#options.store;
-    return kind === 'look' ? watches.dueLooks(due) : watches.dueReceivers(due);
-  }
-
-  #work(kind: Kind, name: string): Promise<void> {
-    if (kind === 'look') return this.#lookAt(name);
-    const { store, timing, turns, postWebhook, onEvent } = this.#options;
-    const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
-    return deliverDue({ store, timing, turns, postWebhook, onDelivery }, name);
+    await Promise.all([this.#looks.tick(), this.#sends.tick()]);
   }
 
   published(host: string): void {
-    this.#begin('look', host, () =>
+    this.#looks.begin(host, () =>
       this.#underLease(host, async () => {
         const watch = await findWatch(this.#options.store, host);
         if (watch === null || toPhase(watch) !== 'active') return;
@@ -123,47 +86,23 @@ class Rounds implements Watching {
   }
 
   async idle(): Promise<void> {
-    const { look, send } = this.#running;
-    while (look.size + send.size > 0) await Promise.all([...look.values(), ...send.values()]);
-  }
-
-  lateness() {
-    return { looksMs: this.#lateMs.look, deliveriesMs: this.#lateMs.send };
-  }
-
-  async stop(graceMs = 0): Promise<void> {
-    this.#isStopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    const waiting = new AbortController();
-    const grace = pause(graceMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-    await Promise.race([this.idle(), grace]);
-    waiting.abort();
-  }
-
-  async #tickSafely(kind: Kind): Promise<void> {
-    if (this.#isTicking[kind] || this.#isStopped) return;
-    this.#isTicking[kind] = true;
-    try {
-      await this.#beginDue(kind);
-    } catch (error) {
-      if (!this.#isStopped) this.#options.onError('watches are not read', error);
-    } finally {
-      this.#isTicking[kind] = false;
+    while (this.#looks.size + this.#sends.size > 0) {
+      await Promise.all([this.#looks.idle(), this.#sends.idle()]);
     }
   }
 
-  /** Runs one work at a time for each name. */
-  #begin(kind: Kind, name: string, work: () => Promise<void>): void {
-    const [running, notBefore] = [this.#running[kind], this.#notBefore[kind]];
-    if (running.has(name) || this.#isStopped) return;
-    const ended = work()
-      .catch((error: unknown) => {
-        notBefore.set(name, this.#options.store.now() + AGAIN_MS);
-        const isTold = error instanceof NoPlace || this.#isStopped;
-        if (!isTold) this.#options.onError(`watch: a ${kind} failed`, error);
-      })
-      .finally(() => running.delete(name));
-    running.set(name, ended);
+  lateness() {
+    return { looksMs: this.#looks.latenessMs, deliveriesMs: this.#sends.latenessMs };
+  }
+
+  async stop(graceMs = 0): Promise<void> {
+    await Promise.all([this.#looks.stop(graceMs), this.#sends.stop(graceMs)]);
+  }
+
+  #sendTo(receiver: string): Promise<void> {
+    const { store, timing, turns, postWebhook, onEvent } = this.#options;
+    const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
+    return deliverDue({ store, timing, turns, postWebhook, onDelivery }, receiver);
   }
 
   #underLease(host: string, work: () => Promise<void>): Promise<void> {

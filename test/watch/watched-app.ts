@@ -1,8 +1,8 @@
 /** The app, its watches and a receiver; time moves when the test says so. */
 
 import type { Address } from '../../src/guard/resolve.ts';
+import type { AskResources, ResourceAnswer } from '../../src/looks/ask-resources.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { AskResources, ResourceAnswer } from '../../src/watch/ask-resources.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';

@@ -39,30 +39,18 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   directory: ['model', 'guard', 'parse', 'store', 'scan'],
   limits: ['model', 'guard', 'store', 'preflight', 'directory'],
   ownership: ['model', 'guard', 'store', 'probe', 'limits'],
-  watch: [
-    'model',
-    'guard',
-    'parse',
-    'store',
-    'engine',
-    'probe',
-    'buyers',
-    'scan',
-    'preflight',
-    'directory',
-    'limits',
-    'ownership',
-  ],
+  looks: 'model guard parse store engine probe buyers scan preflight limits'.split(' '),
+  watch: 'model guard parse store probe scan preflight directory limits ownership looks'.split(' '),
   mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
   cli: 'model guard config parse words workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
   plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
-  http: 'model guard config parse words store attestation engine patches probe buyers scan preflight payment directory limits ownership watch mcp plugins'.split(
+  http: 'model guard config parse words store attestation engine patches probe buyers scan preflight payment directory limits ownership looks watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership watch mcp plugins http'.split(
+    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch mcp plugins http'.split(
       ' ',
     ),
 };

@@ -64,6 +64,18 @@ export type RobotsFacts = {
   readonly agents: readonly string[];
 };
 
+/** For each path: true if `agent` may fetch it. Runs on a worker, because the text is a stranger's. */
+export function findAllowed({ text, agent, paths }: AllowedQuestion): readonly boolean[] {
+  const robots = parseRobots(text);
+  return paths.map((path) => robots.allows(agent, path));
+}
+
+type AllowedQuestion = {
+  readonly text: string;
+  readonly agent: string;
+  readonly paths: readonly string[];
+};
+
 type Rule = { readonly allow: boolean; readonly pattern: string };
 type Group = Rule[];
 

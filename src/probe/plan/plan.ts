@@ -33,7 +33,7 @@ export function makePlan(seen: FirstWave, kit: Kit): Plan {
 }
 
 /** Chosen so that each method and each source is among them. */
-const MAX_PROBED = 6;
+export const MAX_PROBED = 6;
 
 /**
  * Greedy cover: at each step the resource that adds most methods and sources not yet covered,

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
+import { createAskResources } from '../../src/looks/ask-resources.ts';
 import { Saturated } from '../../src/model/errors.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { createAskResources } from '../../src/watch/ask-resources.ts';
 
 test('each resource is requested by its method, in turn, and the first 429 ends the look', async () => {
   const requests: string[] = [];
