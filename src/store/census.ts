@@ -8,10 +8,8 @@ import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** A word counts as today's for this long. */
-const TODAY_MS = 36 * HOUR_MS;
+const TODAY_MS = 36 * 3_600_000;
 const WEEK_DAYS = 7;
 const CHECKED_OF_WEEK = 3;
 const NO_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
@@ -134,8 +132,8 @@ function toOrigin({ listing, robots, ...row }: Row<'census'>): CensusOrigin {
 async function foldWords({ tables, now }: StoreContext, host: string): Promise<void> {
   const { census, censusWords, records } = tables;
   const today = utcDay(now());
-  const order = [['day', 'asc']] as const;
-  const words = await censusWords.all({ host, day: { after: today - SHOWN_DAYS } }, { order });
+  const shown = { after: today - SHOWN_DAYS, upTo: today };
+  const words = await censusWords.all({ host, day: shown }, { order: [['day', 'asc']] });
   const letters = Array.from(NO_LETTERS);
   for (const { day, word } of words) letters[SHOWN_DAYS - 1 - (today - day)] = DAY_LETTERS[word];
   const newest = words.at(-1);
@@ -146,22 +144,27 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   };
   await census.set({ host }, folded);
   const row = await census.get(host);
-  if (row) await records.set({ host }, payableTimes(row));
+  if (row) await records.set({ host }, payableMembers(row));
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
 /** The members of a record by which lists select payable hosts. */
-export function payableTimes(row: Row<'census'> | null) {
-  if (row === null) return { payableUntilMs: null, payableWeekUntilMs: null };
+export function payableMembers(row: Row<'census'> | null) {
+  if (row === null) return { payableUntilMs: null, payableWeekDays: null };
   const { word, wordAtMs, letters, letterDay } = row;
   const isPayable = word === 'payable' && wordAtMs !== null;
-  // Without further words the week holds for some days, each of which loses its oldest letter.
-  let days = 0;
-  while (days < WEEK_DAYS && isPayableWeek(shifted(letters, days))) days += 1;
+  // Without further words each later day loses the oldest letter of its week.
+  const ahead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
+  const weekDays = ahead.filter((days) => isPayableWeek(shifted(letters, days)));
   return {
     payableUntilMs: isPayable ? wordAtMs + TODAY_MS : null,
-    payableWeekUntilMs: days === 0 ? null : (letterDay + days) * DAY_MS,
+    payableWeekDays: ` ${weekDays.map((days) => letterDay + days).join(' ')} `,
   };
+}
+
+/** The present day as it stands in `payableWeekDays`. */
+export function dayInWeekDays(nowMs: number): string {
+  return ` ${utcDay(nowMs)} `;
 }
 
 function isPayableWeek(letters: string): boolean {
@@ -189,7 +192,7 @@ export function toAvailability(row: Row<'census'> | null, nowMs: number): Availa
   if (row === null || row.word === null || row.wordAtMs === null) return null;
   const days = shifted(row.letters, Math.max(0, utcDay(nowMs) - row.letterDay));
   return {
-    today: nowMs - row.wordAtMs <= TODAY_MS ? row.word : null,
+    today: nowMs - row.wordAtMs < TODAY_MS ? row.word : null,
     payableDays: countLetters(days, 'payable'),
     checkedDays: countChecked(days),
     days,

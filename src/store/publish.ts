@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { payableTimes } from './census.ts';
+import { payableMembers } from './census.ts';
 import { announce, HostHistory, requireNewest } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
@@ -79,8 +79,8 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
       reached,
       scan: publishedScanToJson(newest),
     };
-    const times = payableTimes(await tables.census.get(host));
-    const isNew = await tables.records.insert({ host, ...members, ...times });
+    const payable = payableMembers(await tables.census.get(host));
+    const isNew = await tables.records.insert({ host, ...members, ...payable });
     if (!isNew) await tables.records.set({ host }, members);
   } while (await history.catchUp());
 }

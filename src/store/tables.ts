@@ -85,9 +85,10 @@ export const TABLES = {
       /** True when some scan had an answer of the origin. */
       reached: boolean,
       scan: text,
-      /** The census has found the host payable, until then; null if it has not. */
+      /** The census has found the host payable, which counts until then; null if it has not. */
       payableUntilMs: orNull(integer),
-      payableWeekUntilMs: orNull(integer),
+      /** The UTC days on whose lists its week is payable, by the words so far: " 20513 20514 ". */
+      payableWeekDays: orNull(text),
     },
     key: ['host'],
     // The change is inserted next, durably.

@@ -20,7 +20,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       scanCount: 1,
       reached: true,
       payableUntilMs: null,
-      payableWeekUntilMs: null,
+      payableWeekDays: null,
       scan: publishedScanToJson(scan),
     },
     history: {

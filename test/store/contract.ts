@@ -1,6 +1,8 @@
 /** The contract suite that both stores pass. */
 import { describe } from 'vitest';
 import { answersKeep } from './contract/answers.ts';
+import { censusRemembers } from './contract/census.ts';
+import { censusAddsUp } from './contract/census-sums.ts';
 import { changesAreNumbered } from './contract/changes.ts';
 import { countsAreExact } from './contract/counts.ts';
 import { directoryLists } from './contract/directory.ts';
@@ -40,6 +42,8 @@ export function storeContract(name: string, subject: ContractSubject): void {
     snapshotsStandIn(subject);
     statisticsSum(subject);
     watchesAreVersioned(subject);
+    censusRemembers(subject);
+    censusAddsUp(subject);
     purgeForgets(subject);
   });
 }

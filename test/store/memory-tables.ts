@@ -1,5 +1,7 @@
 /** A third engine, in memory alone: what `Table` promises is enough to keep the whole contract. */
 
+import type { PayableFilter } from '../../src/model/availability.ts';
+import { dayInWeekDays } from '../../src/store/census.ts';
 import type { EngineContext, RecordLists } from '../../src/store/context.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/owners.ts';
@@ -133,13 +135,14 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
     return reached.filter(({ host }) => !hidden.has(host));
   }
   return {
-    async list({ sort, category, verified, q, grade, sinceMs = 0, page, pageSize }) {
+    async list({ sort, category, verified, q, grade, payable, sinceMs = 0, page, pageSize }) {
       const proved = verified ? new Set(await verifiedHosts(context)) : null;
       const found = (await shown())
         .filter((row) => proved?.has(row.host) ?? true)
         .filter((row) => category === undefined || row.category === category)
         .filter((row) => row.host.includes(q) && row.scannedAtMs >= sinceMs)
         .filter((row) => grade === undefined || row.grade === grade)
+        .filter((row) => payable === undefined || isPayable(row, payable, context.now()))
         .toSorted(sort === 'recent' ? newest : best);
       return pageOf(found, found.slice(page * pageSize, (page + 1) * pageSize));
     },
@@ -154,6 +157,11 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
         .map(({ host }) => host);
     },
   };
+}
+
+function isPayable(row: Row<'records'>, payable: PayableFilter, nowMs: number): boolean {
+  if (payable === 'today') return (row.payableUntilMs ?? 0) > nowMs;
+  return row.payableWeekDays?.includes(dayInWeekDays(nowMs)) ?? false;
 }
 
 function pageOf(found: readonly Row<'records'>[], page: readonly Row<'records'>[]) {

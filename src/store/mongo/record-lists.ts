@@ -1,5 +1,6 @@
 import type { Db, Filter, FindOptions, Sort } from 'mongodb';
 import { ALL_GRADES } from '../../model/report.ts';
+import { dayInWeekDays } from '../census.ts';
 import type { DirectoryQuery, ListQuery, RecordLists, StoreContext } from '../context.ts';
 import { optedOutHosts, verifiedHosts } from '../owners.ts';
 import { TABLES } from '../tables.ts';
@@ -10,8 +11,6 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
   grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
 };
-
-const PAYABLE_MEMBERS = { today: 'payableUntilMs', week: 'payableWeekUntilMs' } as const;
 
 type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
 
@@ -79,7 +78,8 @@ function conditionsOf(
     ...(category === undefined ? [] : [{ category }]),
     ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
     ...(grade === undefined ? [] : [{ grade }]),
-    ...(payable === undefined ? [] : [{ [PAYABLE_MEMBERS[payable]]: { $gt: nowMs } }]),
+    ...(payable === 'today' ? [{ payableUntilMs: { $gt: nowMs } }] : []),
+    ...(payable === 'week' ? [{ payableWeekDays: { $regex: dayInWeekDays(nowMs) } }] : []),
     ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
   ];
 }

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES } from '../../model/report.ts';
+import { dayInWeekDays } from '../census.ts';
 import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
 import { verifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
@@ -11,8 +12,6 @@ const ORDERS = {
   recent: 'r."scannedAtMs" DESC, r.host',
   grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
 } as const;
-
-const PAYABLE_COLUMNS = { today: 'payableUntilMs', week: 'payableWeekUntilMs' } as const;
 
 const AMONG = 'r.rowid IN (SELECT value FROM json_each(?))';
 
@@ -102,7 +101,11 @@ export function toSelection(
     { condition: 'instr(r.host, ?) > 0', value: q || undefined },
     { condition: 'r.grade = ?', value: grade },
     { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
-    ...(payable ? [{ condition: `r."${PAYABLE_COLUMNS[payable]}" > ?`, value: nowMs }] : []),
+    { condition: 'r."payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
+    {
+      condition: 'instr(r."payableWeekDays", ?) > 0',
+      value: payable === 'week' ? dayInWeekDays(nowMs) : undefined,
+    },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
   return {

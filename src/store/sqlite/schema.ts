@@ -23,12 +23,12 @@ const TYPES = {
  */
 const RECORD_INDEXES = `
   CREATE INDEX IF NOT EXISTS records_by_time
-    ON records ("scannedAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekUntilMs");
+    ON records ("scannedAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
   CREATE INDEX IF NOT EXISTS records_by_grade
     ON records (grade, score DESC, "scannedAtMs" DESC, host, category, "payableUntilMs",
-      "payableWeekUntilMs");
+      "payableWeekDays");
   CREATE INDEX IF NOT EXISTS records_by_category
-    ON records (category, "scannedAtMs" DESC, host, "payableUntilMs", "payableWeekUntilMs");
+    ON records (category, "scannedAtMs" DESC, host, "payableUntilMs", "payableWeekDays");
   CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
 
 /**
