@@ -35,7 +35,7 @@ const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
  * Limits requests a minute, by route and client, to the rate of the route's offer. The store holds the
- * counts, so hosts share them. An unavailable store limits nothing: routes that need it answer 503.
+ * counts, so instances share them. An unavailable store limits nothing: routes that need it answer 503.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {

@@ -39,7 +39,7 @@ export function thumbprint(publicKey: string): string {
 
 /**
  * The key that this service signs with: `given`, or the one that the store keeps, made if it keeps none.
- * The store decides between hosts that start at once: each reads again until it uses the last key.
+ * The store decides between instances that start at once: each reads again until it uses the last key.
  */
 export async function openSigningKey(
   keys: SigningKeyStore,

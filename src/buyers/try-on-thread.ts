@@ -6,7 +6,7 @@ const buyers = createBuyers();
 
 /** Runs on the clients' thread. `answer` arrives frozen, and clients may mutate their input. */
 export async function tryOnThread(answer: ChallengeAnswer): Promise<Trial> {
-  return await leaveNoTrace(() => tryChallenge(structuredClone(answer), buyers));
+  return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), buyers));
 }
 
 /** One thread serves all scans, so changes to these globals would affect later trials. */
@@ -31,7 +31,7 @@ const SHARED = [
 ].map((one) => ('prototype' in one ? one.prototype : one));
 
 /** Rejects when the work changed a shared prototype; the caller must then end the thread. */
-export async function leaveNoTrace<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withPrototypeCheck<Result>(work: () => Promise<Result>): Promise<Result> {
   const before = members();
   const result = await work();
   const after = members();

@@ -32,9 +32,9 @@ export async function askUrl(
   try {
     const policy = policyFor(url, allowPrivate);
     const request = { ...parsePreflightUrl(url, policy), method, maxPrice };
-    const judges = await open();
+    const engine = await open();
     client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
-    return await preflightUrl(request, { ...judges, client });
+    return await preflightUrl(request, { ...engine, client });
   } catch (error) {
     if (error instanceof OriginRefused) return refusedPreflight(error);
     throw error;
@@ -48,9 +48,9 @@ export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
   const opened: PreflightEngine[] = [];
   try {
     return await askUrl(call, async () => {
-      const judges = { ...(await startEngine(null)), oracle: createOracle() };
-      opened.push(judges);
-      return judges;
+      const engine = { ...(await startEngine(null)), oracle: createOracle() };
+      opened.push(engine);
+      return engine;
     });
   } finally {
     await Promise.all(opened.flatMap(({ oracle, pool }) => [oracle.close(), pool.close()]));

@@ -4,7 +4,7 @@ import { explainAlone } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
-import type { DirectorySearch, McpHost } from '../mcp/tools.ts';
+import type { DirectorySearch, McpBackend } from '../mcp/tools.ts';
 import type { ScanReport } from '../model/report.ts';
 import { preflightInHand } from '../preflight/preflight.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
@@ -28,7 +28,7 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
   const oracle = createOracle();
   try {
     const server = createMcpServer({
-      host: localHost(engine, oracle, call),
+      backend: localBackend(engine, oracle, call),
       version: packageVersion(),
       describeFailure: (error) => ({
         error: error instanceof OriginRefused ? error.code : 'failed',
@@ -49,7 +49,7 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
   }
 }
 
-function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Call): McpHost {
+function localBackend(engine: Engine, oracle: Oracle, { allowPrivate, service }: Call): McpBackend {
   const reports = new Map<string, ScanReport>();
   const userAgent = scannerUserAgent('command line');
   const judges = { ...engine, oracle };

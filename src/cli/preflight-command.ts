@@ -23,13 +23,13 @@ type Call = {
 /** Exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError. */
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
-  const preflight = await judge(call);
+  const preflight = await runPreflight(call);
   const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
   await write(out, text);
   return exitOf(preflight.verdict, call.isStrict);
 }
 
-async function judge(call: Call): Promise<Preflight> {
+async function runPreflight(call: Call): Promise<Preflight> {
   // A text that not even the flag makes a URL of is bad usage.
   policyFor(call.url, call.allowPrivate);
   const preflight = await askUrlOnce({ ...call, caller: 'command line' });

@@ -63,7 +63,7 @@ export async function resolveHost(
   const isException = isAllowedException(origin, policy);
   if (isIP(origin.hostname) !== 0) {
     const literal = [toAddress(origin.hostname)];
-    return isException ? { kind: 'addresses', addresses: literal } : judge(literal);
+    return isException ? { kind: 'addresses', addresses: literal } : toResolution(literal);
   }
   if (isException) return lookUpException(origin.hostname, resolver);
 
@@ -74,7 +74,7 @@ export async function resolveHost(
   const addresses = [v6, v4].flatMap((answer) =>
     answer.status === 'fulfilled' ? answer.value : [],
   );
-  if (addresses.length > 0) return judge(addresses.map(toAddress));
+  if (addresses.length > 0) return toResolution(addresses.map(toAddress));
   return explain([v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)));
 }
 
@@ -88,7 +88,7 @@ async function lookUpException(hostname: string, resolver: Resolver): Promise<Re
   }
 }
 
-function judge(addresses: readonly Address[]): Resolution {
+function toResolution(addresses: readonly Address[]): Resolution {
   for (const { address } of addresses) {
     const reason = blockedReason(address);
     if (reason !== null) return { kind: 'blocked', address, reason };

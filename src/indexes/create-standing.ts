@@ -4,14 +4,14 @@ import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
 import { bazaarListings, createMerchants, listingsLookup } from './bazaar.ts';
-import type { Partner } from './index-answers.ts';
 import {
   isBazaarListings,
   isIndexRow,
   isOffersOnChain,
   isPartners,
   isVerified,
-} from './kept-shapes.ts';
+} from './cached-answer-schemas.ts';
+import type { Partner } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
 import { askPartners, findPartner } from './partners.ts';
 import {

@@ -5,7 +5,7 @@ import type { Payee } from '../model/standing.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
-import { isSettlementFacts } from './kept-shapes.ts';
+import { isSettlementFacts } from './cached-answer-schemas.ts';
 import type { EcosystemOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { x402scanSettlementsByAddress, x402scanSettlementsByOrigin } from './x402scan.ts';

@@ -40,14 +40,14 @@ export type ResourceAnswers = {
 };
 
 export type AskResourcesOptions = {
-  readonly judges: PreflightEngine;
+  readonly engine: PreflightEngine;
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
 const TIMEOUT_MS = 10_000;
 
 export function createAskResources({
-  judges,
+  engine,
   createClient,
   ...clientOptions
 }: AskResourcesOptions): AskResources {
@@ -60,7 +60,7 @@ export function createAskResources({
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
         if (!isAdmitted && answers.length === 0) throw new Saturated();
         if (!isAdmitted) break;
-        const { status, preflight } = await askOne(client, origin, resource, judges);
+        const { status, preflight } = await askOne(client, origin, resource, engine);
         if (status === 429) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
@@ -80,7 +80,7 @@ async function askOne(
   client: ProbeClient,
   origin: Origin,
   { method, path }: WatchedResource,
-  judges: PreflightEngine,
+  engine: PreflightEngine,
 ) {
   const answer: { status: number | null } = { status: null };
   const noting: Pick<ProbeClient, 'check' | 'request'> = {
@@ -92,7 +92,7 @@ async function askOne(
     },
   };
   const request = { origin, method, path, maxPrice: null };
-  const preflight = await preflightUrl(request, { ...judges, client: noting });
+  const preflight = await preflightUrl(request, { ...engine, client: noting });
   return { status: answer.status, preflight };
 }
 

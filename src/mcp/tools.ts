@@ -33,7 +33,7 @@ export type DirectorySearch = {
 };
 
 /** The interface behind the tools. The command line implements it by the engine, the service by the parts of its routes. */
-export type McpHost = {
+export type McpBackend = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
   /** Throws if no report is stored. */
   report(url: string): Promise<object>;
@@ -55,7 +55,7 @@ export type Tool = {
   /** True if the answer quotes origins; it then carries a notice. */
   readonly quotesOrigins: boolean;
   /** `input` is validated by the tool's schema. */
-  run(host: McpHost, input: never, call: ToolCall): Promise<ToolAnswer>;
+  run(backend: McpBackend, input: never, call: ToolCall): Promise<ToolAnswer>;
 };
 
 const shown = Type.Unsafe<string | null>({ type: ['string', 'null'] });
@@ -103,7 +103,7 @@ export const TOOLS: readonly Tool[] = [
     output: report,
     asksOthers: true,
     quotesOrigins: true,
-    run: (host, input: { url: string }, call) => host.scan(input.url, call),
+    run: (backend, input: { url: string }, call) => backend.scan(input.url, call),
   },
   {
     name: 'get_report',
@@ -113,7 +113,7 @@ export const TOOLS: readonly Tool[] = [
     output: report,
     asksOthers: false,
     quotesOrigins: true,
-    run: async (host, input: { url: string }) => plain(await host.report(input.url)),
+    run: async (backend, input: { url: string }) => plain(await backend.report(input.url)),
   },
   {
     name: 'explain_check',
@@ -127,7 +127,8 @@ export const TOOLS: readonly Tool[] = [
     }),
     asksOthers: false,
     quotesOrigins: false,
-    run: async (host, input: { id: string }) => plain(await host.explain(input.id.toUpperCase())),
+    run: async (backend, input: { id: string }) =>
+      plain(await backend.explain(input.id.toUpperCase())),
   },
   {
     name: 'preflight',
@@ -142,8 +143,8 @@ export const TOOLS: readonly Tool[] = [
     output: preflight,
     asksOthers: true,
     quotesOrigins: true,
-    run: async (host, input: { url: string; method?: string; maxPrice?: string }) =>
-      plain(await host.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
+    run: async (backend, input: { url: string; method?: string; maxPrice?: string }) =>
+      plain(await backend.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
   },
   {
     name: 'validate_challenge',
@@ -160,8 +161,8 @@ export const TOOLS: readonly Tool[] = [
     output: preflight,
     asksOthers: false,
     quotesOrigins: true,
-    run: async (host, input: { challenge: object; url?: string }) =>
-      plain(await host.validate(input.challenge, input.url ?? null)),
+    run: async (backend, input: { challenge: object; url?: string }) =>
+      plain(await backend.validate(input.challenge, input.url ?? null)),
   },
   {
     name: 'diff_reports',
@@ -198,6 +199,6 @@ export const TOOLS: readonly Tool[] = [
     }),
     asksOthers: false,
     quotesOrigins: true,
-    run: async (host, input: DirectorySearch) => plain(await host.search(input)),
+    run: async (backend, input: DirectorySearch) => plain(await backend.search(input)),
   },
 ];

@@ -126,7 +126,7 @@ export class TestFacilitator {
     const requirements = toMembers(body['paymentRequirements']);
     const nonce = readNonce(payload);
     const fault = this.#faults.get(`${step} ${nonce}`) ?? null;
-    const answer = await this.#judge(step, payload, requirements, fault);
+    const answer = await this.#answerStep(step, payload, requirements, fault);
     if (step === 'verify') await this.#waitForBarrier(nonce);
     if (this.#extended.has(nonce)) {
       response.setHeader('EXTENSION-RESPONSES', this.extensionResponses);
@@ -134,7 +134,7 @@ export class TestFacilitator {
     this.#deliver(response, answer, fault);
   }
 
-  async #judge(
+  async #answerStep(
     step: Step,
     payload: Readonly<Record<string, unknown>>,
     requirements: Readonly<Record<string, unknown>>,

@@ -80,7 +80,7 @@ export type PaidRoute<Input = unknown> = {
   isSaturated?(input?: Input): boolean;
   /** Goes on when its caller leaves; the result is kept for the payer. */
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;
-  /** Makes a paid scan public. May be run again after a crash, and by several hosts at once. */
+  /** Makes a paid scan public. May be run again after a crash, and by several instances at once. */
   publish?(scanId: string): Promise<void>;
   readonly workLimit?: WorkLimit<Input> | undefined;
 };

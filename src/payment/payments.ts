@@ -59,7 +59,7 @@ export type Payments = {
   readonly mode: 'live' | 'mock';
   readonly facilitator: Facilitator;
   /** Reason that nothing can be settled now; null while it can. */
-  trouble(): string | null;
+  unreadyReason(): string | null;
   /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later if one does not answer. */
   start(): Promise<void>;
   /** Starts no settlement, and waits for those under way. */
@@ -71,7 +71,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   checkChallenges(options);
   const node = nodeFor(options);
   const evidence = node === null ? null : evidenceOf(node);
-  const facilitator = withMetrics(guarded(evidence, options), onEvent);
+  const facilitator = withMetrics(withSettlementChecks(evidence, options), onEvent);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
@@ -117,7 +117,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     gate,
     recovery,
     facilitator,
-    trouble: () => readiness.trouble(),
+    unreadyReason: () => readiness.unreadyReason(),
     mode: facilitator.kind === 'mock' ? 'mock' : 'live',
     async start() {
       await readiness.start();
@@ -133,7 +133,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 }
 
 /** Successes of `remote` are checked against receipts; `local` reads receipts itself and pays the gas. */
-function guarded(
+function withSettlementChecks(
   evidence: ChainEvidence | null,
   { facilitator, store, receiptWithinMs }: PaymentsOptions,
 ): Facilitator {
@@ -149,7 +149,7 @@ function guarded(
   }
 }
 
-/** Loads the reader of the chain with the first look-up: most hosts never need one. */
+/** Loads the reader of the chain with the first look-up: most instances never need one. */
 function evidenceOf(node: NodeRequests): ChainEvidence {
   let opened: Promise<ChainEvidence> | null = null;
   const evidence = () => {

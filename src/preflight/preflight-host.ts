@@ -32,11 +32,11 @@ export async function preflightHost(
   origin: Origin,
   options: StrangersOptions,
 ): Promise<HostPreflight> {
-  const { answerWithinMs, admit, client, ...judges } = options;
+  const { answerWithinMs, admit, client, ...engine } = options;
   const resolved = await resolveForStranger(origin, options);
   if ('verdict' in resolved) return { path: null, preflight: resolved };
   const admitted = () => admit(resolved.addresses);
-  const work = { pool: judges.pool, account: judges.pool.openScan() };
+  const work = { pool: engine.pool, account: engine.pool.openScan() };
   let documents: DeclaringDocuments = {
     origin,
     manifest: EMPTY_OBSERVATIONS.manifest,
@@ -58,7 +58,7 @@ export async function preflightHost(
   if (!(await admitted())) return { path, preflight: null };
   const request = { origin, path, method: 'GET', maxPrice: null };
   const sent = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return { path, preflight: await askOnce(request, sent, { client, ...judges }) };
+  return { path, preflight: await askOnce(request, sent, { client, ...engine }) };
 }
 
 const NOTHING_DECLARED =

@@ -30,7 +30,7 @@ const ACCEPT = 'application/json, */*;q=0.5';
  */
 export async function preflightUrl(
   request: PreflightRequest,
-  { client, ...judges }: PreflightDeps,
+  { client, ...engine }: PreflightDeps,
 ): Promise<Preflight> {
   const { origin, path, method } = request;
   if (method !== 'GET' && method !== 'POST') {
@@ -43,7 +43,7 @@ export async function preflightUrl(
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
       : ({ method, redirects: 'none', body: '{}' } as const);
-  return askOnce(request, sent, { client, ...judges });
+  return askOnce(request, sent, { client, ...engine });
 }
 
 /**
@@ -52,14 +52,14 @@ export async function preflightUrl(
  */
 export async function preflightForStranger(
   request: PreflightRequest & { readonly method: 'GET' },
-  { answerWithinMs, admit, client, ...judges }: StrangersOptions,
+  { answerWithinMs, admit, client, ...engine }: StrangersOptions,
 ): Promise<Preflight | null> {
   const { origin, method } = request;
   const resolved = await resolveForStranger(origin, { answerWithinMs, client });
   if ('verdict' in resolved) return resolved;
   if (!(await admit(resolved.addresses))) return null;
   const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return askOnce(request, sent, { client, ...judges });
+  return askOnce(request, sent, { client, ...engine });
 }
 
 /** The addresses of a name, or the answer to a caller whose name gave none. */
@@ -82,7 +82,7 @@ type ProbeSettings = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
 export async function askOnce(
   { origin, path, maxPrice }: PreflightRequest,
   sent: ProbeSettings,
-  { client, ...judges }: PreflightDeps,
+  { client, ...engine }: PreflightDeps,
 ): Promise<Preflight> {
   const { method } = sent;
   const answer = await client.request({
@@ -99,8 +99,8 @@ export async function askOnce(
     ]);
   }
   if (answer.data.status !== 402) return toPreflight([withoutPrice(method, path, answer.data)]);
-  const judged = await judgeChallenge({ origin, method }, answer.data, judges);
-  return verdictOn(judged, { origin, maxPrice });
+  const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
+  return verdictOn(judgement, { origin, maxPrice });
 }
 
 function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {
@@ -135,7 +135,7 @@ export async function preflightInHand(
   required: object,
   url: string | null,
   buyer: Omit<BuyerTerms, 'origin'>,
-  judges: PreflightEngine,
+  engine: PreflightEngine,
 ): Promise<Preflight> {
   const resourceUrl = readResourceUrl(required);
   const stated = originText(url ?? resourceUrl);
@@ -143,7 +143,7 @@ export async function preflightInHand(
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
   const answer = toAnswer(required, url ?? NOWHERE);
   const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
-  const judgement = await judgeChallenge(request, answer, judges);
+  const judgement = await judgeChallenge(request, answer, engine);
   return verdictOn(judgement, { ...buyer, origin: url === null ? null : origin });
 }
 

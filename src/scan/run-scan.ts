@@ -153,7 +153,7 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
 function refuseUnserved(account: ScanAccount): void {
   if (!account.origin.isSpent() || !account.isLight()) return;
   throw new ScannerFailure(
-    'The scan did not get its turn in time: this host is overloaded. Try again later.',
+    'The scan did not get its turn in time: this instance is overloaded. Try again later.',
   );
 }
 

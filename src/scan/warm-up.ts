@@ -25,9 +25,9 @@ export type ScanEngine = {
  * Loads every check and parser before the first scan, and measures the workers' speed. Throws
  * BrokenChecks as `tryAll`.
  */
-export async function warmUp(judges: ScanEngine): Promise<void> {
-  await tryAll(judges);
-  await judges.pool.calibrate();
+export async function warmUp(engine: ScanEngine): Promise<void> {
+  await tryAll(engine);
+  await engine.pool.calibrate();
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
 /** Source of the gauges, read at each scrape. */
-export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'trouble'>;
+export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'unreadyReason'>;
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const STATES = ['claimed', 'computed', 'settling', 'unknown', 'settled'] as const;
@@ -110,7 +110,7 @@ export class MoneyMetrics {
     const account = () => source.facilitator.account?.() ?? null;
     this.#watchKeys(source);
     gauge('payments_ready', '1 while payments are taken, else 0.', () =>
-      source.trouble() === null ? 1 : 0,
+      source.unreadyReason() === null ? 1 : 0,
     );
     gauge(
       'payments_oldest_doubt_seconds',
@@ -178,13 +178,13 @@ export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
 
 /** Logs when payments stop and start being taken, with the reason. Returns a function that ends the watch. */
 export function watchReadiness(
-  trouble: () => string | null,
+  unreadyReason: () => string | null,
   tell: { readonly closed: Alarm; readonly opened: (message: string) => void },
   intervalMs = LOOK_INTERVAL_MS,
 ): () => void {
   let logged: string | null = null;
   const timer = setInterval(() => {
-    const now = trouble();
+    const now = unreadyReason();
     if (now !== null && logged === null) tell.closed('payments are not taken', { reason: now });
     if (now === null && logged !== null) tell.opened('payments are taken again');
     logged = now;

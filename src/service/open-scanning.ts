@@ -78,7 +78,7 @@ export function openStanding(
   };
 }
 
-/** Cache of third parties' answers in the store, shared by all hosts. */
+/** Cache of third parties' answers in the store, shared by all instances. */
 function snapshotCacheOn(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),

@@ -62,10 +62,10 @@ export function createScanning(options: ScanningOptions): Scanning {
   });
   const { createClient, isSaturated } = probe;
   const oracle = createOracle({ scale: cold.scale, onError: (message) => log.error(message) });
-  const judges = { catalog, checks, pool, oracle };
+  const engine = { catalog, checks, pool, oracle };
   const outbound = { policy, userAgent, createClient };
-  const asking = { judges, ...outbound, ready: () => probe.ready() };
-  const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
+  const asking = { engine, ...outbound, ready: () => probe.ready() };
+  const scanner = createScanner({ ...engine, ...outbound, standing, isSaturated });
   return {
     scanner: {
       ...scanner,
@@ -77,10 +77,10 @@ export function createScanning(options: ScanningOptions): Scanning {
       },
     },
     fetchToken: createTokenFetcher(outbound),
-    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
+    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, engine),
     askSeller: createAskSeller(asking),
     askHost: createAskHost(asking),
-    askResources: createAskResources({ judges, ...outbound }),
+    askResources: createAskResources({ engine, ...outbound }),
     async resolve(origin) {
       const client = createClient(outbound);
       try {
@@ -94,7 +94,7 @@ export function createScanning(options: ScanningOptions): Scanning {
 }
 
 export type AskSellerOptions = {
-  readonly judges: PreflightEngine;
+  readonly engine: PreflightEngine;
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   readonly createClient: CreateProbeClient;
@@ -127,12 +127,12 @@ async function withClient<Answer extends object>(
   admit: AdmitAddresses,
   ask: (strangers: StrangersOptions) => Promise<Answer>,
 ): Promise<Answer & { readonly handshakeMs: number }> {
-  const { judges, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
-  judges.pool.start();
+  const { engine, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
+  engine.pool.start();
   await options.ready?.();
   const client = createClient({ policy, userAgent });
   try {
-    const answer = await ask({ ...judges, client, answerWithinMs, admit });
+    const answer = await ask({ ...engine, client, answerWithinMs, admit });
     return { ...answer, handshakeMs: client.stats().handshakeMs };
   } finally {
     client.close();

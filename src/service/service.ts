@@ -59,12 +59,12 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const loaded = await Promise.all([discoverChecks(), ...loading]);
   const [checks, { buildApp }, { openPayments }] = loaded;
   const catalog = await catalogFor(config, checks);
-  await joinHosts(store, config, catalog, log);
+  await joinInstances(store, config, catalog, log);
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const standing = openStanding(config, userAgent, { store, answers });
-  const { scanner, askResources, resolve, postWebhook, ...judging } = openScanning({
+  const { scanner, askResources, resolve, postWebhook, ...sellerCalls } = openScanning({
     policy: config.originPolicy,
     userAgent,
     catalog,
@@ -84,7 +84,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   });
   opened.defer(() => payments.stop());
   const turns = openTurns(store, scanCoordinator);
-  const { fetchToken } = judging;
+  const { fetchToken } = sellerCalls;
   const asking = { askResources, resolve, fetchToken, postWebhook, turns };
   const watchParts = { config, store, scanCoordinator, ...asking, onError };
   const { watching, metrics } = openWatching(watchParts);
@@ -96,7 +96,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     scanCoordinator,
     catalog,
     checks,
-    ...judging,
+    ...sellerCalls,
     turns,
     payments,
     signingKey,
@@ -165,7 +165,7 @@ function openTurns(store: Store, scanCoordinator: ScanCoordinator): OriginTurns 
   return createOriginTurns({ now: () => store.now(), runningScans });
 }
 
-function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
+function joinInstances(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
   const { revision, payment, baseUrl, signingKey } = config;
   return store.instances.join({
     settings: {
@@ -178,7 +178,7 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
       signingKey: signingKey === null ? 'kept in the store' : toSigningKey(signingKey).kid,
     },
     signer: payment.signer ?? undefined,
-    // Hosts with different settings on one store would settle and grade by different rules.
+    // Instances with different settings on one store would settle and grade by different rules.
     onEvicted: (reason) => {
       log.fatal(`Stopping: ${reason.message}`);
       process.kill(process.pid, 'SIGTERM');
@@ -195,7 +195,7 @@ type TimerOptions = {
 
 function startTimers({ app, store, standing, payments }: TimerOptions): () => void {
   const { log } = app;
-  const { metrics, trouble } = payments;
+  const { metrics, unreadyReason } = payments;
   const purging = new PurgeTimer({
     store,
     onPurged(removed, atMs) {
@@ -205,7 +205,7 @@ function startTimers({ app, store, standing, payments }: TimerOptions): () => vo
     onError: (message, err) => log.error({ err }, message),
   });
   purging.start();
-  const stopWatching = watchReadiness(trouble, {
+  const stopWatching = watchReadiness(unreadyReason, {
     closed: (message, facts) => log.error(facts, message),
     opened: (message) => log.info(message),
   });

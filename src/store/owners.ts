@@ -20,7 +20,7 @@ export function verifiedSinceMs(nowMs: number): number {
 /** The wishes of a host's owner, and his last proof. */
 export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
-const NOBODY: OwnerState = {
+const NO_OWNER: OwnerState = {
   listed: true,
   listedBy: null,
   enrichmentSuppressed: false,
@@ -39,7 +39,7 @@ export type NumberedState = { readonly n: number; readonly state: OwnerState };
 /** Reads the host's row with the greatest number, which holds its current state. */
 export async function findOwner({ tables }: OwnersContext, host: string): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
-  return last === null ? { n: 0, state: NOBODY } : { n: last.n, state: stateOf(last) };
+  return last === null ? { n: 0, state: NO_OWNER } : { n: last.n, state: stateOf(last) };
 }
 
 export async function findOwners(
@@ -49,7 +49,7 @@ export async function findOwners(
   const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
     const row = last.get(host);
-    return row === undefined ? NOBODY : stateOf(row);
+    return row === undefined ? NO_OWNER : stateOf(row);
   };
 }
 

@@ -15,7 +15,7 @@ export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
-/** Looks at watched origins and delivers events. Hosts that share a store share the work. */
+/** Looks at watched origins and delivers events. Instances that share a store share the work. */
 export type Watching = {
   start(): void;
   /** Begins all due work; resolves once it has begun. */

@@ -75,7 +75,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     if (!isThreadMessage(message)) return;
     trials.get(message.ticket)?.hear(message);
   });
-  // Without a listener a throw between tasks would end the host.
+  // Without a listener a throw between tasks would end the process.
   piscina.on('error', onError);
 
   const watched = new WeakSet<Worker>();
@@ -227,7 +227,7 @@ function failureOf(error: unknown): JobFailure {
 }
 
 /**
- * The environment of worker threads. Settings of the host hold keys, and no task needs them. Threads inherit no compile
+ * The environment of worker threads. Settings of the process hold keys, and no task needs them. Threads inherit no compile
  * cache: by its variable they have it from their first module on, and load no compiler of types.
  */
 export function threadEnvironment(): Readonly<Record<string, string>> {

@@ -18,7 +18,7 @@ const MAX_DETAIL_CHARS = 2_000;
 const LOADED: JobResult = { kind: 'done', output: null, cpuMs: 0 };
 
 /**
- * Piscina calls this function on the thread. After a failure the promise never resolves: the host kills
+ * Piscina calls this function on the thread. After a failure the promise never resolves: the main thread kills
  * the thread, so that no later task runs in the state of a failed one.
  */
 async function perform(job: Job | LoadJob): Promise<JobResult> {

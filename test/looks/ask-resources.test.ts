@@ -19,9 +19,9 @@ test('each resource is requested by its method, in turn, and the first 429 ends 
   const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
   // Nothing is judged: no answer is a 402.
-  const judges = {} as PreflightEngine;
+  const engine = {} as PreflightEngine;
   const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
-  const ask = createAskResources({ judges, ...clientOptions });
+  const ask = createAskResources({ engine, ...clientOptions });
   try {
     const resources = [
       { method: 'GET', path: '/weather?city=x' },

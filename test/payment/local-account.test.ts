@@ -151,7 +151,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       { store: store.open, reconcileWithinMs: 100, retryWithinMs: 100 },
     );
     expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 0, nonceGap: 1 });
-    expect(shop.payments.trouble()).toContain('an earlier process');
+    expect(shop.payments.unreadyReason()).toContain('an earlier process');
     // It may settle any payment in doubt: none is sent again meanwhile.
     expect((await shop.buy('x', v2(signed))).status).toBe(503);
     expect(node.raw).toHaveLength(1);
@@ -288,7 +288,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     const address = privateKeyToAddress(settlementKey);
     await chain.setGas(address, 1_000n);
     await expect.poll(async () => (await shop.buy('x')).status).toBe(503);
-    expect(shop.payments.trouble()).toContain(address);
+    expect(shop.payments.unreadyReason()).toContain(address);
     expect((await shop.buy('x', v2(await pay()))).status).toBe(503);
     await chain.setGas(address, 10n ** 18n);
     const payer = await fundedPayer(chain, seller);

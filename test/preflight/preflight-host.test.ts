@@ -15,12 +15,12 @@ const SLOW_MS = 20_000;
 describe('a bare host', () => {
   const pool = createPool();
   const oracle = createOracle();
-  let judges: Parameters<typeof createAskHost>[0]['judges'];
+  let engine: Parameters<typeof createAskHost>[0]['engine'];
 
   beforeAll(async () => {
     const checks = await discoverChecks();
     const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
-    judges = { catalog, checks, pool, oracle };
+    engine = { catalog, checks, pool, oracle };
   });
   afterAll(async () => {
     await pool.close();
@@ -32,7 +32,7 @@ describe('a bare host', () => {
     const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
     const origin = parseOrigin(seller.url, policy);
     const askHost = createAskHost({
-      ...{ judges, policy, userAgent: 'test', createClient: createProbeClient },
+      ...{ engine, policy, userAgent: 'test', createClient: createProbeClient },
       answerWithinMs: SLOW_MS,
     });
     const answer = await askHost(origin, admit);

@@ -24,7 +24,7 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
       }),
     },
     recovery: { census } as MoneySource['recovery'], // the census is all that is read
-    trouble: () => null,
+    unreadyReason: () => null,
     ...changes,
   };
 }
@@ -68,7 +68,7 @@ test('counters state events, gauges the present state', async () => {
 
 test('the metrics show payments that are refused', async () => {
   const metrics = new MoneyMetrics();
-  metrics.watch(source({ trouble: () => 'no gas' }), Date.now);
+  metrics.watch(source({ unreadyReason: () => 'no gas' }), Date.now);
   expect(await metrics.registry.metrics()).toContain('payments_ready 0');
 });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createWatchDesk } from '../../src/watch/watch-desk.ts';
+import { createOwnerWatches } from '../../src/watch/owner-watches.ts';
 import { diceOf } from '../fixtures/dice.ts';
 import { FAST, HOST, TIME_SCALE } from './kill-settings.ts';
 import { type Receiver, startReceiver, verifySignature } from './receiver.ts';
@@ -100,7 +100,7 @@ function amountOf(terms: unknown): string {
 async function startWatch(storeUrl: string, receiver: Receiver): Promise<string> {
   const store = await openStore(storeUrl, { timeScale: TIME_SCALE });
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(receiver.host) };
-  const desk = createWatchDesk({
+  const desk = createOwnerWatches({
     store,
     policy,
     siteUrl: 'https://scanner.example',

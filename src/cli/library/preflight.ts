@@ -48,15 +48,15 @@ export function preflight(
 ): Promise<Preflight> | PreflightHook {
   if (typeof first === 'string') return preflightOnce(first, options);
   limitOf(first);
-  const judges = keptJudges();
-  return async (context) => refusalOf(context, first, await judges());
+  const openOnce = createEngineOnce();
+  return async (context) => refusalOf(context, first, await openOnce());
 }
 
 /**
  * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
  * threads end by themselves and keep no process alive, so nothing has to be closed.
  */
-function keptJudges(): () => Promise<PreflightEngine> {
+function createEngineOnce(): () => Promise<PreflightEngine> {
   let opened: Promise<PreflightEngine> | null = null;
   return () => {
     opened ??= startEngine(null)
@@ -72,14 +72,14 @@ function keptJudges(): () => Promise<PreflightEngine> {
 async function refusalOf(
   context: PaymentCreation,
   options: PreflightHookOptions,
-  judges: PreflightEngine,
+  engine: PreflightEngine,
 ): Promise<undefined | { abort: true; reason: string }> {
   const { url, strict = false } = options;
-  const inHand = await judgeInHand(context, options, judges);
+  const inHand = await judgeInHand(context, options, engine);
   const preflight =
     url === undefined || inHand.verdict === 'no-go'
       ? null
-      : await askUrl(callOf(url, options), () => judges);
+      : await askUrl(callOf(url, options), () => engine);
   const reasons = [...inHand.reasons, ...(preflight?.reasons ?? [])];
   const { verdict } = toPreflight(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
@@ -94,11 +94,11 @@ function describe(reasons: readonly PreflightReason[]): string {
 function judgeInHand(
   { paymentRequired, selectedRequirements }: PaymentCreation,
   options: PreflightHookOptions,
-  judges: PreflightEngine,
+  engine: PreflightEngine,
 ): Promise<Preflight> {
   const { url = null } = options;
   const chosen = chosenOf(paymentRequired, selectedRequirements);
-  return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, judges);
+  return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, engine);
 }
 
 /** Index of the offer that the client chose; null for one that the challenge does not contain. */

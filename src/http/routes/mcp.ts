@@ -8,7 +8,7 @@ import { findFreshReport, toReportBody } from '../../directory/published-report.
 import { explainAlone } from '../../engine/catalog/explain.ts';
 import { toClient } from '../../limits/client-key.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
-import { type McpHost, PAYMENT_META } from '../../mcp/tools.ts';
+import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
 import { PaidCallFailed } from '../../model/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../model/errors.ts';
 import { refuseNesting } from '../../parse/json/refuse-json.ts';
@@ -64,7 +64,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       const disconnect = disconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
-        host: hostOf(request, reply, disconnect, options),
+        backend: backendOf(request, reply, disconnect, options),
         version: revision.name,
         describeFailure: (error) => describeFailure(error, request),
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
@@ -175,12 +175,12 @@ function paymentIn(body: unknown): unknown {
   return messageOf(body).params?._meta?.[PAYMENT_META];
 }
 
-function hostOf(
+function backendOf(
   request: FastifyRequest,
   reply: FastifyReply,
   disconnect: AbortSignal,
   options: McpRouteOptions,
-): McpHost {
+): McpBackend {
   const { config, store, catalog, preflight, gate, scanRoute, judgeInHand } = options;
   const { siteUrl, scanTimeoutMs } = config;
   return {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
 import { toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
-import type { WatchDesk } from '../../watch/watch-desk.ts';
+import type { OwnerWatches } from '../../watch/owner-watches.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import {
@@ -12,7 +12,7 @@ import {
   urlParameter,
 } from './url-parameter.ts';
 
-export type WatchRouteContext = RouteContext & { readonly watchDesk: WatchDesk };
+export type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWatches };
 
 const createBody = Type.Object({
   url: urlParameter,
@@ -89,7 +89,7 @@ const OWN_ROUTES: readonly OwnRoute[] = [
 ];
 
 export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (app, parts) => {
-  const { watchDesk } = parts;
+  const { ownerWatches } = parts;
   const { offers } = parts.config.revision;
   if (offers.watch === undefined) return;
   app.post(
@@ -124,7 +124,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     async ({ body, ip }, reply) => {
       reply.header('cache-control', 'no-store');
       const { url, ...wish } = body;
-      return watchDesk.create(requestedOrigin(url, parts), toClient(ip), wish);
+      return ownerWatches.create(requestedOrigin(url, parts), toClient(ip), wish);
     },
   );
   for (const { path, offer: name, method, further, ...described } of OWN_ROUTES) {
@@ -149,7 +149,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     };
     app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {
       reply.header('cache-control', 'no-store');
-      return watchDesk[method](requestedOrigin(body.url, parts), body.secret);
+      return ownerWatches[method](requestedOrigin(body.url, parts), body.secret);
     });
   }
 };

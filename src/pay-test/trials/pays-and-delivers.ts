@@ -22,7 +22,7 @@ export async function paysAndDelivers(tester: RouteTester): Promise<FirstPayment
   if (!isDelivery(reply)) return { status: 'fail', evidence: evidence, ...flags };
   tester.paid = reply;
   const given = tester.ledger.settled(nonce)?.transaction;
-  const [status, fault] = judgeReceipt(readReceipt(reply), given);
+  const [status, fault] = gradeReceipt(readReceipt(reply), given);
   const isRefused = status === 'pass' && refusedExample !== null;
   return { status: isRefused ? 'warn' : status, evidence: `${evidence}${fault}`, ...flags };
 }
@@ -33,7 +33,7 @@ async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {
   return tester.send(payment);
 }
 
-function judgeReceipt(
+function gradeReceipt(
   receipt: SellerReceipt | null,
   given: string | undefined,
 ): readonly [TrialStatus, string] {

@@ -180,7 +180,7 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
   return stored;
 }
 
-/** An error of another host, for calls that waited there with the same header. */
+/** An error of another instance, for calls that waited there with the same header. */
 class MirroredError extends ServiceError {}
 
 /** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */

@@ -121,8 +121,8 @@ export class SignatureProofs {
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#takeCall('code lookups', CODE_LOOKUPS_A_MINUTE)) > 0) return false;
-    const looking = this.#deps.isContract(payment.authorization.from);
-    const waited = await withDeadline(looking, call, this.#stopping);
+    const lookup = this.#deps.isContract(payment.authorization.from);
+    const waited = await withDeadline(lookup, call, this.#stopping);
     return waited.kind === 'done' && waited.value === false;
   }
 

@@ -45,7 +45,8 @@ export function challengeFor(
 }
 
 const LOOK_LIFETIME_MS = 1_000;
-const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+const PAYMENT_INSTRUCTION =
+  'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
 /** Outcome of a call's headers, before its body and query are read. */
 export type Preview =
@@ -65,7 +66,7 @@ export class Challenges {
   #look: { readonly atMs: number; readonly answered: Promise<void> } | null = null;
   /** Neither changes while the service runs. */
   readonly #offers = new Map<string, RouteOffer>();
-  readonly #invitations = new Map<string, PaidAnswer>();
+  readonly #unpaidAnswers = new Map<string, PaidAnswer>();
 
   constructor(options: ChallengesOptions) {
     this.#options = options;
@@ -73,7 +74,7 @@ export class Challenges {
 
   /**
    * The challenge if there is no payment (always so for HEAD), or if its header cannot be
-   * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
+   * read; else the payment, decoded once. No payer is asked to sign while the store is gone, or
    * while `refuseWhileBusy` throws.
    */
   async preview<Input>(
@@ -85,7 +86,7 @@ export class Challenges {
     if (isHead || !hasPaymentHeader(headers)) {
       await this.#refuseWithoutStore();
       refuseWhileBusy();
-      return { kind: 'answer', answer: this.#invite(route) };
+      return { kind: 'answer', answer: this.#unpaidAnswer(route) };
     }
     try {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
@@ -134,11 +135,11 @@ export class Challenges {
     }
   }
 
-  #invite<Input>(route: PaidRoute<Input>): PaidAnswer {
-    const known = this.#invitations.get(route.name);
+  #unpaidAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const known = this.#unpaidAnswers.get(route.name);
     if (known !== undefined) return known;
-    const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
-    this.#invitations.set(route.name, invitation);
-    return invitation;
+    const answer = this.refuse(route, new PaymentRefused('payment_required', PAYMENT_INSTRUCTION));
+    this.#unpaidAnswers.set(route.name, answer);
+    return answer;
   }
 }

@@ -22,8 +22,8 @@ import {
   findLostAnswer,
   namesBuyer,
   readIdentifier,
-  refuseStranger,
-  refuseWornOut,
+  refusePrivateAnswer,
+  refuseRepeatedClaims,
   toIdentifierScope,
 } from './redelivery.ts';
 import {
@@ -143,11 +143,11 @@ export class PaymentGate {
   ): Promise<Decision> {
     const { store } = this.#deps;
     const { key, route, scope, payment, offer } = purchase;
-    const fate = await this.#awaitPayment(key, purchase, entry);
-    if (fate.kind === 'paid' && fate.entry !== null) {
-      await refuseStranger(store, purchase, fate.entry);
+    const state = await this.#awaitPayment(key, purchase, entry);
+    if (state.kind === 'paid' && state.entry !== null) {
+      await refusePrivateAnswer(store, purchase, state.entry);
     }
-    if (fate.kind !== 'free') return this.#answer(purchase, key, fate);
+    if (state.kind !== 'free') return this.#answer(purchase, key, state);
 
     const ended = findEnd(purchase.call, this.#stopping.signal);
     if (ended !== null) return this.#ended(ended);
@@ -163,25 +163,25 @@ export class PaymentGate {
     }
 
     checkValidity(payment, route, store.now());
-    refuseWornOut(fate.entry, store.now());
+    refuseRepeatedClaims(state.entry, store.now());
     await this.#refuseUnwelcome(purchase);
-    return this.#begin(purchase, { entry: fate.entry, identifier, isVerified });
+    return this.#begin(purchase, { entry: state.entry, identifier, isVerified });
   }
 
   /** Sends the answer that `key` bought; throws the error of a key that was refused. */
   async #answer<Input>(
     purchase: Purchase<Input>,
     key: string,
-    fate: Exclude<KeyState, { readonly kind: 'free' }>,
+    state: Exclude<KeyState, { readonly kind: 'free' }>,
   ): Promise<Decision> {
-    switch (fate.kind) {
+    switch (state.kind) {
       case 'disconnected':
         return 'disconnected';
       case 'refused':
-        throw fate.error;
+        throw state.error;
       case 'paid': {
         const isBuyers = await namesBuyer(this.#deps.store, purchase, key);
-        return this.#send(purchase, fate.delivery, isBuyers);
+        return this.#send(purchase, state.delivery, isBuyers);
       }
     }
   }

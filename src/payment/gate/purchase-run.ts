@@ -101,7 +101,7 @@ export class PurchaseRun<Input> {
     const { key, payer, request, payment, offer, scope } = this.#purchase;
     if (scope !== null && identifier !== null) {
       const isBound = await bindIdentifier(deps.store, scope, identifier, this.#purchase);
-      // A host that bound the id before us may have claimed its key meanwhile.
+      // An instance that bound the id before us may have claimed its key meanwhile.
       if (!isBound || !(await this.#holdsIdentifier())) return null;
     }
     const validBeforeMs = Number(payment.authorization.validBefore) * 1000;

@@ -37,7 +37,7 @@ export type PaidDelivery = {
   };
 };
 
-/** Outcome of a purchase's run. Its key is free by then, or its fate is in the ledger. */
+/** Outcome of a purchase's run. Its key is free by then, or its end is in the ledger. */
 export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
   /** Answered with this error; the payment settles nothing, now or later. */

@@ -93,7 +93,7 @@ export async function namesBuyer(
  * Refuses a bare header whose answer is its payer's alone. Once a payment is settled its header
  * can be read on the chain, so after a while it proves nothing.
  */
-export async function refuseStranger(
+export async function refusePrivateAnswer(
   stores: Stores,
   purchase: Purchase,
   { key, writtenAtMs }: LedgerEntry,
@@ -120,7 +120,7 @@ export async function refuseStranger(
 }
 
 /** Refuses a payment whose payer has claimed and abandoned it too often. */
-export function refuseWornOut(entry: LedgerEntry | null, nowMs: number): void {
+export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countedClaims(entry) < CLAIMS_A_KEY) return;
   throw new TooManyTries(
     `This payment was tried ${CLAIMS_A_KEY} times. Sign a new one now, or send it again after Retry-After.`,

@@ -81,7 +81,7 @@ export class Settlement {
       publishStep({ name: 'settled-recorded' });
     } catch (error) {
       // The money has moved and the answer is stored: it is sent whatever the store says now, and
-      // a host that took the key over learns the transaction.
+      // an instance that took the key over learns the transaction.
       if (!(error instanceof StepLost)) {
         onError(`the settlement of ${key} is recorded later`, error);
       }
@@ -100,7 +100,7 @@ export class Settlement {
       await this.#writer.write('released', releasedData(reasonWord(reason), refused));
       return refused;
     } catch (failure) {
-      // The ledger still says `settling`, so another host may send it: it may yet be charged.
+      // The ledger still says `settling`, so another instance may send it: it may yet be charged.
       this.#deps.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
       this.#deps.reconciler.watch(this.#purchase.key);
       return this.#unknown(null);
@@ -145,7 +145,7 @@ export class Settlement {
     const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#deps;
     const { key } = this.#purchase;
     const patience = new AbortController();
-    const looking = this.#writer
+    const lookup = this.#writer
       .write('unknown', doubtData(outcome))
       .then(() => reconciler.resolve(key, reconcileWithinMs))
       .catch((error: unknown) => {
@@ -155,7 +155,7 @@ export class Settlement {
       });
     // A slow node may take longer than the rest of the call's time.
     const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);
-    return await Promise.race([looking, late]).finally(() => patience.abort());
+    return await Promise.race([lookup, late]).finally(() => patience.abort());
   }
 
   #unknown(transaction: Hex | null): PurchaseOutcome {

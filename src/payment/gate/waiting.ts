@@ -20,7 +20,7 @@ import {
 import { refuseConflict } from './redelivery.ts';
 import { endedUnpaid, unknownSettlement } from './settlement.ts';
 
-/** Poll interval while another host works on the key. */
+/** Poll interval while another instance works on the key. */
 const POLL_INTERVAL_MS = 200;
 
 /** Reasons that end a call before its work is done. */
@@ -111,7 +111,7 @@ export type KeyState =
   | { readonly kind: 'disconnected' };
 
 /**
- * Waits for the fate of a key that another call works on, or returns the fate that is known. For
+ * Waits until another call has ended its work on a key, or returns the key's state if it is known. For
  * its own key a caller gets the error that ended the other call as well; under another key (of the same payer
  * and request) only a paid answer is of use.
  */
@@ -128,16 +128,16 @@ export async function awaitPayment(
     if (purchase.call.disconnect.aborted) return { kind: 'disconnected' };
     const other = inFlight.get(key);
     if (other !== undefined) {
-      const fate = await join(other, purchase, key === purchase.key);
-      if (fate !== null) return fate;
+      const state = await join(other, purchase, key === purchase.key);
+      if (state !== null) return state;
       read = undefined;
       continue;
     }
     const entry: LedgerEntry | null =
       read === undefined ? await deps.store.ledger.entry(key) : read;
     if (entry === null) return { kind: 'free', entry };
-    const fate = await fateOf(deps, entry, purchase, wasBusy);
-    if (fate !== null) return fate;
+    const state = await readKeyState(deps, entry, purchase, wasBusy);
+    if (state !== null) return state;
     // After its deadline a call still gets a stored answer, but does not wait.
     if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
@@ -158,7 +158,7 @@ function doubtOf(entry: LedgerEntry): SettlementUnknown {
 }
 
 /** Null if a call works on it, or if it is in doubt. */
-async function fateOf(
+async function readKeyState(
   deps: GateDeps,
   entry: LedgerEntry,
   purchase: Purchase,
@@ -227,7 +227,7 @@ async function awaitElsewhere(
   const { owner, state } = entry.last;
   const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOthers = !isOurs && (await store.instances.isAlive(owner));
-  // A live host that works on the key writes its end to the ledger.
+  // A live instance that works on the key writes its end to the ledger.
   if (isOthers && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
     return null;

@@ -70,7 +70,7 @@ export class LedgerWriter {
     this.#state = last?.state ?? 'none';
   }
 
-  /** Continues after the last step of a key, for a host that takes the key over. */
+  /** Continues after the last step of a key, for an instance that takes the key over. */
   static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
     const { key, payer, request, validBeforeMs, scanId, answerId } = last;
     return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
@@ -122,7 +122,7 @@ export class LedgerWriter {
   }
 }
 
-/** Data of a claim, so that any host can settle it later at the same terms. */
+/** Data of a claim, so that any instance can settle it later at the same terms. */
 export type StoredPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;

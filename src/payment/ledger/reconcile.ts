@@ -18,7 +18,7 @@ import {
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The fate of the payment is not known yet. */
+  /** It is not known yet whether the payment settles. */
   | { readonly kind: 'open'; readonly reason: string };
 
 export type ReconcileOptions = {
@@ -204,7 +204,7 @@ export async function publishSettled(
   try {
     await writer.write('published', {});
   } catch (error) {
-    // Another host has published the same scan.
+    // Another instance has published the same scan.
     if (!(error instanceof StepLost)) throw error;
   }
 }

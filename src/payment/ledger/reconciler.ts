@@ -167,7 +167,7 @@ export class Reconciler {
       }
       await this.#record(writer, await this.#verdict(writer, entry));
     } catch (error) {
-      // Another host wrote first; its step is read below.
+      // Another instance wrote first; its step is read below.
       if (!(error instanceof StepLost)) throw error;
     }
     return this.#forget(key, await ledger.entry(key));

@@ -72,7 +72,7 @@ export type Facilitator = {
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
   /** Reason for operators that nothing can be settled now; null while it can. */
-  trouble?(): string | null;
+  unreadyReason?(): string | null;
   /** The account that settles, if it is our own. */
   account?(): AccountStatus | null;
   /** Starts background work, once the facilitator was reached; `stop` ends it. */

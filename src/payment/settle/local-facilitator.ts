@@ -64,8 +64,8 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     request: FacilitatorRequest,
   ): Promise<SentTransaction | SettleOutcome> {
     const { payment } = request;
-    const trouble = account.trouble();
-    if (trouble !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
+    const reason = account.unreadyReason();
+    if (reason !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
     const checked = await checkPayment(node, account.address, request);
     if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER };
     if (checked.kind === 'used') {
@@ -88,7 +88,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     supported,
     verify,
     settle,
-    trouble: () => account.trouble(),
+    unreadyReason: () => account.unreadyReason(),
     account: () => account.status(),
     start: () => account.start(),
     stop: async () => account.stop(),

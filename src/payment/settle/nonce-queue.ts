@@ -150,9 +150,9 @@ export class NonceQueue {
       for (let tries = 1; tries <= TRIES; tries++) {
         const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
         const raw = await account.signTransaction(transaction);
-        const fate = await broadcast(node, raw);
-        if (fate.kind === 'refused') throw new NotSent(fate.reason);
-        if (fate.kind === 'sent') return this.#add(nonce, call, raw);
+        const result = await broadcast(node, raw);
+        if (result.kind === 'refused') throw new NotSent(result.reason);
+        if (result.kind === 'sent') return this.#add(nonce, call, raw);
         nonce = Math.max(nonce + 1, await this.#nextNonce());
       }
       throw new NotSent('another sender uses the nonces of this account');

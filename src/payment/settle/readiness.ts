@@ -38,14 +38,14 @@ export class PaymentsReadiness {
   }
 
   get isReady(): boolean {
-    return this.#isReached && this.trouble() === null;
+    return this.#isReached && this.unreadyReason() === null;
   }
 
   /** Why payments are not taken now, for operators; null while they are. */
-  trouble(): string | null {
+  unreadyReason(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
     const { facilitator, fault } = this.#options;
-    return fault?.() ?? facilitator.trouble?.() ?? null;
+    return fault?.() ?? facilitator.unreadyReason?.() ?? null;
   }
 
   /**

@@ -90,7 +90,7 @@ export class Resends {
   }
 
   /**
-   * Announces the send in the ledger before it is made, so that every host counts it and one makes
+   * Announces the send in the ledger before it is made, so that every instance counts it and one makes
    * it, and keeps there what it taught. Rejects with `StepLost` if another was quicker.
    */
   async #send(writer: LedgerWriter, entry: LedgerEntry): Promise<SettleOutcome> {
@@ -111,7 +111,7 @@ export class Resends {
   }
 }
 
-/** Facts for the ledger that other hosts can use; null if there are none. */
+/** Facts for the ledger that other instances can use; null if there are none. */
 function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | null {
   switch (outcome.kind) {
     case 'refused':

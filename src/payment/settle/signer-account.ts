@@ -43,7 +43,7 @@ export class SignerAccount {
   }
 
   /** Reason for operators that nothing new may be sent; null while it may. */
-  trouble(): string | null {
+  unreadyReason(): string | null {
     const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
     const { oldestMs } = this.queue;
     if (oldestMs > stuckAfterMs) {

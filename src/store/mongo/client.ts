@@ -64,7 +64,7 @@ export function createGuard(location: string, isClosed: () => boolean): Guard {
 /** Any error of the driver as the store's own. `location` holds no credentials. */
 export function mongoError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
-  const { code, advice } = judge(cause);
+  const { code, advice } = classifyError(cause);
   const said = cause instanceof Error ? cause.message : String(cause);
   const message = `the database ${location} failed (${said}): ${advice}`;
   return new StoreError(code, message, { cause, mayRetry: mayRetry(cause) });
@@ -75,7 +75,7 @@ function mayRetry(cause: unknown): boolean {
   return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
 }
 
-function judge(cause: unknown): { code: StoreErrorCode; advice: string } {
+function classifyError(cause: unknown): { code: StoreErrorCode; advice: string } {
   const number = cause instanceof MongoServerError ? Number(cause.code) : Number.NaN;
   if (FULL_CODES.includes(number)) {
     const advice = 'it has no room to write; give it some. What was stored before is intact';

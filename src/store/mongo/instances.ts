@@ -127,13 +127,13 @@ export class MongoInstances implements InstanceStore {
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
     const other = (await liveInstances(this.#context)).find(
-      (host) => host.joined && differingSetting(host.settings, settings) !== undefined,
+      (instance) => instance.joined && differingSetting(instance.settings, settings) !== undefined,
     );
     const signerGone = this.#signer !== null && !(await this.#slots.isHeld(this.#signer));
     if (!other && !signerGone) return;
     const reason = other
       ? mustAgree(other, settings)
-      : new StoreError('incompatible', 'another host took over the signer; stop one of them');
+      : new StoreError('incompatible', 'another instance took over the signer; stop one of them');
     await this.leave();
     onEvicted?.(reason);
   }
@@ -149,8 +149,8 @@ function mustAgree(
   settings: MembershipSettings,
 ): StoreError {
   const name = other && differingSetting(other.settings, settings);
-  if (!other || !name) return new StoreError('incompatible', 'another host lives on this store');
-  const message = `host ${other.host} on this store has ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
+  if (!other || !name) return new StoreError('incompatible', 'another instance uses this store');
+  const message = `the instance on ${other.host} uses this store with ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
   return new StoreError('incompatible', message);
 }
 

@@ -27,7 +27,7 @@ const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
 
 /**
- * The store that many hosts share.
+ * The store that many instances share.
  * @throws StoreError `bad_url`, `unavailable` (within `connectTimeoutMs`), `incompatible`
  */
 export async function openMongo(url: string, options: OpenStoreOptions = {}): Promise<Store> {

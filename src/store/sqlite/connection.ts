@@ -173,7 +173,7 @@ export function lockProcess(file: string, location: string): ProcessLock {
     lock?.close();
     const error = sqliteError(cause, location);
     if (error.code !== 'locked') throw error;
-    const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (hosts share a mongodb:// store)`;
+    const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (instances share a mongodb:// store)`;
     throw new StoreError('locked', message, { cause });
   }
   const fileLock = lock;

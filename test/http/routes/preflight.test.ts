@@ -159,10 +159,10 @@ test('sends the seller one GET; silence is caution, and a redirect is not follow
   try {
     const hosts = new URL(seller.url).host;
     const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
-    const judges = { catalog, checks, pool, oracle };
+    const engine = { catalog, checks, pool, oracle };
     const asker = (answerWithinMs: number) =>
       createAskSeller({
-        judges,
+        engine,
         policy,
         userAgent: 'test',
         createClient: createProbeClient,

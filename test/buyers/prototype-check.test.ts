@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { leaveNoTrace } from '../../src/buyers/try-on-thread.ts';
+import { withPrototypeCheck } from '../../src/buyers/try-on-thread.ts';
 
 const push = Array.prototype.push;
 afterEach(() => {
@@ -8,17 +8,17 @@ afterEach(() => {
 });
 
 it('hands on the answer of work that changed nothing', async () => {
-  await expect(leaveNoTrace(async () => 'answer')).resolves.toBe('answer');
+  await expect(withPrototypeCheck(async () => 'answer')).resolves.toBe('answer');
 });
 
 it('refuses work that adds a member to every object', async () => {
   const pollute = async () => Reflect.set(Object.prototype, 'polluted', true);
-  await expect(leaveNoTrace(pollute)).rejects.toThrow('every object');
+  await expect(withPrototypeCheck(pollute)).rejects.toThrow('every object');
 });
 
 it('refuses work that replaces a built-in method', async () => {
   const replace = async () => {
     Array.prototype.push = () => 0;
   };
-  await expect(leaveNoTrace(replace)).rejects.toThrow('every object');
+  await expect(withPrototypeCheck(replace)).rejects.toThrow('every object');
 });

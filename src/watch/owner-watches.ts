@@ -34,7 +34,7 @@ export type NewWatch = {
 export type WatchStatus = ReturnType<typeof statusOf>;
 
 /** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
-export type WatchDesk = {
+export type OwnerWatches = {
   /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
   create(origin: Origin, client: Client, wish: WatchWish): Promise<NewWatch>;
   status(origin: Origin, secret: string): Promise<WatchStatus>;
@@ -43,7 +43,7 @@ export type WatchDesk = {
   stop(origin: Origin, secret: string): Promise<WatchStatus>;
 };
 
-export type WatchDeskOptions = {
+export type OwnerWatchesOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly siteUrl: string;
@@ -60,7 +60,7 @@ const CHANGES_OF_PENDING = 3;
 /** About the watch or the receiver that is replaced. */
 const NOT_CARRIED: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
-export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
+export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
   const { store, siteUrl, timing = toWatchTiming() } = options;
   const context = { store, timing };
 
@@ -148,7 +148,7 @@ const NEW = {
 
 /** Returns the latest changes of a host, this one included. Throws WatchJustChanged. */
 function findChanges(
-  { store, isRateLimited, timing = toWatchTiming() }: WatchDeskOptions,
+  { store, isRateLimited, timing = toWatchTiming() }: OwnerWatchesOptions,
   before: WatchState | null,
 ): readonly WatchChange[] {
   if (before === null) return [];
@@ -202,7 +202,7 @@ function readWebhook(given: string, policy: OriginPolicy) {
 /** One reason for every name without a public address, so that nobody can query our DNS. */
 async function requireAddress(
   receiver: Origin,
-  { policy, resolver = systemResolver() }: WatchDeskOptions,
+  { policy, resolver = systemResolver() }: OwnerWatchesOptions,
 ): Promise<void> {
   const resolved = await resolveHost(receiver, policy, resolver);
   if (resolved.kind === 'addresses') return;
