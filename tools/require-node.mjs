@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node: prints what to do where Node is too old for TypeScript sources, and
+// Plain JavaScript for any Node: prints what to do if Node is too old for TypeScript sources, and
 // otherwise imports the named file. npm scripts find the pinned Node 24 in node_modules/.bin first.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -25,7 +25,7 @@ export type NodeAnswer =
 const KIB = 1024;
 /** Logs, blocks. */
 const LONG_BYTES = 8 * KIB * KIB;
-/** A payer can pad the transaction that spends his nonce, so a receipt is never refused for its size. */
+/** A payer can pad the transaction that spends their nonce, so a receipt is never refused for its size. */
 const CAPS: Readonly<Record<string, number>> = {
   // A contract returns as many bytes as it likes.
   eth_call: 16 * KIB,
@@ -97,7 +97,7 @@ function isLogs(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.every((log) => membersOf(log) !== null);
 }
 
-/** None for one that is pending, or that no event of a token has made. */
+/** Empty for a log that is pending, or that no event of a token has made. */
 function toLog(value: unknown): readonly NodeLog[] {
   const log = membersOf(value);
   if (log === null) return [];

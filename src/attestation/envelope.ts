@@ -57,7 +57,7 @@ export function signEnvelope(
   return envelope satisfies Envelope;
 }
 
-/** Null for JSON that is no envelope. */
+/** Null for JSON that is not an envelope. */
 export function readEnvelope(value: unknown): Envelope | null {
   if (typeof value !== 'object' || value === null) return null;
   if (!('payload' in value) || typeof value.payload !== 'string') return null;
@@ -82,7 +82,7 @@ export function isSignedBy(
     const key = createPublicKey({ key: jwk, format: 'jwk' });
     return verify(null, signedBytes(envelope.payloadType, payload), key, signature);
   } catch {
-    // The text is no public key.
+    // The text is not a public key.
     return false;
   }
 }

@@ -92,7 +92,7 @@ export type SignedReport = Static<typeof statementSchema>['predicate'] & {
   readonly site: string;
 };
 
-/** Null for bytes that are no statement about a scan. */
+/** Null for bytes that are not a statement about a scan. */
 export function readStatement(payload: Buffer): SignedReport | null {
   let value: unknown;
   try {

@@ -31,7 +31,7 @@ export function toSigningKey(privateKey: KeyObject): SigningKey {
   return { kid: thumbprint(x), publicKey: x, privateKey };
 }
 
-/** RFC 7638 of an Ed25519 key (RFC 8037): the required members alone, in the order of their names. */
+/** RFC 7638 of an Ed25519 key (RFC 8037): only the required members, in the order of their names. */
 export function thumbprint(publicKey: string): string {
   const members = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: publicKey });
   return hash('sha256', members, 'base64url');

@@ -36,7 +36,7 @@ export function remark(seen: Advised, kit: Kit): Remarks {
   return { advice: advise(seen, kit), otherWays: ways.map(({ resource: _, ...way }) => way) };
 }
 
-/** In ADVICE_IDS order, each at most once. */
+/** Ordered as in ADVICE_IDS, each at most once. */
 export function advise(
   { origin, resources, browser, chain }: Advised,
   kit: Kit = createKit(),
@@ -106,7 +106,7 @@ function adviseOn(
   return found;
 }
 
-/** Sign-ins sell nothing and are no resources, so they are examined apart. */
+/** Sign-ins sell nothing and are not resources, so they are examined apart. */
 function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly AdviceEntry[] {
   return kit.signIns(resources).flatMap(({ path, probes }) => {
     const first = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
@@ -204,7 +204,7 @@ function hiddenWhy(data: HttpData, kit: Kit): string | null {
   return 'Access-Control-Expose-Headers does not name PAYMENT-REQUIRED';
 }
 
-/** A firewall or an error is no paywall. */
+/** A firewall or an error is not a paywall. */
 function paywallWithout(data: HttpData, kit: Kit): string | null {
   if (data.status === 402) {
     return kit.header(data, CHALLENGE_HEADER) === null ? '402 without PAYMENT-REQUIRED' : null;

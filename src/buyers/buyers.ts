@@ -18,7 +18,7 @@ const ALL_EVM = 'eip155:*';
 
 /**
  * Sets up official clients as their quickstarts do, with a throwaway key that holds no money and without
- * chain reads, so every scheme signs from the offer alone. Each call makes a new client, because some
+ * chain reads, so every scheme signs from the offer only. Each call makes a new client, because some
  * schemes keep state. Solana's packages load on first use: they take as long as all others together.
  */
 export function createBuyers(): Buyers {

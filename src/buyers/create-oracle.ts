@@ -19,7 +19,7 @@ export type OracleOptions = {
   readonly scanMs?: number;
   /** This machine's slowness relative to the one that the limits were measured on; default 1. */
   readonly scale?: () => number;
-  /** Old-space heap in MiB, default 192; the packages alone take a third of it. */
+  /** Old-space heap in MiB, default 192; the packages take a third of it. */
   readonly heapMb?: number;
   /** Milliseconds until the idle thread ends, default 60,000. */
   readonly idleMs?: number;

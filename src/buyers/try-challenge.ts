@@ -135,7 +135,7 @@ async function tryOffer(
   const alone = () => toSingleOffer(challenge, offer);
   const answer = await asks(await buyers('full', solana), alone);
   const words = answer.kind === 'refuses' ? answer.words : null;
-  // A signature by another transfer method than the named one is no payment.
+  // A signature by another transfer method than the named one is not a payment.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
     return { ...shown, client: null, verdict: 'unsupported', words };
   }

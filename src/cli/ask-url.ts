@@ -43,7 +43,7 @@ export async function askUrl(
   }
 }
 
-/** By an engine of this one call. */
+/** Asks with an engine of this one call. */
 export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
   const opened: PreflightEngine[] = [];
   try {

@@ -24,7 +24,7 @@ import {
 } from './show-patches.ts';
 import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
-/** Throws UsageError for an unknown check or stack, and for a file that is no report. */
+/** Throws UsageError for an unknown check or stack, and for a file that is not a report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
   const { id, file, stack, publicOrigin, offer } = parse(args);
   if (offer !== null) {

@@ -95,7 +95,7 @@ function standardStreams(): Streams {
   let isWatched = false;
   return {
     get out() {
-      // A reader such as "| head" closes the pipe early, which is no failure of the scan.
+      // A reader such as "| head" closes the pipe early, which is not a failure of the scan.
       if (!isWatched) process.stdout.on('error', endWithReader);
       isWatched = true;
       return process.stdout;

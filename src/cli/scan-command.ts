@@ -3,7 +3,7 @@ import type { Streams } from './io.ts';
 import type { ScanCommandOptions } from './scan-subject.ts';
 import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './usage.ts';
 
-/** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
+/** The exit code: 0, or 1 if a threshold was missed. Throws UsageError and what scans throw. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   // Bad flags are refused before a thread starts, and a bad origin before a request is sent.
   const options = parseScanOptions(args);

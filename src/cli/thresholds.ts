@@ -34,7 +34,7 @@ function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): bo
 function offends(result: CheckResult, failOn: Thresholds['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
-  // Undetermined results are no fault of the seller, so builds do not break on them.
+  // Undetermined results are not a fault of the seller, so builds do not break on them.
   return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
 }
 

@@ -106,7 +106,7 @@ async function proveFrom(
   return proveRecording(file, signed);
 }
 
-/** Names the source of the keys, because anybody can sign reports for a site of his own. */
+/** Names the source of the keys, because anybody can sign reports for a site of their own. */
 function keysLine(source: KeySource, site: string | null): string {
   const { at, isStated } = source;
   if (!isStated) {

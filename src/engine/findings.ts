@@ -110,7 +110,7 @@ const HOUR_SEC = 3_600;
 const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';
 const CHALLENGE_FIX = 'Correct what P2 names first.';
 
-/** A third party that was not asked, or failed to answer, is no fault of the origin. */
+/** A third party that was not asked, or failed to answer, is not a fault of the origin. */
 export function unanswered(
   lookup: Exclude<Lookup<unknown>, { state: 'seen' }>,
   what: string,

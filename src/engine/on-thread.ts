@@ -31,7 +31,7 @@ type CachedScan = {
 /**
  * A worker's cache between the checks and readers of a scan: the kit with its parsed documents, and the observations,
  * frozen and each deserialized once. Workers alternate between scans, so several small scans are cached; a
- * large one is cached alone, which bounds memory to one scan.
+ * large one is the only one in the cache, which bounds memory to one scan.
  */
 class ScanMemo {
   readonly #recent = new LRUCache<string, CachedScan>({
@@ -79,7 +79,7 @@ export function readOnThread(
   return read(recalled.seen, recalled.kit);
 }
 
-/** Checks `evaluate` alone; discovery has validated the rest of the definition on the main thread. */
+/** Checks only `evaluate`; discovery has validated the rest of the definition on the main thread. */
 function isDefinition(value: unknown): value is Evaluable {
   return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
 }

@@ -171,7 +171,7 @@ function weightedMean({ protocol, docs, standing }: SubScores): number {
   return weights === 0 ? 0 : Math.floor(sum / weights);
 }
 
-/** Returns true when this result alone holds the score below its points. */
+/** Returns true when only this result holds the score below its points. */
 export function isCapping(result: Scored): boolean {
   return CAPS.some((cap) => isCapped(result, cap));
 }

@@ -19,7 +19,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Matches a host without scheme, with or without port and path: `example.com`, `[2001:db8::1]:443/x`. */
 const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d+)?(?:[/?#]|$)/;
 
-/** Matches canonical names, the usual input: lower case, with a last label that is no number. */
+/** Matches canonical names, the usual input: lower case, with a last label that is not a number. */
 const PLAIN_NAME = /^(?:https:\/\/)?((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})\/?$/;
 
 /**

@@ -78,7 +78,7 @@ export function createStanding(
       rpcUrl === null || evm.length === 0
         ? null
         : lookup('chain', evm, async () => {
-            // Loaded where there is a node: it brings the packages of the chain.
+            // Loaded if there is a node: it brings the packages of the chain.
             const { offersOnChain } = await import('./evm-node.ts');
             return offersOnChain({ rpcUrl, chainTurn }, evm, context);
           }),

@@ -52,7 +52,7 @@ export type MerchantItem = {
 };
 
 export type MerchantPage = {
-  /** Those that pay the address. */
+  /** Entries that pay the address. */
   readonly items: readonly MerchantItem[];
   readonly isFull: boolean;
 };

@@ -75,7 +75,7 @@ export function isSameOrigin(candidate: string, origin: Origin): boolean {
   return URL.canParse(candidate) && new URL(candidate).origin === origin.url;
 }
 
-/** Converts to ISO 8601 in UTC; null for a text that is no instant. */
+/** Converts to ISO 8601 in UTC; null for a text that is not an instant. */
 export function toIso(text: string | null | undefined): string | null {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? null : new Date(at).toISOString();

@@ -173,7 +173,7 @@ function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): stri
   );
 }
 
-/** Of an entry of the Bazaar that was read at `nowMs`. */
+/** Reasons for an entry of the Bazaar that was read at `nowMs`. */
 export function lapseReasons(
   { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
   nowMs: number,

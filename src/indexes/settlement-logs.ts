@@ -128,7 +128,7 @@ async function blockTimeMs(client: PublicClient, blockNumber: bigint): Promise<n
   return Number((await client.getBlock({ blockNumber })).timestamp) * 1_000;
 }
 
-/** Rounds down to a tenth: 29.97 days are no full window. */
+/** Rounds down to a tenth: 29.97 days are not a full window. */
 function daysBetween(from: bigint, to: bigint): number {
   return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
 }

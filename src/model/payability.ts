@@ -8,7 +8,7 @@ export const SIGNED_UNSOUND = 'clients sign it, facilitators refuse it';
 export const REFUSED_WHOLE = 'some clients sign it, others refuse the whole challenge';
 
 /**
- * Verdicts of a client with every scheme on one offer alone: it signs; it signs once the default spend
+ * Verdicts of a client with every scheme on one offer without the others: it signs; it signs once the default spend
  * controls are lifted; it refuses, or nobody could settle its signature; no client has that scheme on
  * that network.
  */

@@ -50,7 +50,7 @@ export const OFFLINE_STANDING: Standing = {
   listings: async () => OFF,
 };
 
-/** Observations of third parties, whose outages are no fault of the origin. */
+/** Observations of third parties, whose outages are not a fault of the origin. */
 export const STANDING_OBSERVATIONS = [
   'x402scan',
   'settlements',

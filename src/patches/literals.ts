@@ -5,7 +5,7 @@
 
 import type { JsonDocument, PatchPart } from './patch.ts';
 
-/** Uses single quotes where no escape is needed. */
+/** Uses single quotes if no escape is needed. */
 export function js(text: string): string {
   return /['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 }

@@ -12,7 +12,7 @@ import { runTrials } from './trial-run.ts';
 export type PayTestOptions = {
   /** "http://127.0.0.1:3000" */
   readonly target: string;
-  /** Shell command that starts the seller; null where somebody else starts it. */
+  /** Shell command that starts the seller; null if somebody else starts it. */
   readonly start: string | null;
   /** Empty for the routes that `findRoutes` finds. */
   readonly routes: readonly SellerRoute[];

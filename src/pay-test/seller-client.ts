@@ -76,7 +76,7 @@ export class SellerClient {
       const answer = await this.#agent.request({
         origin: this.#target.origin,
         path,
-        method: method as 'GET', // undici's type lists the usual methods alone
+        method: method as 'GET', // undici's type lists only the usual methods
         headers: { accept: 'application/json, */*;q=0.5', ...contentType(body), ...headers },
         body: body ?? null,
         signal,

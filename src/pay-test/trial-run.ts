@@ -178,7 +178,7 @@ class TrialRun {
     if (hasEnded) await this.#restart();
   }
 
-  /** Repeats a trial with a timeout once, because a slow machine is no finding. */
+  /** Repeats a trial with a timeout once, because a slow machine is not a finding. */
   async #try(id: TrialId, tester: RouteTester, trial: () => Promise<TrialFinding>): Promise<void> {
     if (this.#isDown) {
       this.#skip(tester, [id], ENDED);
@@ -251,7 +251,7 @@ async function findNoChallenge(tester: RouteTester): Promise<string | null> {
   );
 }
 
-/** Catches NoChallenge alone. */
+/** Catches only NoChallenge. */
 async function withoutChallenge<T, U>(
   work: () => Promise<T>,
   otherwise: (error: NoChallenge) => U,

@@ -14,7 +14,7 @@ export type ComputeContext = {
   readonly payer: string;
   /** The scan that an earlier call under this very authorization computed last, if one did. */
   readonly earlierScanId: string | undefined;
-  /** To be told which scan the computation waits for, as soon as that is known. */
+  /** Called with the scan that the computation waits for, once it is known. */
   readonly onScan: (scanId: string) => void;
 };
 
@@ -70,7 +70,7 @@ export type PaidRoute<Input = unknown> = {
 
   /** Throws the error to be answered (400) if the input is bad. Local and quick. */
   parse(request: PaidRequest): Input;
-  /** Refuses input after a look at the network; called for new work alone. */
+  /** Refuses input after a look at the network; called only for new work. */
   admit?(input: Input): Promise<void>;
   /** Equal for inputs that one payment may buy. */
   canonical(input: Input): string;
@@ -110,7 +110,7 @@ export type Authorization = {
 export type SignedPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
-  /** The terms that the payer claims to have accepted; a v1 payload has scheme and network alone. */
+  /** The terms that the payer claims to have accepted; a v1 payload has only scheme and network. */
   readonly accepted: {
     readonly scheme: string;
     readonly network: string;

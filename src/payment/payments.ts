@@ -30,7 +30,7 @@ export type PaymentsOptions = {
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
-  /** Why nothing can be delivered, so that no paid route may take a payment; null while it can. */
+  /** Reason that nothing can be delivered, so that no paid route may take a payment; null while it can. */
   readonly fault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */

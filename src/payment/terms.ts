@@ -137,7 +137,7 @@ export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerC
       primaryType: 'TransferWithAuthorization',
       message: authorization,
       signature,
-    }).catch(() => null); // numbers that are no signature of any key
+    }).catch(() => null); // numbers that are not a signature of any key
     return signer !== null && isSameAddress(signer, authorization.from);
   };
 }

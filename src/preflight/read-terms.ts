@@ -16,7 +16,7 @@ import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import type { PreflightOffer } from './result.ts';
 
 export type PricedOffer = Omit<PreflightOffer, 'client'> & {
-  /** Those of the asset, so that a price limit can be compared with base units. */
+  /** Decimals of the asset, so that a price limit can be compared with base units. */
   readonly decimals: number | null;
   /** The payment settles before the work; false when only a stored report is known. */
   readonly isUpfront: boolean;

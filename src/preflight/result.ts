@@ -50,7 +50,7 @@ export type PreflightOffer = {
   /** "0.05 USDC", when the asset is known. */
   readonly price: string | null;
   readonly isTestnet: boolean;
-  /** The official client's verdict on this offer alone; null when it was not run. */
+  /** The official client's verdict on this offer without the others; null when it was not run. */
   readonly client: OfferVerdict | null;
 };
 
@@ -78,7 +78,7 @@ export type Preflight = {
   readonly otherWays?: readonly OtherWay[];
 };
 
-/** The verdict follows from the reasons alone. */
+/** The verdict follows only from the reasons. */
 export function toPreflight(
   reasons: readonly PreflightReason[],
   terms: PreflightTerms | null = null,

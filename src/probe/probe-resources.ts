@@ -127,7 +127,7 @@ function statusOfGet(probes: readonly Probe[]): number | null {
   return answer?.ok ? answer.data.status : null;
 }
 
-/** A candidate that did not answer 402 is no paid resource; its answer is told, not judged. */
+/** A candidate that did not answer 402 is not a paid resource; its answer is reported, not judged. */
 export function toResourceSet(plan: Plan, all: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
     resource.declaredPaid || statusOfGet(probes) === 402;

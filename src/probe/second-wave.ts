@@ -49,7 +49,7 @@ async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkO
 
 const EMPTY: PropertyDescriptor = { value: '', enumerable: true };
 
-/** A link is judged by its status alone; documents need not be kept twice. */
+/** A link is judged only by its status; documents need not be kept twice. */
 function withoutBody(answer: HttpObservation): HttpObservation {
   if (!answer.ok) return answer;
   // A spread would read, and so decode, a long body.

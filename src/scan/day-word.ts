@@ -39,7 +39,7 @@ function wordOf({ status, reason, payableBy }: ResourceSign): DayWord {
     return LEADS_AWAY.has(reason) ? 'not_payable' : 'down';
   }
   if (status >= SERVER_ERROR) return 'down';
-  // A 402 that was judged and is no challenge of x402 speaks another protocol, or none.
+  // A 402 that was judged and is not a challenge of x402 speaks another protocol, or none.
   const isConclusive = status < 400 || status === PAYMENT_REQUIRED || GONE.has(status);
   return isConclusive ? 'not_payable' : 'not_checked';
 }

@@ -110,7 +110,7 @@ class Routes {
     this.#patterns.set(draft, toPattern(draft.template ?? draft.path));
   }
 
-  /** A manifest lists addresses; one that matches an OpenAPI template is no separate route. */
+  /** A manifest lists addresses; one that matches an OpenAPI template is not a separate route. */
   declareUnlessKnown(path: string, named: string | null): void {
     const method = named?.toUpperCase() ?? null;
     if (this.#find(path, method) !== undefined) return;

@@ -24,9 +24,9 @@ export type FinishedScan = {
   readonly signals: Signals;
   /** False when nothing of the origin answered. */
   readonly reached: boolean;
-  /** The origin answered with 429 alone. */
+  /** The origin answered only with 429. */
   readonly rateLimited: boolean;
-  /** What the scan says of the day; null in scans of older releases. */
+  /** The word of the scan for its day; null in scans of older releases. */
   readonly dayWord: DayWord | null;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
@@ -112,7 +112,7 @@ export function wasReached(seen: Observations): boolean {
   return answersOf(seen).some((answer) => answer.ok || ANSWERED.has(answer.reason));
 }
 
-/** True when the origin answered with 429 alone, so that nothing was learnt of it. */
+/** True when the origin answered only with 429, so that nothing was learnt of it. */
 export function metOnly429(seen: Observations): boolean {
   const statuses = answersOf(seen).flatMap((answer) => (answer.ok ? [answer.data.status] : []));
   return statuses.length > 0 && statuses.every((status) => status === 429);

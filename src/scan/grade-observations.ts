@@ -67,7 +67,7 @@ export async function gradeObservations(
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */
+/** A defect on only this origin is a finding; a defect on any origin invalidates the report. */
 function seemsBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
   const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;
@@ -80,7 +80,7 @@ function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrig
     );
   return {
     registeredIndex: holds('D1'),
-    // An unobserved settlement is no proof of none, so interface spec 2.3 has no false here.
+    // An unobserved settlement does not prove that there is none, so interface spec 2.3 has no false here.
     hasRecentSettlement: holds('D3') ? true : null,
     indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
     onEcosystemListing: holds('D5'),

@@ -35,7 +35,7 @@ export type ScanCoordinator = {
   publish(scanId: string, paidBy?: PaidBy): Promise<void>;
   /** True while a new scan would be refused; joining one in flight always works. */
   isSaturated(): boolean;
-  /** Why no scan of this process can succeed, and none may be sold; null while scans can. */
+  /** Reason that no scan of this process can succeed, and none may be sold; null while scans can. */
   fault(): string | null;
   /** Maximum of scans in this process. */
   readonly maxScans: number;

@@ -51,7 +51,7 @@ export type Scanner = {
   record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so none may start. */
   isSaturated?(): boolean;
-  /** Why no scan of this process can succeed; null while scans can. */
+  /** Reason that no scan of this process can succeed; null while scans can. */
   fault?(): string | null;
   close(): Promise<void>;
 };

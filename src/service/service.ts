@@ -129,7 +129,7 @@ type RunningService = {
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
   const { app, store, scanCoordinator, payments, watching, stopTimers, opened } = service;
   stopTimers();
-  // Both at once: requests that wait for a scan end when it ends or is aborted.
+  // `app.close` waits for requests, and those wait for scans: both are closed together.
   const answered = app.close();
   // Connections that were busy at `close` stay open afterwards; the sweep closes them once they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);

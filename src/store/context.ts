@@ -59,7 +59,7 @@ export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Retention of each kind of row; `purge` reads these alone. */
+/** Retention of each kind of row; `purge` reads only these. */
 export const RETENTION_MS = {
   /** The steps of a ledger key, after its last step and the end of its authorization. */
   ledgerKey: 48 * HOUR_MS,

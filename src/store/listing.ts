@@ -39,7 +39,7 @@ export function listingOn(context: StoreContext) {
 
     /**
      * Sets the given members, and returns all settings as they are afterwards.
-     * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
+     * @param keyedBy hash of the token whose listing key the caller showed, if they showed one
      */
     async set(
       host: string,

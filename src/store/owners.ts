@@ -17,7 +17,7 @@ export function verifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;
 }
 
-/** The wishes of a host's owner, and his last proof. */
+/** The wishes of a host's owner, and their last proof. */
 export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
 const NO_OWNER: OwnerState = {

@@ -93,7 +93,7 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
       return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true });
     },
 
-    /** True while nobody has released the slot, it has not expired and, if it ends with its owner, he lives. */
+    /** True while nobody has released the slot, it has not expired and, if it ends with its owner, the owner lives. */
     async isHeld({ attempt }: Pick<Slot, 'attempt'>): Promise<boolean> {
       const row = await slots.get(attempt);
       return row !== null && (await liveAmong([row])).length > 0;

@@ -228,7 +228,7 @@ async function findHolder(
  * Decides a row that continues a sequence. A purge may remove the whole sequence during the insert, and another writer
  * may then start again at 1. A row whose predecessor is gone has therefore lost.
  * @param previous the key of the predecessor; null: the row begins a sequence
- * @param own finds this row alone
+ * @param own finds only this row
  */
 export async function decideNext<R>(
   table: Table<R>,

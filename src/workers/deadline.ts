@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 export type DeadlineOptions = {
-  /** Processor time counts, so that a slow machine is no finding. */
+  /** Processor time counts, so that a slow machine is not a finding. */
   readonly cpuMs: number;
   /** Ends a task that uses no processor time, or whose use cannot be read. */
   readonly wallMs: number;

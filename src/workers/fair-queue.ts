@@ -2,7 +2,7 @@ import { PoolSaturated } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
 
 /**
- * Whose task is next: the scan that used least. It stands before Piscina, not in its `taskQueue`: a
+ * Chooses the next task: that of the scan that used least. It stands before Piscina, not in its `taskQueue`: a
  * task that can be killed has a `signal`, and Piscina (5.3.2) keeps those in a list of its own, in
  * about the order of arrival and without a bound, and never shows them to `taskQueue`.
  */
@@ -24,7 +24,7 @@ export type FairQueueOptions = {
 
 type Waiting = { readonly account: WorkAccount; readonly begin: () => void };
 
-/** A smaller lead is no reason to change to another scan, whose documents the threads have yet to parse. */
+/** A smaller lead does not justify a change to another scan, whose documents the threads have yet to parse. */
 const ABOUT_EQUAL_MS = 25;
 
 export function createFairQueue({ places, maxWaiting }: FairQueueOptions): FairQueue {

@@ -31,7 +31,7 @@ export class TaskLimitExceeded extends Error {
   }
 }
 
-/** A task threw twice on its input: a defect of ours that costs this task alone. */
+/** A task threw twice on its input: a defect of ours that costs only this task. */
 export class TaskFault extends Error {
   override readonly name = 'TaskFault';
 

@@ -186,7 +186,7 @@ type Tries = {
 /**
  * Two failures of a kind decide: a task that twice exceeds its limits, or twice throws, was given too
  * much; a thread that twice fails on its own is our fault. A first try that ran out of a time shorter
- * than the later ones' is no failure, only the reason for a longer one.
+ * than the later ones' is not a failure, only the reason for a longer one.
  */
 export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits) {
   const closing = new AbortController();

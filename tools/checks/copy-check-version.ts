@@ -5,7 +5,7 @@ import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: number };
 
-/** Throws ToolUsageError for an unknown check, and where its newest version is not published. */
+/** Throws ToolUsageError for an unknown check, and if its newest version is not published. */
 export async function copyCheckVersion(
   id: string,
   checks: readonly DiscoveredCheck[],

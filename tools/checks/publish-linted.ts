@@ -5,7 +5,7 @@ import { type CatalogFiles, publishCatalog } from './write-catalog.ts';
 
 const LINT = fileURLToPath(new URL('../lint.ts', import.meta.url));
 
-/** Runs all of `npm run lint`; false where it finds something. */
+/** Runs all of `npm run lint`; false if it finds something. */
 export function lintBeforePublishing(version: string): boolean {
   const args = [LINT, '--publishing', version];
   return spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;

@@ -7,7 +7,7 @@ const TEMPLATES = new URL('./check-template/', import.meta.url);
 const ID = /^[PSD][1-9]\d?$/;
 const TITLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** The folder's URL. Throws ToolUsageError where the id or the title cannot be taken. */
+/** The folder's URL. Throws ToolUsageError if the id or the title cannot be taken. */
 export async function scaffoldCheck(
   id: string,
   title: string,

@@ -140,7 +140,7 @@ const RULES: readonly IForbiddenRuleType[] = [
   },
 ];
 
-/** Refused imports of the checkout at `root`, as text; empty where there are none. */
+/** Refused imports of the checkout at `root`, as text; empty if there are none. */
 export async function floorFindings(root: string): Promise<string> {
   const upward = upwardRows();
   if (upward.length > 0) return upward.join('\n');

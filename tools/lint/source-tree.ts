@@ -9,7 +9,7 @@ export type SourceTree = {
   root: string;
   files: readonly string[];
   has(file: string): boolean;
-  /** Content with LF line ends. Throws where there is no such file. */
+  /** Content with LF line ends. Throws if there is no such file. */
   read(file: string): string;
 };
 

@@ -20,7 +20,7 @@ const DIST = join(ROOT, 'dist');
 /** `engines` of package.json; newer syntax is compiled down to it. */
 const TARGET = 'node22.19';
 
-/** Throws where a source does not compile or a declaration needs a package. Prints the size in MB. */
+/** Throws if a source does not compile or a declaration needs a package. Prints the size in MB. */
 export async function build(): Promise<void> {
   await rm(DIST, { recursive: true, force: true });
   const checks = await discoverChecks();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript for any Node: prints one line where Node is too old for the rest.
+// Plain JavaScript for any Node: prints one line if Node is too old for the rest.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(

@@ -48,7 +48,7 @@ function isUnnamed(name: string, value: unknown): boolean {
   return name === 'mcpName' && String(value).startsWith(`${UNNAMED}/`);
 }
 
-/** Does nothing where package.json is the checkout's. */
+/** Does nothing if package.json is the checkout's. */
 export async function restoreManifest(): Promise<void> {
   const text = await readFile(KEPT, 'utf8').catch(() => null);
   if (text === null) return;

@@ -1,7 +1,7 @@
 /**
  * `node tools/pack/name-package.ts OWNER/REPOSITORY`: writes the owner into package.json and server.json.
  * npm compares the repository with the workflow that publishes it, and the MCP registry gives a name to
- * its owner alone, so a checkout cannot have the right values for everybody.
+ * its owner only, so a checkout cannot have the right values for everybody.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -11,7 +11,7 @@ const PLACES: Readonly<Record<string, string>> = {
 
 /**
  * Bundler plugin: makes the module of `new URL('./worker.ts', import.meta.url)` an entry of the bundle.
- * All chunks are in one folder, so the file name alone is the URL.
+ * All chunks are in one folder, so the file name is the URL.
  */
 export function pathModules(root: string): Plugin {
   return {

@@ -13,7 +13,7 @@ export function breakCommands(text: string): string {
 
 /**
  * For JSON: escapes, so that a parser gets the same value. No line of JSON begins with a colon, and "#"
- * occurs in strings alone.
+ * occurs only in strings.
  */
 function escapeJsonCommands(json: string): string {
   return json.replaceAll(MARK, '\\u0023#');

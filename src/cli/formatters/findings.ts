@@ -54,7 +54,7 @@ export type Printable = {
   readonly printed: readonly CheckResult[];
   /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
-  /** The answer of the resource in `<origin>`, in one sentence; null for an origin alone. */
+  /** The answer of the resource in `<origin>`, in one sentence; null if `<origin>` names no resource. */
   readonly named: string | null;
   /** Set if `--timing` was given. */
   readonly timing: ScanTiming | null;

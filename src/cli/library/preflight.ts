@@ -38,7 +38,7 @@ export type PreflightHook = (
 /**
  * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges its answer.
  * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the client's challenge, and
- * refuses a no-go before anything is signed. Rejects, so that nothing is paid, where our judge fails.
+ * refuses a no-go before anything is signed. Rejects, so that nothing is paid, if our own engine fails.
  */
 export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
 export function preflight(options?: PreflightHookOptions): PreflightHook;

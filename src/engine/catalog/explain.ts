@@ -40,7 +40,7 @@ export async function explainCheck(
 }
 
 /**
- * Loads this check alone. Throws EngineFault as explainCheck does, and CatalogError when the check's file
+ * Loads only this check. Throws EngineFault as explainCheck does, and CatalogError when the check's file
  * differs from the one that the catalog pins.
  */
 export async function explainAlone(id: string, catalog: Catalog): Promise<Explanation> {
@@ -64,7 +64,7 @@ export function readSections(markdown: string): readonly ExplanationSection[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let fenced = false;
   for (const line of markdown.split(/\r?\n/)) {
-    // A fenced example may contain "## " lines that are no headings.
+    // A fenced example may contain "## " lines that are not headings.
     if (line.startsWith('```')) fenced = !fenced;
     if (!fenced && line.startsWith('## ')) sections.push({ heading: line.slice(3), lines: [] });
     else sections.at(-1)?.lines.push(line);

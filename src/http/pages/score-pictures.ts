@@ -65,7 +65,7 @@ export type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | '
 const PLOT = { width: 600, top: 14, bottom: 154 } as const;
 const SIZE = { width: 640, height: 180 } as const;
 
-/** Scores over scans, oldest first; dashed where another catalog judged from there on. */
+/** Scores over scans, oldest first; dashed if another catalog judged from there on. */
 export function scoreHistory(scans: readonly HistoryScan[]): Markup {
   const step = scans.length > 1 ? PLOT.width / (scans.length - 1) : 0;
   const xOf = (index: number) => Math.round(10 + index * step);

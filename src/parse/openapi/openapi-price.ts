@@ -130,7 +130,7 @@ function flatPrice(price: JsonValue | undefined, pointer: string): PriceDeclarat
   return { kind: 'legacy', amount: writtenAmount(price), pointer };
 }
 
-/** Keeps a text that is no plain amount, so that a check can quote it. */
+/** Keeps a text that is not a plain amount, so that a check can quote it. */
 function asWritten(value: JsonValue | undefined): string | null {
   return writtenAmount(value) ?? jsonText(value);
 }

@@ -7,7 +7,7 @@ const LOOSE_DECIMAL = /^[0-9]*(?:\.[0-9]+)?$/;
 const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
-/** Converts a decimal to base units ("0.05", 6 → 50000n); null when it is no such number, or finer. */
+/** Converts a decimal to base units ("0.05", 6 → 50000n); null if it is not such a number, or finer. */
 export function baseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');

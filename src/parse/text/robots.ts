@@ -96,7 +96,7 @@ export function parseRobots(text: string): RobotsFacts {
 }
 
 /**
- * Collects the groups of each agent: several groups of one agent are merged, and lines that are no rules
+ * Collects the groups of each agent: several groups of one agent are merged, and lines that are not rules
  * do not end a group. Agents share one list of rules, because copies would cost agents times rules.
  */
 function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {

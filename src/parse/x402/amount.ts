@@ -53,7 +53,7 @@ export function toPrice(network: Term, asset: Term, stated: Term) {
   return {
     price: hasPrice ? `${toDecimal(amount, known.decimals)} ${known.symbol}` : null,
     isTestnet: typeof network === 'string' && isTestnet(network),
-    /** Those of the asset. */
+    /** Decimals of the asset. */
     decimals: hasPrice ? known.decimals : null,
   };
 }

@@ -82,7 +82,7 @@ function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
   return resource.method === null && probe.method === 'POST' && sellsByGet;
 }
 
-/** In document order. */
+/** Ordered as in the document. */
 function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
   return [...new Set([resource.path, resource.template])]
     .flatMap((path) => index.get(path) ?? [])
@@ -110,7 +110,7 @@ function comparePrice(
   const stated = amount ?? price;
   if (stated === null) return [];
   const compared = offers.flatMap((offer) => {
-    // A ceiling is no price, because less may be charged.
+    // A ceiling is not a price, because less may be charged.
     const live = amountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
     const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
     return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];

@@ -86,7 +86,7 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
 }
 
 /**
- * Returns the sound offers, because a bad or unknown offer beside a sound one is reported by P3 alone.
+ * Returns the sound offers, because a bad or unknown offer beside a sound one is reported only by P3.
  * Without a sound one, it returns offers of unknown schemes and networks, and without these, all.
  */
 export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {

@@ -34,7 +34,7 @@ export function findClient(
   return isKnown ? (schemeRow(scheme, network)?.client ?? null) : null;
 }
 
-/** The offer's transfer method: the default when it names none, null when it is no text. */
+/** The offer's transfer method: the default when it names none, null if it is not text. */
 export function transferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
   const named = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
   return typeof named === 'string' ? named : null;

@@ -30,7 +30,7 @@ async function tryOutage(
   const timeoutMs = lateMs(tester.timing);
   const send = () => tester.attempt({}, { step, fault, timeoutMs });
   const first = await send();
-  // The machine may be too slow for all faults at once, so a hang is tried again alone.
+  // The machine may be too slow for all faults at once, so a hang is tried again by itself.
   const isSilent = !first.reply.ok && first.reply.why === 'silent';
   const attempt = isSilent ? await send() : first;
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;

@@ -10,7 +10,7 @@ const NETWORKS = {
   2: ['eip155:84532', 'eip155:8453'],
 } as const;
 
-/** T2: the buyer signs for terms of his own, and claims in the payload that they were accepted. */
+/** T2: the buyer signs for terms of their own, and claims in the payload that they were accepted. */
 export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
   const notes: string[] = [];
   let isGift = false;

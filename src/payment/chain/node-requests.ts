@@ -85,7 +85,7 @@ export function nodeRequests({
   };
 }
 
-/** In few words and without secrets, for logs and the ledger: viem's own text quotes calldata. */
+/** Describes an error in few words and without secrets, for logs and the ledger: viem's own text quotes calldata. */
 export function describeNodeError(error: unknown): string {
   const cause = findNodeError(error);
   if (cause !== null) return `RPC_URL: ${cause.message}`;

@@ -31,7 +31,7 @@ export type ChainReceipt = {
 
 /**
  * Reads a receipt, with the logs of one contract; null if the node has none. Rejects as the node does. It is not asked
- * for through viem, which formats every log: a payer can add thousands to his transaction.
+ * for through viem, which formats every log: a payer can add thousands to their transaction.
  */
 export async function readReceipt(
   node: NodeRequests,

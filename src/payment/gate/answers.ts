@@ -60,7 +60,7 @@ export type SettlementNotice = {
   readonly payer: string;
   /** Null if only the chain knows it. */
   readonly transaction: string | null;
-  /** Why it failed; left out if it succeeded. */
+  /** Reason of the failure; left out if it succeeded. */
   readonly errorReason?: string;
 };
 

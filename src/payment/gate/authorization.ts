@@ -16,7 +16,7 @@ const MAX_VALIDITY_MS = 24 * 3_600_000;
 
 /**
  * Throws if a new payment offers other terms than the route's of now. `accepted` is compared by
- * its terms alone: official clients drop and fill the other members.
+ * its terms only: official clients drop and fill the other members.
  */
 export function checkTerms(
   { accepted, authorization }: SignedPayment,

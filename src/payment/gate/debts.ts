@@ -1,4 +1,4 @@
-/** Debts: finished work is kept for the payer who has not paid for it, and counts against him for an hour. */
+/** Debts: finished work is kept for the payer who has not paid for it, and counts against them for an hour. */
 import { UnpaidScans } from '../../model/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
@@ -96,7 +96,7 @@ export async function findDebts(stores: Stores, payer: string): Promise<readonly
   return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
 }
 
-/** Refuses who left too much unpaid, unless it is for this that he wants to pay. */
+/** Refuses a payer who left too much unpaid, unless they want to pay for this very request. */
 export async function refuseDebtor<Input>(
   stores: Stores,
   { route, input, payer }: Purchase<Input>,

@@ -31,7 +31,7 @@ type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally
 export class FairShares {
   readonly #deps: GateDeps;
   readonly #places = new Map<string, Places>();
-  /** One line a payer, so that his later calls never overtake earlier ones; payers do not wait for each other. */
+  /** One line a payer, so that their later calls never overtake earlier ones; payers do not wait for each other. */
   readonly #lines = new Map<string, PQueue>();
   #waiting = 0;
 
@@ -130,7 +130,7 @@ export class FairShares {
   async #share(payer: string, settled: number): Promise<Slot | null> {
     const { store } = this.#deps;
     const debts = await findDebts(store, payer);
-    // A payer with nothing open may always open one call: `refuseDebtor` alone judges debts.
+    // A payer with nothing open may always open one call: only `refuseDebtor` judges debts.
     const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
     const outcome = await store.slots.take({
       scope: ['share', `open calls of ${payer}`],

@@ -60,7 +60,7 @@ export class PaymentGate {
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
   }
 
-  /** True while this process works on a key; recovery leaves such keys alone. */
+  /** True while this process works on a key; recovery skips such keys. */
   isInFlight(key: string): boolean {
     return this.#inFlight.has(key);
   }
@@ -234,7 +234,7 @@ export class PaymentGate {
     return awaitPayment(parts, key, purchase, known);
   }
 
-  /** `isBuyers`: the caller has proved that he bought the answer, so writing it counts as delivery. */
+  /** `isBuyers`: the caller has proved that they bought the answer, so writing it counts as delivery. */
   #send(
     purchase: Purchase,
     delivery: PaidDelivery,

@@ -1,4 +1,4 @@
-/** Reads the payment header of a request: form alone, nothing in it is proved. */
+/** Reads the payment header of a request: only its form, nothing in it is proved. */
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';

@@ -128,7 +128,7 @@ export class PurchaseRun<Input> {
     const verifying = deps.facilitator.verify({ payment: stored, offer });
     const waited = await withDeadline(verifying, call, stopping);
     if (waited.kind === 'done') return findRefusal(waited.value);
-    // A facilitator that does not answer is no scan that goes on.
+    // A facilitator that does not answer is not a scan that goes on.
     if (waited.kind === 'late') return { kind: 'refused', error: new PaymentsUnavailable() };
     return outcomeOf(waited.kind);
   }

@@ -33,7 +33,7 @@ export function differingField(
 
 /** Time after the settlement in which a payer may fetch an answer that was not delivered whole. */
 const OWED_MS = 10 * 60_000;
-/** Time after its delivery in which a payment header alone opens a private answer. */
+/** Time after its delivery in which a payment header opens, without an identifier, a private answer. */
 const OPEN_MS = 10 * 60_000;
 const WRONG_IDENTIFIERS = 8;
 /** Longer than any answer is kept. */
@@ -90,7 +90,7 @@ export async function namesBuyer(
 }
 
 /**
- * Refuses a bare header whose answer is its payer's alone. Once a payment is settled its header
+ * Refuses a bare header whose answer belongs only to its payer. Once a payment is settled its header
  * can be read on the chain, so after a while it proves nothing.
  */
 export async function refusePrivateAnswer(

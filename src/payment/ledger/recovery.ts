@@ -11,7 +11,7 @@ export type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
   readonly publish: PublishByRoute;
-  /** Keys that this process works on, which recovery leaves alone. */
+  /** Keys that this process works on, which recovery skips. */
   readonly isInFlight: (key: string) => boolean;
   readonly onError: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;

@@ -22,7 +22,7 @@ export type VerifyOutcome =
 
 /**
  * - `settled`: a well-formed success for this very payer and network.
- * - `refused`: the authorization itself is no good, and nothing was sent.
+ * - `refused`: the authorization itself is invalid, and nothing was sent.
  * - `not_sent`: the request never left: connection refused, or our own check.
  * - `nonce_used`: this authorization was used, or cancelled, before.
  * - `unclear`: everything else. Money may have moved.

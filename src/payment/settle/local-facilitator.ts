@@ -21,7 +21,7 @@ import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-acco
 export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
-  /** Pays the gas. One process alone may send from it: others would take its nonces. */
+  /** Pays the gas. Only one process may send from it: others would take its nonces. */
   readonly settlementKey: Hex;
   readonly rpcTimeoutMs?: number | undefined;
   /** Wait for a broadcast transaction to be mined, before it is left to reconciling. */

@@ -216,7 +216,7 @@ export class NonceQueue {
     }
     const [head] = this.#sent;
     if (head === undefined || head.nonce < latest) return;
-    // Later transactions wait for this one alone.
+    // Later transactions wait only for this one.
     const { node, repeatAfterMs = REPEAT_AFTER_MS } = this.#options;
     if (performance.now() - head.sentMs < repeatAfterMs) return;
     head.sentMs = performance.now();

@@ -13,7 +13,7 @@ export type ReadinessOptions = {
   /** Null if no chain is asked. */
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
-  /** Why nothing can be delivered, so nothing may be sold; null while it can. */
+  /** Reason that nothing can be delivered, so nothing may be sold; null while it can. */
   readonly fault?: (() => string | null) | undefined;
   readonly retryIntervalMs?: number | undefined;
   /** Wait of the start for an answer; default 3 s. */
@@ -41,7 +41,7 @@ export class PaymentsReadiness {
     return this.#isReached && this.unreadyReason() === null;
   }
 
-  /** Why payments are not taken now, for operators; null while they are. */
+  /** Reason that payments are not taken now, for operators; null while they are. */
   unreadyReason(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
     const { facilitator, fault } = this.#options;

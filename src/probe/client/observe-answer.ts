@@ -35,8 +35,8 @@ export type DecodedBody = {
 /**
  * The text of a body. Undoes at most one layer of compression, and of that no more than `capBytes`:
  * `identity` was asked for, so a second layer is a trap. Text is UTF-8 unless a byte
- * order mark or the charset of Content-Type says otherwise; bytes that are no valid text become
- * U+FFFD. A body with a NUL byte is no text.
+ * order mark or the charset of Content-Type says otherwise; bytes that are not valid text become
+ * U+FFFD. A body with a NUL byte is not text.
  */
 export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Promise<DecodedBody> {
   const layers = listOf(answer, 'content-encoding').filter((layer) => layer !== 'identity');

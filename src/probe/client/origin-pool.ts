@@ -39,7 +39,7 @@ const NO_MORE_CONNECTIONS = 'the scan has used up its connections, or their hand
 const FIRST_FAILED: RequestFailure = { reason: 'reset', detail: 'the first connection failed' };
 /** Failed connections, none having succeeded, after which an origin is not dialled again. */
 const FAILED_CONNECTIONS = 2;
-/** Connections that one request is tried on, where others of the origin stand. */
+/** Connections that one request is tried on, if others of the origin stand. */
 const MAX_TRIES = 3;
 /**
  * A server that serves one connection at a time answers on no other until this one closes; and an

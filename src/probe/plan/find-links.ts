@@ -75,7 +75,7 @@ export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
   };
 }
 
-/** Fragments, mail addresses and templates ("/users/{id}") are no addresses to open. */
+/** Fragments, mail addresses and templates ("/users/{id}") are not addresses to open. */
 function isFollowable(target: string, originUrl: string): boolean {
   if (target.startsWith('#') || target.includes('{') || !URL.canParse(target, originUrl))
     return false;

@@ -212,7 +212,7 @@ function legacyHeaders(era: McpEra | null): Readonly<Record<string, string>> {
   return { 'mcp-protocol-version': era.version, ...session };
 }
 
-/** Base64 in a sentinel where a name is no plain header value (MCP 2026-07-28, "Value Encoding"). */
+/** Base64 in a sentinel for a name that is not a plain header value (MCP 2026-07-28, "Value Encoding"). */
 function headerText(name: string): string {
   if (PLAIN_HEADER.test(name) && !name.startsWith('=?')) return name;
   return `=?base64?${Buffer.from(name, 'utf8').toString('base64')}?=`;

@@ -14,7 +14,7 @@ import {
 } from '../table.ts';
 import { type Guard, isDuplicate } from './client.ts';
 
-/** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
+/** A row as it is stored: a key of one text is only the `_id`, any other stands beside it. */
 export type StoredDocument = AnyRow & { readonly _id: string };
 
 const OPERATORS: Readonly<Record<Operator, string>> = {

@@ -12,7 +12,7 @@ import { requestedOrigin } from '../url-parameter.ts';
 import { type PaidOperation, paidSchemas } from './paid-schemas.ts';
 import { type SellingOptions, scanRoute } from './scan-route.ts';
 
-/** Of what is read from the store. */
+/** For answers that are read from the store. */
 const MIN_VALIDITY_MS = 20_000;
 
 const MAKERS = {
