@@ -93,40 +93,16 @@ export function findPublicOrigin(origin: string): string | null {
   return isLocal ? null : origin;
 }
 
-/** The members of a report that patches need. */
-function reportSchema({ Type }: typeof import('typebox')) {
-  const textOrNull = Type.Union([Type.String(), Type.Null()]);
-  const offer = Type.Object({
-    scheme: textOrNull,
-    network: textOrNull,
-    asset: textOrNull,
-    amount: textOrNull,
-    payTo: textOrNull,
-  });
-  const paidRoute = Type.Object({
-    method: textOrNull,
-    template: textOrNull,
-    path: Type.String(),
-    description: textOrNull,
-    mimeType: textOrNull,
-    offers: Type.Array(offer),
-  });
-  const operation = Type.Object({ method: Type.String(), template: Type.String() });
-  const routes = Type.Object({
-    paid: Type.Array(paidRoute),
-    signIn: Type.Array(operation),
-    free: Type.Array(operation),
-    isComplete: Type.Boolean(),
-  });
-  return Type.Object({
-    origin: Type.String(),
-    results: Type.Array(Type.Object({ id: Type.String(), outcome: Type.String() })),
-    routes: Type.Optional(Type.Union([routes, Type.Null()])),
-  });
-}
-
-/** Throws UsageError if the file is not a report. */
+/** Reads the members that patches need. Throws UsageError if the file is not a report. */
 export async function readPatchReport(file: string): Promise<PatchReport> {
   // Loaded on demand: most explanations read no report.
-  return readReport<PatchReport>(file, reportSchema(await import('typebox')));
+  const { Type } = await import('typebox');
+  const { routeFacts } = await import('../model/report-shapes.ts');
+  const { nullable, text } = await import('../model/shapes.ts');
+  const schema = Type.Object({
+    origin: text,
+    results: Type.Array(Type.Object({ id: text, outcome: text })),
+    routes: Type.Optional(nullable(routeFacts)),
+  });
+  return readReport<PatchReport>(file, schema);
 }

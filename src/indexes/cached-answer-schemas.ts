@@ -4,15 +4,12 @@
  */
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
+import { list, nullable, shape, text } from '../model/shapes.ts';
 import {
   bazaarListings,
   indexRow,
-  list,
-  nullable,
   offersOnChain,
   settlementFacts,
-  shape,
-  text,
 } from '../model/third-parties.ts';
 
 const ajv = new Ajv();

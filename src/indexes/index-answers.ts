@@ -4,9 +4,10 @@
  * and https://docs.cdp.coinbase.com/x402/buyer/discover-services.
  */
 import { Ajv } from 'ajv';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { parsed } from '../answers/answer-reader.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
+import { count, nullable, text } from '../model/shapes.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { declaredInput, listedTerms, toIso } from './listed-terms.ts';
@@ -25,17 +26,6 @@ export type OriginRow = {
   readonly id: string | null;
   readonly origin: string;
   readonly resources: readonly IndexedResource[];
-};
-
-/** A row of x402scan's lists of sellers. */
-export type SellerRow = {
-  readonly tx_count: number;
-  readonly unique_buyers: number;
-  readonly latest_block_timestamp?: string | null;
-  /** Selects rows by address. */
-  readonly recipient?: string;
-  /** Selects rows by origin, which state the same recipients. */
-  readonly origins?: readonly { readonly origin: string }[];
 };
 
 /** An item of the Bazaar. */
@@ -57,88 +47,62 @@ export type MerchantPage = {
   readonly isFull: boolean;
 };
 
-type RawItem = JsonObject & {
-  readonly accepts?: readonly { readonly payTo?: string }[];
-  readonly quality?: {
-    readonly l30DaysTotalCalls?: number | null;
-    readonly l30DaysUniquePayers?: number | null;
-    readonly lastCalledAt?: string | null;
-  } | null;
-};
-
-type RawOrigin = {
-  readonly id?: string;
-  readonly origin: string;
-  readonly resources: readonly (JsonObject & {
-    readonly resource: string;
-    readonly method?: string | null;
-    readonly lastUpdated?: string | null;
-    readonly deprecatedAt?: string | null;
-    readonly accepts?: readonly JsonValue[];
-  })[];
-};
-
 const ajv = new Ajv();
-const text = Type.String();
-const maybeText = Type.Optional(Type.Union([text, Type.Null()]));
-const count = Type.Integer({ minimum: 0 });
-const maybeCount = Type.Optional(Type.Union([count, Type.Null()]));
+const maybeText = Type.Optional(nullable(text));
+const maybeCount = Type.Optional(nullable(count));
 
-const isOrigins = ajv.compile<readonly RawOrigin[]>(
-  Type.Array(
-    Type.Object({
-      id: Type.Optional(text),
-      origin: text,
-      resources: Type.Array(
-        Type.Object({
-          resource: text,
-          method: maybeText,
-          lastUpdated: maybeText,
-          deprecatedAt: maybeText,
-          accepts: Type.Optional(Type.Array(Type.Unknown())),
-        }),
-      ),
-    }),
-  ),
-);
-/** Number of payment options, and of those whose recipient signed for the origin. */
-const isVerification = ajv.compile<{
-  readonly verified: number | boolean;
-  readonly total?: number;
-}>(
+const origins = Type.Array(
   Type.Object({
-    verified: Type.Union([count, Type.Boolean()]),
-    total: Type.Optional(count),
+    id: Type.Optional(text),
+    origin: text,
+    resources: Type.Array(
+      Type.Object({
+        resource: text,
+        method: maybeText,
+        lastUpdated: maybeText,
+        deprecatedAt: maybeText,
+        accepts: Type.Optional(Type.Array(Type.Unsafe<JsonValue>({}))),
+      }),
+    ),
   }),
 );
-const isSellers = ajv.compile<readonly SellerRow[]>(
-  Type.Array(
-    Type.Object({
-      tx_count: count,
-      unique_buyers: count,
-      latest_block_timestamp: maybeText,
-      recipient: Type.Optional(text),
-      origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
-    }),
+const isOrigins = ajv.compile<Static<typeof origins>>(origins);
+
+/** Number of payment options, and of those whose recipient signed for the origin. */
+const verification = Type.Object({
+  verified: Type.Union([count, Type.Boolean()]),
+  total: Type.Optional(count),
+});
+const isVerification = ajv.compile<Static<typeof verification>>(verification);
+
+/** A row of x402scan's lists of sellers. */
+const sellerRow = Type.Object({
+  tx_count: count,
+  unique_buyers: count,
+  latest_block_timestamp: maybeText,
+  /** Selects rows by address. */
+  recipient: Type.Optional(text),
+  /** Selects rows by origin, which state the same recipients. */
+  origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
+});
+export type SellerRow = Static<typeof sellerRow>;
+const isSellers = ajv.compile<readonly SellerRow[]>(Type.Array(sellerRow));
+
+const rawItem = Type.Object({
+  accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
+  quality: Type.Optional(
+    nullable(
+      Type.Object({
+        l30DaysTotalCalls: maybeCount,
+        l30DaysUniquePayers: maybeCount,
+        lastCalledAt: maybeText,
+      }),
+    ),
   ),
-);
-const isItems = ajv.compile<readonly RawItem[]>(
-  Type.Array(
-    Type.Object({
-      accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
-      quality: Type.Optional(
-        Type.Union([
-          Type.Object({
-            l30DaysTotalCalls: maybeCount,
-            l30DaysUniquePayers: maybeCount,
-            lastCalledAt: maybeText,
-          }),
-          Type.Null(),
-        ]),
-      ),
-    }),
-  ),
-);
+});
+type RawItem = JsonObject & Static<typeof rawItem>;
+const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
+
 /** The Bazaar's answer for an unknown merchant; any other 404 means a wrong address. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 

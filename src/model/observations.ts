@@ -5,19 +5,16 @@
  */
 import { type Static, Type } from 'typebox';
 import type { HttpData, Observation } from './observation.ts';
-import { OFFER_VERDICTS, PAYABLE_BY, type Payability } from './payability.ts';
+import type { Payability } from './payability.ts';
+import { clientVersions, resourcePayability } from './report-shapes.ts';
+import { count, list, nullable, oneOf, shape, text } from './shapes.ts';
 import {
   bazaarListings,
-  count,
   indexedOrigin,
-  list,
   listingFacts,
   lookup,
-  nullable,
   offersOnChain,
   settlementFacts,
-  shape,
-  text,
 } from './third-parties.ts';
 
 export type {
@@ -34,7 +31,7 @@ export type {
 
 export type HttpObservation = Observation<HttpData>;
 
-const method = Type.Union([Type.Literal('GET'), Type.Literal('HEAD'), Type.Literal('POST')]);
+const method = oneOf(['GET', 'HEAD', 'POST']);
 const ms = Type.Number({ minimum: 0 });
 const optionalTrue = Type.Optional(Type.Literal(true));
 
@@ -61,7 +58,7 @@ const answer = Type.Unsafe<HttpObservation>(
 const originFacts = shape({
   /** "https://example.com", no trailing slash. */
   url: text,
-  scheme: Type.Union([Type.Literal('https'), Type.Literal('http')]),
+  scheme: oneOf(['https', 'http']),
   hostname: text,
   port: count,
   host: text,
@@ -100,11 +97,11 @@ const toolFacts = shape({
   /** Path of the endpoint. */
   endpoint: text,
   /** The binding that carried the challenge; null without one. */
-  binding: nullable(Type.Union([Type.Literal('tool-result'), Type.Literal('extension')])),
+  binding: nullable(oneOf(['tool-result', 'extension'])),
   /** The result's `isError`; null without a result. */
   isError: nullable(Type.Boolean()),
   /** Parties that had offered the extension `org.x402/payment` when the tool was called. */
-  extension: Type.Union([Type.Literal('nobody'), Type.Literal('client'), Type.Literal('both')]),
+  extension: oneOf(['nobody', 'client', 'both']),
   /** Decimal dollars in tools/list and the member that states them; null when none does. */
   price: nullable(shape({ dollars: text, member: text })),
 });
@@ -132,7 +129,7 @@ const resourceObservation = shape({
   /** OpenAPI's path template ("/users/{id}"); for other sources the path itself. */
   template: text,
   /** The declared method; null when the source names none. */
-  method: Type.Union([Type.Literal('GET'), Type.Literal('POST'), Type.Null()]),
+  method: nullable(oneOf(['GET', 'POST'])),
   sources: list(Type.Unsafe<ResourceSource>(text)),
   /** OpenAPI, manifest or an index calls it paid. Other candidates are probed with GET only. */
   declaredPaid: Type.Boolean(),
@@ -208,28 +205,9 @@ export type BrowserAnswers = Static<typeof browserAnswers>;
 
 const payability = Type.Unsafe<Payability>(
   Type.Object({
-    clients: Type.Array(Type.Object({ name: text, version: text })),
+    clients: clientVersions,
     silent: Type.Array(Type.Object({ method: text, path: text })),
-    resources: Type.Array(
-      Type.Object({
-        method: text,
-        path: text,
-        payableBy: Type.Enum([...PAYABLE_BY]),
-        words: nullable(text),
-        offers: Type.Array(
-          Type.Object({
-            pointer: text,
-            scheme: nullable(text),
-            network: nullable(text),
-            asset: nullable(text),
-            amount: nullable(text),
-            client: nullable(text),
-            verdict: Type.Enum([...OFFER_VERDICTS]),
-            words: nullable(text),
-          }),
-        ),
-      }),
-    ),
+    resources: Type.Array(resourcePayability),
   }),
 );
 

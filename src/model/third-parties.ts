@@ -1,18 +1,6 @@
 /** The shapes of what indexes, chains and listings say about an origin, which caches and recordings are validated by. */
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-
-export const text = Type.String();
-export const count = Type.Integer({ minimum: 0 });
-
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-
-export function list<T extends TSchema>(item: T) {
-  return Type.Unsafe<readonly Static<T>[]>(Type.Array(item));
-}
-
-export function shape<P extends TProperties>(members: P) {
-  return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
-}
+import { type Static, type TSchema, Type } from 'typebox';
+import { count, list, nullable, oneOf, shape, text } from './shapes.ts';
 
 const maybeText = nullable(text);
 const maybeInstant = nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T' }));
@@ -35,7 +23,7 @@ export function lookup<T extends TSchema>(data: T) {
   return Type.Unsafe<Lookup<Static<T>>>(
     Type.Union([
       Type.Object({ state: Type.Literal('seen'), source: text, asOf: text, ageSec: count, data }),
-      Type.Object({ state: Type.Literal('off'), why: Type.Enum(['offline', 'switched-off']) }),
+      Type.Object({ state: Type.Literal('off'), why: oneOf(['offline', 'switched-off']) }),
       Type.Object({ state: Type.Literal('failed'), source: text, detail: text }),
     ]),
   );

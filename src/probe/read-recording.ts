@@ -6,6 +6,7 @@ import { OriginRefused } from '../guard/errors.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
 import type { Payability } from '../model/payability.ts';
+import { oneOf } from '../model/shapes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import {
   OLDEST_SCHEMA_VERSION,
@@ -45,9 +46,7 @@ const recordingSchema = Type.Object({
   ]),
   /** ISO 8601, UTC: the only "now" of a replay. */
   scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
-  exhausted: Type.Optional(
-    Type.Array(Type.Union([Type.Literal('origin'), Type.Literal('standing')]), { minItems: 1 }),
-  ),
+  exhausted: Type.Optional(Type.Array(oneOf(['origin', 'standing']), { minItems: 1 })),
   observations: recordedObservations,
 });
 type Stored = Static<typeof recordingSchema>;

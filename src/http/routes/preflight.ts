@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { toClient } from '../../limits/client-key.ts';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
+import { otherWays } from '../../model/report-shapes.ts';
+import { nullable, oneOf, text } from '../../model/shapes.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
-import { otherWaysSchema } from './report-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -61,10 +62,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
-const oneOf = <T extends string>(values: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], description });
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const shown = nullable(Type.String());
+const shown = nullable(text);
 const codes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
 
 export const preflightSchema = Type.Unsafe<Preflight>(
@@ -111,7 +109,7 @@ export const preflightSchema = Type.Unsafe<Preflight>(
           ),
         }),
       ),
-      otherWays: Type.Optional(otherWaysSchema),
+      otherWays: Type.Optional(otherWays),
       termsDigest: nullable(
         Type.String({ description: 'A hash of the terms: equal terms have equal digests.' }),
       ),

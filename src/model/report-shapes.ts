@@ -1,0 +1,131 @@
+/** What reports say, as the interface documents it; the types are those of `report.ts`, which the package ships without typebox. */
+import { Type } from 'typebox';
+import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from './indexed.ts';
+import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from './payability.ts';
+import { ADVICE_IDS } from './report.ts';
+import { nullable, oneOf, text } from './shapes.ts';
+
+const nullableText = (description: string) => Type.Union([text, Type.Null()], { description });
+const shown = nullable(text);
+
+const payableBy = oneOf(
+  PAYABLE_BY,
+  'Whose client can pay: one as its quickstart sets it up, one with further settings, not known, nobody.',
+);
+
+/** Payability of an origin: that of its best resource. */
+export const payableBySchema = nullable(payableBy);
+
+export const resourcePayability = Type.Object({
+  method: text,
+  path: text,
+  payableBy,
+  words: nullable(
+    Type.String({ description: 'What the default client says, where it does not sign.' }),
+  ),
+  offers: Type.Array(
+    Type.Object({
+      pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
+      scheme: shown,
+      network: shown,
+      asset: shown,
+      amount: shown,
+      client: nullable(Type.String({ description: 'The package that was asked.' })),
+      verdict: oneOf(
+        OFFER_VERDICTS,
+        'Given alone to a client with every scheme: it signs, it signs once spend controls are lifted, it refuses, no client here has the scheme there.',
+      ),
+      words: nullable(
+        Type.String({ description: "The client's own words, at most 200 characters." }),
+      ),
+    }),
+  ),
+});
+
+export const clientVersions = Type.Array(Type.Object({ name: text, version: text }));
+
+export const adviceList = Type.Array(
+  Type.Object({
+    id: oneOf(ADVICE_IDS, 'What no check grades, by a stable short name.'),
+    evidence: text,
+    fix: text,
+  }),
+);
+
+export const otherWays = Type.Array(
+  Type.Object({
+    method: text,
+    path: text,
+    protocol: oneOf(
+      OTHER_PROTOCOLS,
+      'The protocol that the 402 speaks, beside x402 or in its place.',
+    ),
+    methods: Type.Array(text, {
+      description:
+        'Payment methods that MPP names, such as "tempo": text of the seller, at most five.',
+    }),
+  }),
+  { description: 'Other protocols that this origin sells over. No check grades it.' },
+);
+
+export const indexedRows = Type.Array(
+  Type.Object({
+    index: oneOf(INDEXES),
+    resource: Type.String({ description: 'The URL that was asked.' }),
+    method: text,
+    state: oneOf(INDEXED_STATES),
+    listedAs: nullableText('The address in the index, where it is another.'),
+    lastSettledAt: Type.Optional(
+      Type.String({ description: 'The newest settlement that the index has, if it says so.' }),
+    ),
+    differences: Type.Array(
+      Type.Object({
+        field: oneOf(INDEXED_FIELDS),
+        live: text,
+        indexed: text,
+      }),
+    ),
+    reasons: Type.Array(
+      Type.Object({
+        code: oneOf(INDEXED_REASONS),
+        evidence: text,
+        check: nullableText('The check that judges it.'),
+      }),
+    ),
+  }),
+  { description: 'How the Bazaar and x402scan list each paid resource. No check grades it.' },
+);
+
+const operations = Type.Array(Type.Object({ method: text, template: text }));
+
+/** The sold routes that documents and challenges declare. */
+export const routeFacts = Type.Object(
+  {
+    paid: Type.Array(
+      Type.Object({
+        method: shown,
+        template: nullable(
+          Type.String({
+            description: 'As declared: "/weather/{city}"; null where nothing does.',
+          }),
+        ),
+        path: Type.String({ description: 'A request that stands for it.' }),
+        description: shown,
+        mimeType: shown,
+        offers: Type.Array(
+          Type.Object({
+            scheme: shown,
+            network: shown,
+            asset: shown,
+            amount: shown,
+            payTo: shown,
+          }),
+        ),
+      }),
+    ),
+    signIn: operations,
+    free: operations,
+    isComplete: Type.Boolean({ description: 'False where there are more than are listed.' }),
+  },
+  { description: 'The routes that patches are written from; they ground no grade.' },
+);
