@@ -13,7 +13,7 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const REGISTER = 'Register the origin at x402scan.com/resources/register.';
 
-/** What the index refuses to register, in its own order; sources: README.md. */
+/** Hosts that the index refuses to register, in its own order; sources: README.md. */
 const TUNNELS =
   /(?:^|\.)(?:ngrok(?:-free)?\.(?:app|dev|io)|trycloudflare\.com|loca\.lt|localtunnel\.me|serveo\.net|lhr\.life|devtunnels\.ms)$/;
 const INDEXED_NETWORKS: ReadonlySet<string> = new Set([

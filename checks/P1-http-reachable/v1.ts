@@ -62,7 +62,7 @@ export default defineCheck({
     if (!root.ok && root.reason === 'blocked-address') {
       return ['blocked-address', kit.failure('GET /', root)];
     }
-    // A bad certificate is served to clients at random even where another answer got through.
+    // A bad certificate is served to clients at random, even if another answer got through.
     if (!root.ok && isTls(root.reason)) return [root.reason, kit.failure('GET /', root)];
     const others = surfaces(seen);
     const alive = others.find(({ answer }) => answer.ok && answer.data.status < 500);

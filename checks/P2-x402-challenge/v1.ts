@@ -83,8 +83,9 @@ export default defineCheck({
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
     const unknown = madeUp.length > 0 ? `; we asked ${madeUp.length} with a made-up id` : '';
-    const asked = probed.length - signIns.length - madeUp.length;
-    const sample = asked === declared ? '' : `; we asked ${asked} of ${declared} declared`;
+    const sampleSize = probed.length - signIns.length - madeUp.length;
+    const sample =
+      sampleSize === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`;
     return ['challenged', `${count}${sample}${apart}${free}${unknown}`];
   },
 });

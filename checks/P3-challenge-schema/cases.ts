@@ -40,7 +40,7 @@ function warned(
   return { name, seen, expect: { status: 'warn', outcome, evidence } };
 }
 
-/** What one official client takes and the other refuses: both are named. */
+/** One official client takes it and the other refuses it: the evidence names both. */
 function differs(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {
   const both = [evidence, 'Python', 'TypeScript'];
   return { name, seen, expect: { status: 'warn', outcome: 'clients-differ', evidence: both } };

@@ -124,26 +124,26 @@ function inspectTop(
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
   const words = wordsOf(said, kit);
-  const found: Flaw[] = [];
+  const flaws: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
-  if (version === 1) found.push(['version-1', `/x402Version: ${stated}`]);
-  else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}${words}`]);
+  if (version === 1) flaws.push(['version-1', `/x402Version: ${stated}`]);
+  else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${words}`]);
   if (offers.length === 0) {
-    found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${words}`]);
+    flaws.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${words}`]);
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
     const stated = kit.show(value['resource']);
-    found.push(['no-resource', `/resource: ${stated}; clients sign without it`]);
-    return found;
+    flaws.push(['no-resource', `/resource: ${stated}; clients sign without it`]);
+    return flaws;
   }
   const refused = kit.refusedMember(reading.challenge);
   if (refused?.pointer === '/resource') {
-    found.push(['bad-resource-url', `/resource: ${kit.show(refused.value)}`]);
-    return found;
+    flaws.push(['bad-resource-url', `/resource: ${kit.show(refused.value)}`]);
+    return flaws;
   }
   const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
-  if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
-  return found;
+  if (kind !== null) flaws.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
+  return flaws;
 }
 
 function illTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
@@ -159,7 +159,7 @@ function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined):
     // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
     return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
   }
-  // What the transport over MCP prints, sold over HTTP.
+  // The seller sends over HTTP the URL that the transport over MCP prints.
   if (url?.protocol === 'mcp:') return 'other-host';
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
   if (url.hostname !== origin.hostname) return 'other-host';
@@ -180,8 +180,8 @@ function judgeOffers(
       const texts = faults.map((fault) => kit.describeFault(fault));
       const isSigned = verdict?.words?.startsWith('clients sign it') ?? false;
       const words = isSigned ? SIGNED_ALL_THE_SAME : wordsOf(verdict, kit);
-      const told = [`${texts[0]}${words}`, ...texts.slice(1)];
-      return { offer, kind: first.kind, isUnsound: true, texts: told };
+      const evidence = [`${texts[0]}${words}`, ...texts.slice(1)];
+      return { offer, kind: first.kind, isUnsound: true, texts: evidence };
     }
     const named = kit.named(offer);
     if (named !== null) {

@@ -27,7 +27,7 @@ const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
 const noManifest = { manifest: NOT_FOUND };
 const nothingDeclared = { openapi: NOT_FOUND, manifest: NOT_FOUND };
 
-/** What GET /weather offers, to each of its probes. */
+/** The offers of GET /weather, for each of its probes. */
 function asking(...probes: readonly (readonly JsonObject[])[]): CheckCase['seen'] {
   const get = probes.map((accepts) => challenge402(challengeV2({ accepts })));
   return { resources: resources([resource({ get })]) };

@@ -81,14 +81,14 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
 
   const declared = termsIn(seen, one, kit);
   const { isRange } = declared(first);
-  const [asked, then] = [first, second].map((all) => termsOf(all, kit));
-  if (one.second !== null && asked !== then && !isRange) {
-    return [['probes-differ', `asks ${asked}, then ${then}`]];
+  const [price, laterPrice] = [first, second].map((all) => termsOf(all, kit));
+  if (one.second !== null && price !== laterPrice && !isRange) {
+    return [['probes-differ', `asks ${price}, then ${laterPrice}`]];
   }
   const { prices, unknownDecimals } = declared(isRange ? [...first, ...second] : first);
   const elsewhere = isRange ? [] : [...manifestPrices(one, seen, kit), ...toolPrices(one, kit)];
   const compared = [...prices, ...elsewhere];
-  const found: Flaw[] = [
+  const flaws: Flaw[] = [
     ...compared
       .filter(({ agrees }) => !agrees)
       .map(({ live, place, stated }): Flaw => {
@@ -100,7 +100,7 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
     }),
   ];
   // Two probes mostly say the same.
-  if (found.length > 0) return [...new Map(found.map((flaw) => [flaw[1], flaw])).values()];
+  if (flaws.length > 0) return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 
   const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
   if (compared.length === 0 && ceilings.length < first.length) {
@@ -113,7 +113,7 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
   });
 }
 
-/** What OpenAPI declares of the resource, held against some of its offers. */
+/** Compares the prices that OpenAPI declares for the resource with some of its offers. */
 function termsIn(seen: Needed, one: ChallengedResource, kit: Kit) {
   const openapi = kit.openapi(seen);
   return (offers: readonly Offer[]) => {
@@ -135,7 +135,7 @@ function manifestPrices(one: ChallengedResource, seen: Needed, kit: Kit) {
   });
 }
 
-/** What tools/list states in dollars, held against offers in assets that are worth one. */
+/** Compares the dollar price of tools/list with offers in assets that are worth a dollar. */
 function toolPrices({ resource, reading }: ChallengedResource, kit: Kit) {
   const price = resource.tool?.price ?? null;
   if (price === null) return [];
@@ -160,7 +160,7 @@ function faultOf(offer: Offer, kit: Kit): Flaw | null {
   return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }
 
-/** In any order: sellers list their offers as their language keeps them. */
+/** Sorted, because sellers list their offers as their language keeps them. */
 function termsOf(offers: readonly Offer[], kit: Kit): string {
   const terms = offers.map(({ scheme, amount, asset, network }) => {
     const [much, what, where] = [amount, asset, network].map((value) => kit.show(value));

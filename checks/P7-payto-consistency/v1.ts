@@ -73,7 +73,7 @@ function inspect(
 ): readonly Flaw[] {
   const { reading, second } = one;
   const { challenge } = reading;
-  const found = kit.judgedOffers(challenge).flatMap((offer) => judge(offer, kit));
+  const flaws = kit.judgedOffers(challenge).flatMap((offer) => inspectOffer(offer, kit));
   const live = payees(challenge.offers, kit);
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
@@ -83,30 +83,30 @@ function inspect(
       ? payees(kit.judgedOffers(body), kit).find((payee) => !live.includes(payee))
       : undefined;
     if (other !== undefined)
-      found.push(['body-differs', `pays ${kit.quote(other)} according to its body`]);
+      flaws.push(['body-differs', `pays ${kit.quote(other)} according to its body`]);
   }
   const then = second
     ? payees(kit.judgedOffers(second), kit).find((payee) => !live.includes(payee))
     : undefined;
   if (then !== undefined) {
-    found.push(['fresh-recipient', `pays ${kit.quote(then)} when asked again`]);
+    flaws.push(['fresh-recipient', `pays ${kit.quote(then)} when asked again`]);
   }
 
   const manifest = kit.manifest(seen);
-  if (manifest.state !== 'found') return found;
+  if (manifest.state !== 'found') return flaws;
   for (const each of second ? [challenge, second] : [challenge]) {
-    const asked = { ...one, reading: { ...reading, challenge: each } };
-    const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, asked);
+    const variant = { ...one, reading: { ...reading, challenge: each } };
+    const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, variant);
     for (const { agrees, live: paid, stated, pointer } of recipients) {
       const where = `${manifest.path}#${pointer} is ${kit.quote(stated)}`;
-      if (!agrees) found.push(['manifest-differs', `pays ${kit.quote(paid)}, ${where}`]);
+      if (!agrees) flaws.push(['manifest-differs', `pays ${kit.quote(paid)}, ${where}`]);
     }
   }
   // Two probes mostly say the same.
-  return [...new Map(found.map((flaw) => [flaw[1], flaw])).values()];
+  return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 }
 
-function judge(offer: Offer, kit: Kit): Flaw[] {
+function inspectOffer(offer: Offer, kit: Kit): Flaw[] {
   const { payTo, asset, pointer } = offer;
   const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
   const form = formOf(offer, kit);

@@ -3,7 +3,7 @@ import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-c
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
-/** As their operators document them; the README has the addresses. */
+/** Names that their operators document; the README has the addresses. */
 const SEARCH = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];
 const USER_FETCH = ['ChatGPT-User', 'Claude-User', 'Perplexity-User', 'MistralAI-User'];
 const TRAINING = [

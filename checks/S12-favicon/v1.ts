@@ -28,8 +28,8 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ icons, soft404 }, kit) {
-    const found = icons.checked.find(({ answer }) => isImage(answer, kit));
-    if (found !== undefined) return ['icon', describe(found, kit)];
+    const icon = icons.checked.find(({ answer }) => isImage(answer, kit));
+    if (icon !== undefined) return ['icon', describe(icon, kit)];
 
     const odd = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
     if (odd !== undefined) return ['wrong-type', describe(odd, kit)];

@@ -63,7 +63,7 @@ export default defineCheck({
   },
 });
 
-/** Nothing is required, or one may stay anonymous, or it takes a login without payment (siwx, bearer). */
+/** True if nothing is required, or callers may stay anonymous, or it takes a login without payment (siwx, bearer). */
 function isDeclared(
   { security }: Operation,
   { securitySchemes }: OpenApiFacts,

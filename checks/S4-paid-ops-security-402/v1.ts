@@ -82,13 +82,13 @@ export default defineCheck({
       ];
     }
     const { x402 } = kit.paymentSchemes(facts);
-    const found = paid.map((one): readonly Found<Kind>[] => {
+    const findings = paid.map((one): readonly Found<Kind>[] => {
       const kind = lackOf(one, x402);
       const text = `${kit.request(one.method, one.template)}, ${path}#${kit.quote(one.pointer)}`;
       return kind === null ? [] : [[kind, text]];
     });
     return (
-      worst(OUTCOMES, found) ?? [
+      worst(OUTCOMES, findings) ?? [
         'declared',
         `all ${paid.length} paid operations in ${path} say that they are paid: ${list(paid)}`,
       ]

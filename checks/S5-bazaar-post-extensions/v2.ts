@@ -63,15 +63,15 @@ export default defineCheck({
     if (posts.length === 0) {
       return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
-    const asked = posts.filter((one) => !kit.isMadeUp(one));
-    if (asked.length === 0) {
+    const candidates = posts.filter((one) => !kit.isMadeUp(one));
+    if (candidates.length === 0) {
       const evidence = `we had only made-up ids to send POST with: ${kit.answers(posts)}`;
       return notSeen('unseen', evidence, DECLARE_FIX);
     }
-    const found = asked.map((one) => inspect(one, kit)).filter((one) => one !== null);
-    if (found.length === 0) return judgeSilence(asked, kit);
-    const count = `${found.length} of ${asked.length} POST resources`;
-    return worst(OUTCOMES, found) ?? ['complete', `${count} describe input and output`];
+    const findings = candidates.map((one) => inspect(one, kit)).filter((one) => one !== null);
+    if (findings.length === 0) return judgeSilence(candidates, kit);
+    const count = `${findings.length} of ${candidates.length} POST resources`;
+    return worst(OUTCOMES, findings) ?? ['complete', `${count} describe input and output`];
   },
 });
 
@@ -90,7 +90,7 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
   );
 }
 
-/** Declared, told by the answers, or by the challenge itself where GET gets the same one. */
+/** True if the method is declared, the answers show it, or GET gets the same challenge. */
 function isByPost(resource: ResourceObservation, kit: Kit): boolean {
   if (kit.isPostOnly(resource)) return true;
   const answer = resource.probes.find(({ method }) => method === 'POST')?.answer;
@@ -130,7 +130,7 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
     return [['example-invalid', `${request} ${pointer}/info does not fit its schema: ${error}`]];
   }
   if (inHeader === undefined) return [['body-only', `${request} ${pointer} is not in the header`]];
-  // What an MCP tool returns is text, where it does not say (bazaar.md, "Output Types").
+  // An MCP tool returns text, if it does not say otherwise (bazaar.md, "Output Types").
   const isTool = kit.at(bazaar, '/info/input/type') === 'mcp';
   const output = kit.at(bazaar, '/info/output');
   if (kit.at(output, '/example') === undefined && !(isTool && output === undefined)) {

@@ -107,7 +107,7 @@ function differences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): readonly (re
   });
 }
 
-/** As texts before they are sorted: an amount may be a value that has no text. */
+/** Sorts the amounts as texts, because an amount may be a value that has no text. */
 function amountsOf({ offers }: Challenge): string {
   return JSON.stringify(offers.map(({ amount }) => JSON.stringify(amount) ?? '').toSorted());
 }

@@ -86,16 +86,16 @@ function references(data: HttpData, kit: Kit): readonly string[] {
 }
 
 function stringsIn(value: JsonValue): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   const queue: (JsonValue | undefined)[] = [value];
-  for (let at = 0; at < queue.length && found.length < MAX_STRINGS; at += 1) {
+  for (let at = 0; at < queue.length && texts.length < MAX_STRINGS; at += 1) {
     const next = queue[at];
-    if (typeof next === 'string') found.push(next);
+    if (typeof next === 'string') texts.push(next);
     else if (typeof next === 'object' && next !== null) {
       for (const member of Object.values(next)) queue.push(member);
     }
   }
-  return found;
+  return texts;
 }
 
 /** The path of a discovery document of this origin; null for other references. */
