@@ -94,7 +94,7 @@ function clientReader(
     if (!isBehindProxy) return addressBlock(ip, IPV6_CLIENT_BITS);
     if (!isTold) {
       app.log.warn(
-        'paid calls come through a proxy and TRUST_PROXY is empty: fair shares are by payer alone. Set TRUST_PROXY to the addresses of the proxy.',
+        'paid calls come through a proxy and TRUST_PROXY is empty: fair shares count only by payer. Set TRUST_PROXY to the addresses of the proxy.',
       );
     }
     isTold = true;

@@ -35,9 +35,9 @@ export function proveSignature(envelope: Envelope, keys: readonly NamedKey[]): S
 export function proveTime(scannedAt: string, key: NamedKey | null, nowMs: number): EnvelopeProof {
   const atMs = Date.parse(scannedAt);
   const fails = (says: string): EnvelopeProof => ({ isProved: false, says });
-  if (Number.isNaN(atMs)) return fails('scannedAt is no instant');
+  if (Number.isNaN(atMs)) return fails('scannedAt is not an instant');
   if (atMs > nowMs) return fails(`scannedAt ${scannedAt} is in the future`);
-  if (key === null) return fails('there is no key whose time could be compared');
+  if (key === null) return fails('no key gives a time to compare with');
   const { nbfMs, expMs } = key;
   if (nbfMs === null || expMs === null) return fails('the key does not say when it was in use');
   const from = instant(nbfMs);

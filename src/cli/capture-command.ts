@@ -35,7 +35,7 @@ export async function captureCommand(args: readonly string[], streams: Streams):
     const lines = [
       `${output}: ${kilobytes(text.length)} of ${kilobytes(before)}, ${secrets} secrets removed`,
       moved.length === 0
-        ? 'Every check says of it what it said of the whole recording.'
+        ? 'Every check gives the same result as for the whole recording.'
         : `Without the secrets these checks say something else: ${moved.join(', ')}.`,
       'Read it before you publish it: only you know all of your secrets.',
     ];

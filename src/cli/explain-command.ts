@@ -127,7 +127,7 @@ function renderTrial(id: TrialId, seller: PatchedSeller): string {
     ...(upstream.length === 0 ? [] : ['SEEN IN MIDDLEWARES', '', ...upstream, '']),
     'PATCH',
     '',
-    `Stacks: ${STACKS.join(', ')} (--report FILE fills in your own values; --stack NAME prints one alone)`,
+    `Stacks: ${STACKS.join(', ')} (--report FILE fills in your own values; --stack NAME prints only one)`,
     '',
     showTrialPatch(id, STACKS[0], seller),
   ].join('\n');
@@ -144,7 +144,7 @@ const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
 
 const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   'testnet-only': {
-    why: 'All offers are on test networks, where money is worth nothing.',
+    why: 'All offers are on test networks. Their money is worth nothing.',
     source: 'The networks of the offers.',
   },
   'over-default-limit': {
@@ -168,7 +168,7 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
     source: 'specs/extensions/sign-in-with-x.md of x402; EIP-4361.',
   },
   'identifier-required': {
-    why: 'Many clients send no payment identifier, and cannot pay where it is required.',
+    why: 'Many clients send no payment identifier, so they cannot pay if it is required.',
     source: 'specs/extensions/payment-identifier.md of x402.',
   },
   'methods-unseen': {
@@ -176,7 +176,7 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
     source: 'The paid operations of your OpenAPI document and manifest.',
   },
   'pays-before-delivery': {
-    why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization where both are offered.',
+    why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization if both are offered.',
     source: 'specs/schemes/exact/scheme_exact.md of x402; x402 issues 3053, 3145, 3240.',
   },
   'hidden-from-browsers': {
@@ -185,7 +185,7 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   },
   'paywall-without-challenge': {
     why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
-    source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
+    source: 'specs/transports-v2/http.md of x402: the challenge is in the header of a 402.',
   },
   'asset-without-code': {
     why: 'The asset address has no code, so a transfer succeeds and moves nothing.',

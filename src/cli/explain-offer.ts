@@ -94,7 +94,7 @@ function specificationText(specification: Specification | null, reason: string):
 function memberText({ name, form, onlyBy, onlyIn, unlessAsset }: ExtraMember): string {
   const by = onlyBy === undefined ? '' : ` (by ${onlyBy})`;
   const within = onlyIn === undefined ? '' : ` (in ${onlyIn})`;
-  const but = unlessAsset === undefined ? '' : ` (but for ${unlessAsset})`;
+  const but = unlessAsset === undefined ? '' : ` (except ${unlessAsset})`;
   return `${name}: ${formText(form)}${by}${within}${but}`;
 }
 

@@ -71,7 +71,7 @@ function helpOf(command: CommandName | undefined): string {
     '',
     ...others,
     '',
-    '  --help after a command tells more; --version says which this is.',
+    '  --help after a command explains it; --version prints the version.',
     '',
   ].join('\n');
 }

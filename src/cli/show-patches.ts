@@ -27,7 +27,7 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
   const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
   const checkPatches = patchesFor(checkId, stack, values, outcome);
   if (checkPatches === null) {
-    return `${checkId}: no patch; what it looks at is not the seller's to serve.\n`;
+    return `${checkId}: no patch, because it judges data that others serve.\n`;
   }
   const lines = checkPatches.patches.flatMap(({ topic, patch }) => patchLines(topic, patch));
   return [`${checkId} for ${stack}. ${checkPatches.lead}`, '', ...lines].join('\n');
@@ -58,7 +58,7 @@ function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): Pa
 export function showStacks(checkId: string, seller: PatchedSeller): string {
   const fill = seller.report === null ? '--report FILE fills in your own values; ' : '';
   return [
-    `Stacks: ${STACKS.join(', ')} (${fill}--stack NAME prints one alone)`,
+    `Stacks: ${STACKS.join(', ')} (${fill}--stack NAME prints only one)`,
     '',
     showPatches(checkId, STACKS[0], seller),
   ].join('\n');
@@ -79,7 +79,7 @@ export function parsePublicUrl(text: string): string {
     `${url.pathname}${url.search}${url.hash}` === '/';
   if (!isOrigin) {
     throw new UsageError(
-      `--public-url ${JSON.stringify(text)}: give scheme and host alone, such as https://api.example.com`,
+      `--public-url ${JSON.stringify(text)}: give only scheme and host, such as https://api.example.com`,
     );
   }
   return url.origin;

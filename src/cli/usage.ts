@@ -89,14 +89,14 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --failing-route "GET /path"
                            a paid route whose handler answers 5xx, for T14
   --body JSON              send this to POST routes; default: the bazaar example, else {}
-  --only T1,T7             run these trials alone
+  --only T1,T7             run only these trials
   --facilitator-port PORT  open the facilitator on this port; default: any free one
   --facilitator-host HOST  open it on this private address, for sellers in containers
   --facilitator-env NAME   set this variable to the facilitator too; repeatable
   --network NAME           support a further eip155 network; repeatable
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
-  --fail-on fail|warn      exit 1 where a trial fails (or warns)
+  --fail-on fail|warn      exit 1 if a trial fails (or warns)
 
   Exit 0: finished. 1: a threshold was missed. 2: bad usage, or a seller that cannot be tested.`,
 
@@ -132,10 +132,10 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   verify: `usage: ${showCall('verify')} FILE [--keys URL|FILE] [--recording FILE]
 
   Proves a signed report of GET /v1/attestation: the signature, and that its key was in use when the
-  scan began. Exit 0: all that was asked is proved. 1: it is not. 2: bad usage, or no envelope.
-  --keys URL|FILE          the key set that you trust (default: that of the site which the report
-                           names, where it is public; anybody can sign for a site of his own)
-  --recording FILE         what was seen: its digest, its time, and every result judged again`,
+  scan began. Exit 0: every requested proof holds. 1: one does not. 2: bad usage, or no envelope.
+  --keys URL|FILE          the key set that you trust (default: that of the public site which the
+                           report names; anybody can sign reports for a site of their own)
+  --recording FILE         also prove the recording's digest and time, and judge every result again`,
 };
 
 /** The first line of a command's usage. */

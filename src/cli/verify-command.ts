@@ -35,7 +35,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   const signed = payload && readStatement(payload);
   const source = sourceOf(call, signed?.site ?? null);
   if (source === null) {
-    await writeLines(out, ['NOT proved signature: the payload is no statement about a scan']);
+    await writeLines(out, ['NOT proved signature: the payload is not a statement about a scan']);
     return 1;
   }
   if (signed !== null && signed.subject !== signed.report.origin) {
@@ -60,7 +60,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
     lineOf('signature', signature),
     lineOf('time', time),
     recording === null
-      ? 'not asked recording: --recording FILE judges what was seen again'
+      ? 'not asked recording: --recording FILE judges the recorded answers again'
       : lineOf('recording', recording),
   ]);
   const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);

@@ -85,7 +85,7 @@ function refuseUnsafeInProduction(settings: Settings): void {
     throw new SettingError(
       'RPC_URL',
       undefined,
-      'in production a node proves what became of a settlement whose answer was lost; or set ALLOW_UNPROVED_SETTLEMENTS=1 as well: then a payer who cancels his payment in time is served for nothing',
+      'in production a node proves what became of a settlement whose answer was lost; or set ALLOW_UNPROVED_SETTLEMENTS=1 as well: then a payer who cancels the payment in time is served for nothing',
     );
   }
   if (settings.RATE_LIMIT === 'off') {

@@ -36,7 +36,7 @@ const SCHEMA = Type.Object({
     minimum: 0,
     maximum: 65_535,
     default: 4021,
-    description: 'a port from 1 to 65535, or 0 for any free one where BASE_URL is set',
+    description: 'a port from 1 to 65535, or 0 for any free one if BASE_URL is set',
   }),
   BASE_URL: text('an http or https address without a path, such as https://scanner.example'),
   SITE_URL: text('an http or https address without a path, such as https://scanner.example'),
@@ -94,7 +94,7 @@ const SCHEMA = Type.Object({
     minimum: 0.01,
     maximum: 1,
     default: 1,
-    description: 'a number from 0.01 to 1, in tests alone',
+    description: 'a number from 0.01 to 1, only in tests',
   }),
   NODE_ENV: text('the name of an environment, such as production'),
 });
@@ -163,7 +163,7 @@ export function misspelledSettings(environment: Environment): string[] {
     if (SETTING_NAMES.includes(name)) return [];
     const setting = SETTING_NAMES.find((known) => isOneLetterOff(name, known));
     if (setting === undefined) return [];
-    return [`${name} in the environment is no setting and is ignored: did you mean ${setting}?`];
+    return [`${name} in the environment is not a setting and is ignored: did you mean ${setting}?`];
   });
 }
 

@@ -97,7 +97,7 @@ const STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
 
 /** Throws TypeError with the breach, a defect of the check; returns cleaned and cut evidence. */
 export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict {
-  if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is no object.');
+  if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is not an object.');
   if ('then' in raw) throw new TypeError('The verdict is a promise: evaluate must be synchronous.');
   const { status, basis, outcome, evidence, fix }: Partial<Record<keyof Verdict, unknown>> = raw;
 

@@ -27,7 +27,7 @@ const ACCEPTED: Record<RefusalReason, string> = {
     'The host name has a label that is empty, over 63 characters, starts or ends with a hyphen, or holds other characters than letters, digits and hyphens.',
   special_use_name: 'The host is a special-use name that does not exist on the public internet.',
   single_label:
-    'The URL names no full host (it is a single label): give a public name such as api.example.com.',
+    'The host is a single label, not a full name: give a public name such as api.example.com.',
   blocked_ip:
     'The host is, or resolves to, an address that is not on the public internet: give a public host.',
 };

@@ -79,7 +79,7 @@ const BY_CODE: Readonly<Record<string, RequestFailure>> = {
 
 const NO_HTTP: RequestFailure = {
   reason: 'malformed',
-  detail: 'the answer is no valid HTTP/1.1 response',
+  detail: 'the answer is not a valid HTTP/1.1 response',
 };
 
 const TLS_CODE =

@@ -205,7 +205,7 @@ function canonicalEntry(entry: string): string {
   // `*` is in no host name and nothing listens on port 0, so neither entry could match.
   const isExact = port !== undefined && Number(port) > 0 && !/[/?#@%*\\\s]/.test(entry);
   if (!isExact || !URL.canParse(text)) {
-    throw new Error(`"${entry}" is no exact host:port, such as localhost:3000 or [::1]:8443`);
+    throw new Error(`"${entry}" is not an exact host:port, such as localhost:3000 or [::1]:8443`);
   }
   return `${new URL(text).hostname}:${Number(port)}`;
 }

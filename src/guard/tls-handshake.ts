@@ -93,7 +93,11 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
   socket.on('error', (error) => {
     // Node reports a TLS failure as a disconnection, though the peer is still connected.
     const gaveUp = !isDone && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
-    reject(gaveUp ? new ProbeFailure('tls-other', 'the server sent what is no handshake') : error);
+    reject(
+      gaveUp
+        ? new ProbeFailure('tls-other', 'the server sent bytes that are not a handshake')
+        : error,
+    );
   });
   transport.on('error', (error) => socket.destroy(error));
   socket.once('close', () => transport.destroy());

@@ -69,7 +69,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   async function askUnlessQuiet<T>({ source, ask }: Question<T>): Promise<IndexAnswer<T>> {
     const pause = quiet.get(source);
     if (pause !== undefined && pause.untilMs > snapshots.now()) {
-      return failed(`${pause.detail}, and is left alone for the moment`);
+      return failed(`${pause.detail}, and is not asked again for the moment`);
     }
     const fresh = await ask();
     if (fresh.ok || fresh.quietMs === 0) quiet.delete(source);

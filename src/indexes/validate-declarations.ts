@@ -10,7 +10,7 @@ export function validateDeclarations(
   declarations: readonly JsonValue[],
 ): readonly (string | null)[] {
   return declarations.map((declaration) => {
-    if (!isJsonObject(declaration)) return '/extensions/bazaar: it is no object';
+    if (!isJsonObject(declaration)) return '/extensions/bazaar: it is not an object';
     // The package accepts any shape.
     const { valid, errors } = validateDiscoveryExtension(
       declaration as unknown as DiscoveryExtension,

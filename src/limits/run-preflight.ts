@@ -115,7 +115,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
       if (method !== 'GET') {
         return stored(
           request,
-          `${method} is not sent, and no report of ${origin.host} tells of it`,
+          `${method} is not sent, and no report of ${origin.host} covers it`,
         );
       }
       const rest = await restOf(origin);

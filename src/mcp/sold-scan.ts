@@ -45,14 +45,15 @@ export async function soldScan(
     deadlineMs,
     disconnect,
   });
-  if (answer === 'disconnected') throw new Error('The caller has gone.');
+  if (answer === 'disconnected') throw new Error('The caller has disconnected.');
   onWritten(() => answer.written());
   return toToolAnswer(answer);
 }
 
 async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<ToolAnswer> {
   const value: unknown = JSON.parse(await textOf(body));
-  if (typeof value !== 'object' || value === null) throw new Error('A paid answer is no object.');
+  if (typeof value !== 'object' || value === null)
+    throw new Error('A paid answer is not an object.');
   const settlement = headers['payment-response'];
   const meta =
     settlement === undefined

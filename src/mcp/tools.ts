@@ -65,11 +65,12 @@ const url = Type.String({
 });
 const price = Type.String({
   pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
-  description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
+  description:
+    'The most that you would pay, in whole units of the asset, such as "0.05". A higher price is a no-go.',
 });
 
 const notice = Type.Optional(
-  Type.String({ description: 'Whose words the answer quotes, and what to make of them.' }),
+  Type.String({ description: 'Says whose text the answer quotes, and how to treat it.' }),
 );
 
 const report = Type.Object({
@@ -108,7 +109,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: 'get_report',
     title: 'Read the last report of an origin',
-    description: 'The report of the last scan, if there is a fresh one. Scans nothing.',
+    description: 'Returns the report of the last scan, if a fresh one exists. Scans nothing.',
     input: Type.Object({ url }),
     output: report,
     asksOthers: false,
@@ -118,7 +119,8 @@ export const TOOLS: readonly Tool[] = [
   {
     name: 'explain_check',
     title: 'Explain a check',
-    description: 'Why a check is there, its rule, its outcomes, and how to mend what it finds.',
+    description:
+      'Explains a check: why it exists, its rule, its outcomes, and how to fix its findings.',
     input: Type.Object({ id: Type.String({ maxLength: 10, description: 'Such as P6.' }) }),
     output: Type.Object({
       id: Type.Optional(Type.String()),
@@ -134,7 +136,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'preflight',
     title: 'Ask before paying a URL',
     description:
-      'Whether to pay a URL: go, caution or no-go, with reasons and the terms. Asks it once, without a payment.',
+      'Says whether to pay a URL: go, caution or no-go, with the reasons and the terms. Requests it once, without a payment.',
     input: Type.Object({
       url,
       method: Type.Optional(Type.String({ pattern: '^[A-Z]{3,7}$', description: 'Default GET.' })),
@@ -150,7 +152,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'validate_challenge',
     title: 'Judge an x402 challenge',
     description:
-      'Judges a challenge in hand by check P3 and by what the official clients make of it. Asks nobody.',
+      'Judges a given challenge by check P3, and by whether the official clients would pay it. Sends no request.',
     input: Type.Object({
       challenge: Type.Unsafe<object>({
         type: 'object',
@@ -167,7 +169,8 @@ export const TOOLS: readonly Tool[] = [
   {
     name: 'diff_reports',
     title: 'Compare two reports',
-    description: 'Which checks moved between two reports, and what fell.',
+    description:
+      'Lists the checks that changed between two reports, and the regressions among them.',
     input: Type.Object({ before: comparedReportSchema, after: comparedReportSchema }),
     output: Type.Object({
       notice,
@@ -185,7 +188,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: 'search_directory',
     title: 'Search the directory of scanned origins',
-    description: 'Scanned origins by part of a host or by category, newest or best first.',
+    description: 'Finds scanned origins by part of a host or by category, newest or best first.',
     input: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 253 })),
       category: Type.Optional(Type.String({ maxLength: 40 })),

@@ -108,7 +108,7 @@ export class UnknownProject extends ServiceError {
   constructor(host: string) {
     super(
       'unknown_project',
-      `${host} is not in the directory: it was never scanned, or its owner opted out. GET /v1/directory lists what is.`,
+      `${host} is not in the directory: it was never scanned, or its owner opted out. GET /v1/directory lists the hosts.`,
     );
   }
 }
@@ -116,7 +116,7 @@ export class UnknownProject extends ServiceError {
 export class MethodNotAllowed extends ServiceError {
   constructor(allowed: readonly string[]) {
     const allow = allowed.join(', ');
-    super('method_not_allowed', `This path takes ${allow} only.`, { headers: { allow } });
+    super('method_not_allowed', `This path accepts only ${allow}.`, { headers: { allow } });
   }
 }
 
@@ -169,7 +169,7 @@ export class RateLimited extends ServiceError {
   constructor(limit: number, retryAfterSec: number) {
     super(
       'rate_limited',
-      `More than ${limit} requests in a minute. Wait ${retryAfterSec} s, as Retry-After says.`,
+      `You sent more than ${limit} requests in a minute. Wait ${retryAfterSec} s, as Retry-After says.`,
       { retryAfterSec, limit },
     );
   }
@@ -195,7 +195,7 @@ export class UnpaidScans extends ServiceError {
   constructor(limit: number, retryAfterSec: number) {
     super(
       'unpaid_scans',
-      'Several finished scans that you asked for were left unpaid. Pay for one of them, or wait as Retry-After says.',
+      'You left several finished scans unpaid. Pay for one of them, or wait as Retry-After says.',
       { retryAfterSec, limit },
     );
   }
@@ -228,7 +228,7 @@ export class InternalError extends ServiceError {
 
 export class ScannerFailed extends ServiceError {
   constructor(cause: unknown, body: Readonly<Record<string, unknown>> = {}) {
-    super('scanner_failed', 'The scanner failed; the origin is not to blame. Try again.', {
+    super('scanner_failed', 'The scanner failed. The origin is not at fault. Try again.', {
       cause,
       retryAfterSec: 10,
       body,

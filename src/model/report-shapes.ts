@@ -21,7 +21,7 @@ export const resourcePayability = Type.Object({
   path: text,
   payableBy,
   words: nullable(
-    Type.String({ description: 'What the default client says, where it does not sign.' }),
+    Type.String({ description: 'The error of the default client, if it does not sign.' }),
   ),
   offers: Type.Array(
     Type.Object({
@@ -33,7 +33,7 @@ export const resourcePayability = Type.Object({
       client: nullable(Type.String({ description: 'The package that was asked.' })),
       verdict: oneOf(
         OFFER_VERDICTS,
-        'Given alone to a client with every scheme: it signs, it signs once spend controls are lifted, it refuses, no client here has the scheme there.',
+        'The verdict of a client with every scheme on this offer only: it signs, it signs once spend controls are lifted, it refuses, or no client here has the scheme.',
       ),
       words: nullable(
         Type.String({ description: "The client's own words, at most 200 characters." }),
@@ -46,7 +46,7 @@ export const clientVersions = Type.Array(Type.Object({ name: text, version: text
 
 export const adviceList = Type.Array(
   Type.Object({
-    id: oneOf(ADVICE_IDS, 'What no check grades, by a stable short name.'),
+    id: oneOf(ADVICE_IDS, 'Stable short name of a fact that no check grades.'),
     evidence: text,
     fix: text,
   }),
@@ -74,7 +74,7 @@ export const indexedRows = Type.Array(
     resource: Type.String({ description: 'The URL that was asked.' }),
     method: text,
     state: oneOf(INDEXED_STATES),
-    listedAs: nullableText('The address in the index, where it is another.'),
+    listedAs: nullableText('The address in the index, if it differs.'),
     lastSettledAt: Type.Optional(
       Type.String({ description: 'The newest settlement that the index has, if it says so.' }),
     ),
@@ -106,10 +106,10 @@ export const routeFacts = Type.Object(
         method: shown,
         template: nullable(
           Type.String({
-            description: 'As declared: "/weather/{city}"; null where nothing does.',
+            description: 'As declared: "/weather/{city}"; null if nothing declares it.',
           }),
         ),
-        path: Type.String({ description: 'A request that stands for it.' }),
+        path: Type.String({ description: 'An example request.' }),
         description: shown,
         mimeType: shown,
         offers: Type.Array(
@@ -125,7 +125,7 @@ export const routeFacts = Type.Object(
     ),
     signIn: operations,
     free: operations,
-    isComplete: Type.Boolean({ description: 'False where there are more than are listed.' }),
+    isComplete: Type.Boolean({ description: 'False if more exist than are listed.' }),
   },
   { description: 'The routes that patches are written from; they ground no grade.' },
 );

@@ -140,7 +140,7 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
   'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
   'under-facilitator-minimum': 'Ask for at least 0.001 USD: facilitators settle nothing smaller.',
   'needs-allowance': 'Offer EIP-3009 too, or sponsor the Permit2 approval by its extension.',
-  'signed-offer-differs': 'Sign the offers that stand in accepts, with the same terms.',
+  'signed-offer-differs': 'Sign the offers in accepts, with the same terms.',
   'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
   'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
   'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
@@ -152,7 +152,7 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
     'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
   'asset-without-code':
     'Name the token of this chain: a settlement of what has no code moves nothing.',
-  'domain-differs': 'Set extra.name and extra.version to what the token signs with.',
+  'domain-differs': 'Set extra.name and extra.version to the signing domain of the token.',
   'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
   'no-token-account': 'Open the associated token account of the recipient for this token.',
   'varies-unsaid':

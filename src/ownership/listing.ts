@@ -49,7 +49,9 @@ export async function changeListing(
   // The newer proof names the owner.
   if (settings === 'proof replaced' && isOwner) return changeListing(options, origin, client, wish);
   if (settings === 'proof replaced') {
-    throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);
+    throw new Refusal(
+      `You proved control of ${host} ${when}, and the file is no longer served. ${HOW}`,
+    );
   }
   if (settings === 'set by key') {
     throw new Refusal(`This was set with the listingKey of ${host}: send it. Without it: ${HOW}`);

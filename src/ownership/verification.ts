@@ -91,7 +91,7 @@ export function createVerification({ store, readToken }: VerificationOptions): V
         token,
         listingKey,
         wellKnownPath: TOKEN_PATH,
-        instructions: `Serve the token alone, as plain text, at ${url}${TOKEN_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: sent to POST /v1/listing it stands for you from any address.`,
+        instructions: `Serve only the token, as plain text, at ${url}${TOKEN_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: whoever sends it to POST /v1/listing acts as you, from any address.`,
         expiresInSec: TOKEN_LIFETIME_MS / 1_000,
       };
     },
@@ -148,14 +148,14 @@ function whatToDo(reason: ConfirmFailure, detail: string): string {
     return 'No unexpired token was issued for this host. POST /v1/verify/start for a new one.';
   }
   if (reason === 'mismatch') {
-    return `What ${path} serves is none of the unexpired tokens. Serve the token alone, without quotes, and confirm again.`;
+    return `${path} does not serve one of the unexpired tokens. Serve only the token, without quotes, and confirm again.`;
   }
   return `${path} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
 }
 
 function tooManyFailures({ host }: Origin, retryAfterSec: number): ConfirmLimit {
   return new ConfirmLimit(
-    `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says, or confirm with the listingKey that came with your token: its failures are counted apart.`,
+    `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says. Or confirm with the listingKey of your token: its failures are counted apart.`,
     FAILED_CONFIRMS_PER_HOUR,
     retryAfterSec,
   );

@@ -20,7 +20,7 @@ const JS_NONCE = [
 ];
 
 const PYTHON_NONCE = [
-  '# One process: where several sell, insert the nonce under a unique key of a database.',
+  '# For one process. If several sell, insert the nonce under a unique key of a database.',
   'claimed = set()',
   '',
   '',
@@ -166,7 +166,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '\t"sync"',
     ')',
     '',
-    '// claimed serves one process: where several sell, insert the nonce under a unique key of a database.',
+    '// claimed serves one process. If several sell, insert the nonce under a unique key of a database.',
     'var claimed sync.Map',
     '',
     'func nonceOf(header string) string {',

@@ -122,7 +122,7 @@ const TOPICS: Readonly<Record<string, TrialTopic>> = {
 };
 
 const UPSTREAM = whyNot(
-  'only the middleware can mend it: take its newest version, and see what is known of it in docs/pay-test.md',
+  'only the middleware can fix it: install its newest version, and read about it in docs/pay-test.md',
 );
 
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };

@@ -25,7 +25,7 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       'tls-other': 'tls',
     },
     notByCode: {
-      'blocked-address': 'publish public addresses alone in the DNS zone of this host',
+      'blocked-address': 'publish only public addresses in the DNS zone of this host',
       dns: 'publish an A or AAAA record for this host',
       refused: 'start the server, and let it listen on the public address',
       slow: 'keep one instance awake: no code in front of the first byte takes 5 seconds',

@@ -57,6 +57,6 @@ export async function ownAddresses(
   const foreign = addresses.find(({ address }) => !isOwnAddress(address));
   if (foreign === undefined) return [first, ...others];
   throw new PayTestImpossible(
-    `${hostname} is at ${foreign.address}: a pay-test asks loopback and private addresses alone, because it is for your own seller`,
+    `${hostname} is at ${foreign.address}: a pay-test asks only loopback and private addresses, because it is for your own seller`,
   );
 }

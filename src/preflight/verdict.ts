@@ -69,7 +69,9 @@ function clientReasons({ payability }: ChallengeJudgement): readonly PreflightRe
     case 'default':
       return [];
     case 'settings':
-      return [{ code: 'settings_only', evidence: `clients with settings alone can pay${said}` }];
+      return [
+        { code: 'settings_only', evidence: `only clients with extra settings can pay${said}` },
+      ];
     case 'unknown':
       return [{ code: 'unknown_scheme', evidence: `no client here knows how to pay${said}` }];
     case 'nobody':

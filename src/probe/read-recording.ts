@@ -66,7 +66,7 @@ export function parseRecording(value: unknown, name: string): Recording {
   if (validate(value)) {
     if (isCanonical(value.observations.origin)) return completed(value);
     // Not quoted: it may be text for a terminal, and its author is unknown.
-    const why = 'what /observations/origin says is no origin as a scan writes it';
+    const why = '/observations/origin is not an origin as a scan writes it';
     throw new RecordingError(`${name}: ${why}; make it with --save`);
   }
   const first = validate.errors?.[0];

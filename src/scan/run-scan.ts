@@ -213,7 +213,7 @@ async function clientFor(
 function toRefusal({ host }: Origin): OriginRefused {
   return new OriginRefused(
     'blocked_ip',
-    `${host} does not resolve to addresses of the public internet alone: give a public host.`,
+    `${host} resolves to an address that is not on the public internet: give a public host.`,
   );
 }
 

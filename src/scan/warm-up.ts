@@ -11,7 +11,7 @@ export class BrokenChecks extends EngineFault {
   override readonly name = 'BrokenChecks';
 
   constructor(broken: readonly string[]) {
-    super(`${broken.join(', ')} breaks even on an origin that said nothing.`);
+    super(`${broken.join(', ')} breaks even on an origin without answers.`);
   }
 }
 

@@ -114,7 +114,7 @@ export class MoneyMetrics {
     );
     gauge(
       'payments_oldest_doubt_seconds',
-      'Age of the payment that has been in doubt for longest; 0 where there is none.',
+      'Age of the payment that has been in doubt for longest; 0 if there is none.',
       () => {
         const { oldestInDoubtMs } = source.recovery.census;
         return oldestInDoubtMs === null ? 0 : Math.max(0, (now() - oldestInDoubtMs) / 1_000);

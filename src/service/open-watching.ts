@@ -17,7 +17,7 @@ export class WatchMetrics {
   readonly #registers = [this.registry];
   readonly #deliveries = new Counter({
     name: 'watch_deliveries_total',
-    help: 'Tries of deliveries to webhooks, by what they led to.',
+    help: 'Tries of deliveries to webhooks, by result.',
     labelNames: ['result'],
     registers: this.#registers,
   });
@@ -67,7 +67,7 @@ export class WatchMetrics {
     );
     gauge(
       'watch_looks_late_seconds',
-      'How long the look that has waited longest is overdue.',
+      'How long the most overdue look has waited.',
       () => watching.lateness().looksMs,
     );
   }

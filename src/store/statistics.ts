@@ -133,14 +133,17 @@ function tallyFromJson(text: string): Tally {
   const value = fromStoredJson(text);
   const isText = (name: unknown): name is string => typeof name === 'string';
   if (Array.isArray(value) && value.every(isText)) return value;
-  throw new StoreError('corrupt', 'a stored tally is no list of names; restore a backup');
+  throw new StoreError('corrupt', 'a stored tally is not a list of names; restore a backup');
 }
 
 function sumsFromJson(text: string): Counts {
   const counts: Counts = new Map();
   for (const [name, count] of Object.entries(objectFromStoredJson(text))) {
     if (typeof count !== 'number') {
-      throw new StoreError('corrupt', `the stored sum of ${name} is no number; restore a backup`);
+      throw new StoreError(
+        'corrupt',
+        `the stored sum of ${name} is not a number; restore a backup`,
+      );
     }
     counts.set(name, count);
   }

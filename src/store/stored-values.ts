@@ -34,7 +34,10 @@ export function fromStoredJson(text: string): JsonValue {
 export function objectFromStoredJson(text: string): JsonObject {
   const value = fromStoredJson(text);
   if (isJsonObject(value)) return value;
-  throw new StoreError('corrupt', 'a stored value is no object; restore the store from a backup');
+  throw new StoreError(
+    'corrupt',
+    'a stored value is not an object; restore the store from a backup',
+  );
 }
 
 function isJsonObject(value: JsonValue): value is JsonObject {
@@ -46,7 +49,10 @@ export function headersFromJson(text: string): Readonly<Record<string, string>> 
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(objectFromStoredJson(text))) {
     if (typeof value !== 'string') {
-      throw new StoreError('corrupt', `the stored header ${name} is no string; restore a backup`);
+      throw new StoreError(
+        'corrupt',
+        `the stored header ${name} is not a string; restore a backup`,
+      );
     }
     headers[name] = value;
   }
@@ -87,7 +93,7 @@ export async function* unpackedAgainst(
 ): AsyncGenerator<Uint8Array> {
   const body = await unpack(await buffer(packed), { dictionary: report });
   if (hash('sha256', body) !== bodySha256) {
-    throw new StoreError('corrupt', 'a stored answer is not what it was; restore a backup');
+    throw new StoreError('corrupt', 'a stored answer has changed; restore a backup');
   }
   yield* rechunk([body]);
 }

@@ -22,7 +22,8 @@ const CHALLENGE_CHECKS = ['P3', 'P4'];
  */
 export function answerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
-  if (payability === null) return 'Not known: this scan is older than the question who can pay.';
+  if (payability === null)
+    return 'Not known: this scan is from before the scanner asked who can pay.';
   if (payableBy === null) return unseenAnswer(report);
   const more = countMoreSold(otherWays, payability);
   const answer = x402Answer(payability, payableBy, results);
@@ -50,7 +51,7 @@ function x402Answer(
     if (!isRefused) {
       return 'Not known: no official client here has the schemes and networks that are offered.';
     }
-    return `Not known: the specification allows what the official client refuses, it says ${said}`;
+    return `Not known: the specification allows this offer and the official client refuses it with ${said}`;
   }
   if (words !== null && isOwn(words)) return `No: ${words}`;
   const fault = findFault(results) ?? `default clients can pay ${count}`;

@@ -14,7 +14,7 @@ export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
   not_registered: 'register the resource at https://www.x402scan.com/resources/register',
   no_settlement_seen:
     'pay it once through the CDP facilitator: a listing follows a settlement; to prove it before: pay-test T15',
-  other_facilitator: 'settle through the CDP facilitator: only what it settles is listed',
+  other_facilitator: 'settle through the CDP facilitator: the Bazaar lists only what that settles',
   no_bazaar_extension: 'declare the bazaar extension with declareDiscoveryExtension',
   doubly_wrapped:
     'set extensions to what declareDiscoveryExtension returns: it has the member bazaar',

@@ -62,7 +62,7 @@ test('capture removes secrets, foreign headers and long texts, and keeps the ver
   }
   expect(after.length).toBeLessThan(before.length / 2);
   expect(await outcomes('small.json')).toEqual(await outcomes('whole.json'));
-  expect(written()).toContain('Every check says of it what it said of the whole recording.');
+  expect(written()).toContain('Every check gives the same result as for the whole recording.');
 });
 
 test('capture scans the origin itself', async () => {

@@ -112,7 +112,7 @@ describe('explain', () => {
     expect(await explain('T7', '--stack', 'go')).toContain('claimed.LoadOrStore');
     const own = await explain('T2', '--stack', 'hono', '--report', await savedReport());
     expect(own).toContain("'GET /weather': sold1");
-    expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can mend it');
+    expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can fix it');
   });
 
   test.each([
@@ -151,7 +151,7 @@ describe('explain', () => {
   test.each([
     [['P3', '--stack', 'rails'], '--stack "rails" is not one of express, hono'],
     [['P3', '--public-url', 'shop.example.org'], '--public-url "shop.example.org": give scheme'],
-    [['P3', '--public-url', 'https://shop.example.org/api'], 'give scheme and host alone'],
+    [['P3', '--public-url', 'https://shop.example.org/api'], 'give only scheme and host'],
     [['P3', '--odd'], "Unknown option '--odd'"],
     [['P99'], 'P99: no such check; there are P1, P2,'],
     [['P'], 'no such check'],

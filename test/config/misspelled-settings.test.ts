@@ -17,7 +17,7 @@ describe('a name one letter off a setting is reported', () => {
   ])('%s is reported, and %s suggested', (name, setting) => {
     const lines = misspelledSettings({ [name]: 'a secret', HOST: '::1' });
     expect(lines).toEqual([
-      `${name} in the environment is no setting and is ignored: did you mean ${setting}?`,
+      `${name} in the environment is not a setting and is ignored: did you mean ${setting}?`,
     ]);
   });
 });

@@ -24,7 +24,7 @@ describe('parseAllowHosts', () => {
     '*:80',
     'a:0',
   ])('refuses %j and names it', (entry) => {
-    expect(() => parseAllowHosts(`ok:1,${entry}`)).toThrow(`"${entry}" is no exact host:port`);
+    expect(() => parseAllowHosts(`ok:1,${entry}`)).toThrow(`"${entry}" is not an exact host:port`);
   });
 });
 

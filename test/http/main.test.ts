@@ -116,7 +116,7 @@ test('a bad setting stops the start with one line, from .env too; the environmen
   const run = start({});
   expect(await run.exited).toBe(1);
   expect(run.err()).toBe(
-    'PORT="abc" is not accepted: give a port from 1 to 65535, or 0 for any free one where BASE_URL is set.\n',
+    'PORT="abc" is not accepted: give a port from 1 to 65535, or 0 for any free one if BASE_URL is set.\n',
   );
   expect(run.out()).toBe('');
   const other = start({ PORT: String(await freePort()) });
@@ -127,7 +127,7 @@ test('a name one letter off a setting is warned of before anything else, and ign
   const run = start({ PORT: String(await freePort()), PORTT: '1', LOG_LEVEL: 'silent' });
   await untilListening(run);
   expect(run.err()).toBe(
-    'PORTT in the environment is no setting and is ignored: did you mean PORT?\n',
+    'PORTT in the environment is not a setting and is ignored: did you mean PORT?\n',
   );
 });
 

@@ -227,7 +227,7 @@ test("the facilitators' package judges a declaration", () => {
   const schema = { type: 'object', properties: { input: { type: 'object', required: ['city'] } } };
   const errors = validateDeclarations([{ info: { input: {} }, schema }, BAZAAR, 'text']);
   expect(errors[0]).toMatch(/^\/extensions\/bazaar\/info\/input: /);
-  expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is no object']);
+  expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is not an object']);
 });
 
 const SETTLED = {

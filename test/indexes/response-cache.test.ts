@@ -117,7 +117,7 @@ describe('while the source is down', () => {
     expect(await lookup(question({ key: 'b' }))).toEqual({
       state: 'failed',
       source: 'index',
-      detail: 'index answered 429, and is left alone for the moment',
+      detail: 'index answered 429, and is not asked again for the moment',
     });
     expect(source.asked).toBe(1);
     expect(await lookup(question({ source: 'other' }))).toMatchObject({ state: 'seen' });

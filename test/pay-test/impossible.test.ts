@@ -97,7 +97,7 @@ test('the command exits 2 for an address of another machine', { timeout: TIMEOUT
     (error: { code: number; stderr: string }) => error,
   );
   expect(failed).toMatchObject({ code: 2 });
-  expect(failed.stderr).toContain('loopback and private addresses alone');
+  expect(failed.stderr).toContain('only loopback and private addresses');
 });
 
 test('the address of the facilitator is on a line of its own', {

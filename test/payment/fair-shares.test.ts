@@ -160,7 +160,7 @@ describe('the places of the process', () => {
       expect(logged).toHaveLength(1);
       expect(JSON.parse(logged[0] ?? '')).toMatchObject({
         level: 40,
-        msg: expect.stringMatching(/TRUST_PROXY is empty: fair shares are by payer alone/),
+        msg: expect.stringMatching(/TRUST_PROXY is empty: fair shares count only by payer/),
       });
     }
     const logged: string[] = [];

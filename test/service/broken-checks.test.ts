@@ -48,7 +48,7 @@ test('paid routes and /health answer 503, and free routes answer', async () => {
   await using service = await startApp();
   expect((await service.get('/health')).statusCode).toBe(200);
   expect((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode).toBe(402);
-  service.scanner.breaks('P8 breaks even on an origin that said nothing.');
+  service.scanner.breaks('P8 breaks even on an origin without answers.');
   for (const paid of [
     service.post('/v1/scan', { url: 'shop.example.com' }),
     service.get('/v1/changes?since=2026-09-01T00:00:00Z'),

@@ -94,7 +94,7 @@ describe('the answer line', () => {
       `Only with settings: of the offer that they take first, ${words}`,
     );
     expect(answer(resource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
-      'Not known: the specification allows what the official client refuses, it says "ERC-7710"',
+      'Not known: the specification allows this offer and the official client refuses it with "ERC-7710"',
     );
   });
 
@@ -129,7 +129,7 @@ describe('the answer line', () => {
 
   it('states what is not known', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
-    expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is older/);
+    expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
     expect(answer()).toBe('No: nothing here asked for a payment.');
   });
 });

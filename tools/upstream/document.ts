@@ -98,7 +98,7 @@ function memberText({ name, form, onlyBy, onlyIn, unlessAsset }: ExtraMember): s
   const absent = form === 'absent' ? 'no ' : '';
   const by = onlyBy === undefined ? '' : ` (by ${onlyBy})`;
   const within = onlyIn === undefined ? '' : ` (in ${onlyIn})`;
-  const but = unlessAsset === undefined ? '' : ` (but for ${unlessAsset})`;
+  const but = unlessAsset === undefined ? '' : ` (except ${unlessAsset})`;
   return `${absent}${code(name)}${value}${by}${within}${but}`;
 }
 

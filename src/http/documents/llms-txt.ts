@@ -79,7 +79,7 @@ function documentList({ baseUrl, siteUrl }: ServiceFacts): string[] {
     `- [Payment manifest](${baseUrl}${PATHS.manifest}): what is sold and who is paid`,
     `- [Agent card](${baseUrl}${PATHS.agentCard}): skills and interfaces`,
     `- [Everything in one file](${baseUrl}${PATHS.llmsFull}): parameters, payment, errors`,
-    `- [Terms](${baseUrl}${PATHS.terms}): what is promised, what is kept and for how long`,
+    `- [Terms](${baseUrl}${PATHS.terms}): our promises, the data that we keep, and for how long`,
     `- [Web site](${siteUrl}/): reports and directory for people`,
     '',
   ];

@@ -12,7 +12,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'What a scan does',
-    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests, and, where the catalog says so, a POST of an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
+    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests, and, if the catalog says so, a POST of an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
   },
   {
     title: 'Charges',
@@ -20,11 +20,11 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Data',
-    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that was asked for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep what the first published scan of a host in a UTC day found until some minutes after that day, and then sums without hosts, for 31 days once they hold ten; what an origin that is opted out added to days that are not yet summed is removed at once, sums of earlier days stay.',
+    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that a caller requested is kept for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep the results of the first published scan of a host in a UTC day until some minutes after that day. Then they keep sums without hosts, for 31 days once a sum holds ten hosts. If an owner opts out, results that are not yet summed are removed at once; sums of earlier days stay.',
   },
   {
     title: 'Watches',
-    text: 'An owner who proved control of an origin may have it watched: it is scanned once a day and its paid resources are asked every hour, and what changes is sent to the webhook that the owner gave. These looks are not published. The webhook, what the last looks saw, undelivered events and the secret that signs them (readable by who runs the service) are kept while the watch lasts and deleted 30 days after its end.',
+    text: 'An owner who proved control of an origin may have it watched. We scan it once a day, send a request to its paid resources every hour, and send changes to the webhook that the owner gave. These results are not published. We keep the webhook, the last results, undelivered events and the secret that signs them (the operator of the service can read it) while the watch lasts, and delete them 30 days after its end.',
   },
   {
     title: 'Listing and opt-out',

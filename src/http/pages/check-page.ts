@@ -56,7 +56,7 @@ export function checkPage({ explanation, categoryLabel, statistics, days }: Chec
   }));
   return {
     title: `${phrase} (${id} ${title})`,
-    summary: `Why ${id} is checked, its rule, and how to mend what it finds`,
+    summary: `Why ${id} is checked, its rule, and how to fix its findings`,
     id,
     slug: title,
     phrase,

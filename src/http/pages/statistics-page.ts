@@ -21,7 +21,7 @@ export function statisticsPage(statistics: Statistics, checks: readonly CatalogC
   const { p10, p50, p90 } = prices;
   return {
     title: 'Statistics',
-    summary: 'How sellers do, in aggregates alone',
+    summary: 'How sellers do, only in aggregates',
     periods: STATISTICS_DAYS.map((one) => ({ days: one, isChosen: one === days })),
     days,
     asOf,

@@ -52,7 +52,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
         tags: ['scanning'],
         summary: 'The report of the last 24 hours, signed',
         description:
-          'A DSSE envelope of an in-toto Statement v1: its subject is the digest of what was seen, its predicate the report of GET /v1/report with the catalog that judged it. The keys stand at /.well-known/jwks.json; x402-scan verify checks all of it. 404 where no result fresher than 24 hours exists.',
+          'A DSSE envelope of an in-toto Statement v1: its subject is the digest of the observations, its predicate the report of GET /v1/report with the catalog that judged it. The keys are at /.well-known/jwks.json; x402-scan verify checks all of it. 404 if no result fresher than 24 hours exists.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
           200: {

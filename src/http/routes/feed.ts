@@ -24,7 +24,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
         tags: ['directory'],
         summary: 'The history of one origin as an Atom feed',
         description:
-          'First scan, changes of the grade and of who can pay, the newest 50. Send If-None-Match or If-Modified-Since: 304 while nothing changed.',
+          'The first scan and each change of the grade or of who can pay, the newest 50. Send If-None-Match or If-Modified-Since to get 304 while nothing changed.',
         params: Type.Object({
           host: Type.String({
             maxLength: 300,

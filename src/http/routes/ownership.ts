@@ -66,7 +66,8 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         host: Type.String(),
         token: Type.String(),
         listingKey: Type.String({
-          description: 'A secret: stands for you at POST /v1/listing once the token is confirmed.',
+          description:
+            'A secret that identifies you at POST /v1/listing once the token is confirmed.',
         }),
         wellKnownPath: Type.String({ const: TOKEN_PATH }),
         instructions: Type.String(),
@@ -87,7 +88,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
       200: Type.Object({
         host: Type.String(),
         verified: Type.Boolean(),
-        reason: Type.Optional(Type.String({ description: 'Where it was not verified: why.' })),
+        reason: Type.Optional(Type.String({ description: 'If it was not verified: the reason.' })),
         instructions: Type.String({ description: 'What to do next.' }),
       }),
       ...errorResponses('invalid_url', ...BODY_ERRORS, ...READING),
@@ -100,7 +101,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     offer: 'listing',
     summary: 'Leave the directory, or hide the branding (verified owners)',
     description:
-      'Within an hour of the first confirm of the token, the client that started it, and whoever sends its listingKey, can set everything; what was set with the key is changed with the key alone, or after a later confirm. Anybody else, while that token is still served, can only hide: listed false, suppressEnrichment true.',
+      'Within an hour of the first confirm of the token, the client that started it, and any client that sends its listingKey, can change every setting. A setting made with the key can be changed only with the key, or after a later confirm. Other clients, while that token is still served, can only hide: listed false, suppressEnrichment true.',
     body: listingBody,
     response: {
       200: Type.Object({

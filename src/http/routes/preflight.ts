@@ -28,7 +28,8 @@ const preflightBody = Type.Object({
   maxPrice: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
-      description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
+      description:
+        'The most that you would pay, in whole units of the asset, such as "0.05". A higher price is a no-go.',
       documented: { example: '0.05' },
     }),
   ),
@@ -73,7 +74,7 @@ export const preflightSchema = Type.Unsafe<Preflight>(
         Type.Object({
           code: oneOf(codes, 'Codes are stable, so programs may decide by them.'),
           evidence: Type.String({
-            description: 'Says what was seen, and quotes text of the seller.',
+            description: 'The evidence; it quotes text of the seller.',
           }),
         }),
       ),
@@ -114,6 +115,6 @@ export const preflightSchema = Type.Unsafe<Preflight>(
         Type.String({ description: 'A hash of the terms: equal terms have equal digests.' }),
       ),
     },
-    { description: 'Says whether to pay, gives the reasons, and lists the terms that were seen.' },
+    { description: 'Says whether to pay, gives the reasons, and lists the offered terms.' },
   ),
 );

@@ -33,7 +33,7 @@ const summarySchema = Type.Object(
     scannedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
     reportUrl: Type.String(),
   },
-  { description: 'What is known of the origin; null where it was never scanned.' },
+  { description: 'The record of the origin; null if it was never scanned.' },
 );
 
 export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {

@@ -43,7 +43,7 @@ const statisticsSchema = Type.Object({
   payableBy: countsOf(PAYABLE_STATES),
   checks: Type.Array(checkSchema),
   offers: Type.Object({
-    byScheme: namedCounts('By scheme; "other" stands for what the catalog does not know.'),
+    byScheme: namedCounts('By scheme; "other" counts schemes that the catalog does not know.'),
     byNetwork: namedCounts('By network, as CAIP-2 names it.'),
     byAsset: namedCounts('By address of the asset.'),
   }),

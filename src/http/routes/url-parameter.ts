@@ -50,7 +50,7 @@ export const listingKeyParameter = Type.Optional(
   Type.String({
     maxLength: 128,
     description:
-      'The listingKey that POST /v1/verify/start answered beside the token; any other text counts as none.',
+      'The listingKey that POST /v1/verify/start answered beside the token; any other text is ignored.',
     documented: {
       example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI',
     },

@@ -38,7 +38,7 @@ const statusSchema = Type.Object({
   endsAt: Type.String({ description: 'When it ends unless it is renewed, or when it ended.' }),
   nextLookAt: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'The next look, hourly or daily; null where none is planned.',
+    description: 'The time of the next check, hourly or daily; null if none is planned.',
   }),
   deliveries: Type.Array(
     Type.Object({
@@ -82,7 +82,8 @@ const OWN_ROUTES: readonly OwnRoute[] = [
     path: '/v1/watch/stop',
     offer: 'watchStop',
     summary: 'End a watch',
-    description: 'Nothing more is looked at or sent. What is kept of it is deleted after 30 days.',
+    description:
+      'Ends the watch: no more requests and no more events. Its data are deleted after 30 days.',
     further: [],
     method: 'stop',
   },
@@ -101,12 +102,14 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         tags: ['ownership'],
         summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
         description:
-          'Whoever may change the listing may watch the host, for 30 days, renewed while the verification file is served. Events are signed by Standard Webhooks. A second call replaces watch and secret: once in ten minutes where the receiver had agreed, three times where it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 where five hosts of the domain are watched, or the receiver has its 100 watches, or three of yours or of the domain wait for it.',
+          'A client that may change the listing may watch the host, for 30 days, renewed while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 if five hosts of the domain are watched, if the receiver has its 100 watches, or if three of yours or of the domain wait for it.',
         body: createBody,
         response: {
           200: Type.Object({
             host: Type.String(),
-            secret: Type.String({ description: 'Signs the events. Shown here alone.' }),
+            secret: Type.String({
+              description: 'The secret that signs the events. It is shown only here.',
+            }),
             endsAt: Type.String(),
             feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
           }),

@@ -70,7 +70,7 @@ class Copier {
     if (value === true) return {};
     if (value === false) return { not: {} };
     if (!isJsonObject(value)) {
-      this.#refuse(at, 'is no schema', value);
+      this.#refuse(at, 'is not a schema', value);
       return {};
     }
     const copy: Schema = {};
@@ -105,12 +105,12 @@ class Copier {
     if (isJsonList(value) && value.length > 0) {
       return value.map((one, index) => this.schema(one, `${at}/${index}`));
     }
-    this.#refuse(at, 'is no list of schemas', value);
+    this.#refuse(at, 'is not a list of schemas', value);
     return [];
   }
 
   #schemaMap(value: JsonValue, at: string): object {
-    if (!isJsonObject(value)) this.#refuse(at, 'is no object of schemas', value);
+    if (!isJsonObject(value)) this.#refuse(at, 'is not an object of schemas', value);
     const copy = {};
     for (const [name, one] of Object.entries(isJsonObject(value) ? value : {})) {
       set(copy, name, this.schema(one, `${at}/${pointerStep(name)}`));
@@ -132,15 +132,15 @@ class Copier {
 }
 
 const EXPECTED: Readonly<Record<Exclude<Kind, 'schema' | 'schemas' | 'schema-map'>, string>> = {
-  names: 'is no list of names',
-  'name-lists': 'is no object of lists of names',
-  number: 'is no number',
-  count: 'is no count',
-  list: 'is no list',
+  names: 'is not a list of names',
+  'name-lists': 'is not an object of lists of names',
+  number: 'is not a number',
+  count: 'is not a count',
+  list: 'is not a list',
   flag: 'is neither true nor false',
-  type: 'is no JSON type',
-  ref: 'is no local reference',
-  text: 'is no name',
+  type: 'is not a JSON type',
+  ref: 'is not a local reference',
+  text: 'is not a name',
   any: '',
 };
 

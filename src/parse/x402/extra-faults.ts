@@ -49,14 +49,14 @@ function memberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
 
 /** Says what a present value breaks; null when the value shows it. */
 function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | null {
-  if (form === 'memo') return `is no text of at most ${MAX_MEMO_BYTES} bytes`;
-  if (form === 'absent') return 'must not stand beside this paymentFlow';
+  if (form === 'memo') return `is not a text of at most ${MAX_MEMO_BYTES} bytes`;
+  if (form === 'absent') return 'must not be used with this paymentFlow';
   if (typeof form === 'string') return null;
   if ('bits' in form) return `does not fit into ${form.bits} bits`;
   if ('oneOf' in form) return `is not ${form.oneOf.map((one) => JSON.stringify(one)).join(' or ')}`;
   if ('hexDigits' in form) return `is not ${form.hexDigits} lower-case hexadecimal digits`;
   const beyond = form.coversTimeout === true ? ` and not below ${maxTimeoutSeconds}` : '';
-  return `is no whole number from ${form.least} to ${form.most}${beyond}`;
+  return `is not a whole number from ${form.least} to ${form.most}${beyond}`;
 }
 
 /** A token's contract fixes its domain; a signature under another one is invalid. */

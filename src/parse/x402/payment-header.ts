@@ -50,7 +50,8 @@ function decode(raw: string): HeaderReading {
   const refused = refuseEncoding(raw);
   if (refused !== null) return { ...refused, raw };
   const text = utf8(Buffer.from(raw, 'base64'));
-  if (text === null) return { state: 'not-utf8', raw, detail: 'base64 of bytes that are no UTF-8' };
+  if (text === null)
+    return { state: 'not-utf8', raw, detail: 'base64 of bytes that are not UTF-8' };
   if (text.startsWith('\uFEFF')) {
     return { state: 'not-json', raw, detail: 'a byte order mark before the JSON' };
   }

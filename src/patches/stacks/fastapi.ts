@@ -104,7 +104,7 @@ function amendOpenApi(values: PatchValues): string {
     ]),
     '',
     '',
-    '# Below all routes: FastAPI keeps what it wrote.',
+    '# Put this below all routes, because FastAPI keeps the document that it wrote.',
     'schema = app.openapi()',
     'schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
     `schema.setdefault("components", {})["securitySchemes"] = ${pythonJson(SECURITY_SCHEMES)}`,

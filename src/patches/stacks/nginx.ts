@@ -33,7 +33,7 @@ export const NGINX: StackPatches = {
     ]),
   'base-url': () =>
     part('server.conf', 'nginx', [
-      '# Where a page has moved, its old address leads on; better, write the new one.',
+      '# If a page has moved, redirect its old address. Better: write the new address.',
       'location = "/<dead path>" {',
       '    return 301 "/<where it is now>";',
       '}',

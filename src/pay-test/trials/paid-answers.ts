@@ -3,7 +3,7 @@ import type { RouteTester } from '../route-tester.ts';
 
 /** T13: a shared cache must not hand a paid answer to others. */
 export function caches({ paid }: RouteTester): TrialFinding {
-  if (paid === null) return notRun('no paid answer to look at');
+  if (paid === null) return notRun('the seller gave no paid answer');
   const written = paid.headers['cache-control'] ?? '';
   const directives = written
     .toLowerCase()

@@ -151,7 +151,7 @@ function toSql(value: unknown): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`a ${typeof value} is no value of a table`);
+  throw new TypeError(`a ${typeof value} is not a value of a table`);
 }
 
 function whereSql(where: Where<AnyRow>): {

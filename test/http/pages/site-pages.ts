@@ -60,7 +60,7 @@ const PREFLIGHT = toPreflight(
     {
       code: 'settings_only',
       evidence:
-        'clients with settings alone can pay: the official client says "amount is over the spend limit"',
+        'only clients with extra settings can pay: the official client says "amount is over the spend limit"',
     },
   ],
   { x402Version: 2, resourceUrl: null, payableBy: 'settings', offers: [OFFER] },

@@ -70,7 +70,7 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     serve('/about-watch', 'about-watch', {
       title: 'What we watch',
       summary:
-        'What the watch of an origin looks at, what it sends to its owner, and what it keeps',
+        'What the watch of an origin requests, what it sends to the owner, and what it keeps',
       baseUrl,
     });
   }
