@@ -6,7 +6,7 @@ const END = '<!-- the end of the fault farm -->';
 
 function farmTable(): string {
   const rows = FARM.map(({ kind, name, finds }) => `| ${kind} | ${name} | ${finds} |`);
-  return ['| by its | an origin that | is told as |', '|---|---|---|', ...rows].join('\n');
+  return ['| by its | an origin that | is reported as |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** A document with the table of today between its two marks, which are put at its end if need be. */

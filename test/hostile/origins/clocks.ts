@@ -43,7 +43,7 @@ export const CLOCK_ORIGINS: readonly FarmOrigin[] = [
   clock('is silent but for its root', 'P2 fail none-found', (socket, { path }) => {
     if (path === '/') socket.write(NOT_FOUND);
   }),
-  clock('is silent at its root alone', 'P1 warn root-silent', (socket, { path }) => {
+  clock('is silent only at its root', 'P1 warn root-silent', (socket, { path }) => {
     if (path !== '/') socket.write(NOT_FOUND);
   }),
   clock('answers each request as late as it may', 'P2 fail none-found', (socket) => {

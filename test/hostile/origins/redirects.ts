@@ -47,5 +47,5 @@ export const REDIRECT_ORIGINS: readonly FarmOrigin[] = [
   leading('to a script', LEFT, () => 'javascript:alert(1)'),
   leading('to a name with a password', LEFT, (_, __, host) => `http://user:secret@${host}/`),
   leading('to a place of 40 KiB', LEFT, (_, path) => `/${'x'.repeat(40_000)}${path}`),
-  leading('to what is no URL', LEFT, () => 'http://['),
+  leading('to a value that is not a URL', LEFT, () => 'http://['),
 ];

@@ -82,7 +82,7 @@ export const TLS_ORIGINS: readonly FarmOrigin[] = [
     finiteField('DHE-RSA-AES128-GCM-SHA256', 9_984),
   ),
   server('chooses a finite field of 2,048 bits', OTHER, finiteField('DHE-RSA-AES256-SHA', 2_048)),
-  server('knows ffdhe8192 alone, over TLS 1.3', OTHER, async (ca) => ({
+  server('offers only ffdhe8192, over TLS 1.3', OTHER, async (ca) => ({
     ...(await right(ca)),
     ecdhCurve: 'ffdhe8192',
     minVersion: 'TLSv1.3',
@@ -108,21 +108,21 @@ export const TLS_ORIGINS: readonly FarmOrigin[] = [
       }
     },
   ),
-  server('speaks HTTP/2 alone', OTHER, async (ca) => ({
+  server('speaks only HTTP/2', OTHER, async (ca) => ({
     ...(await right(ca)),
     ALPNProtocols: ['h2'],
   })),
-  server('speaks TLS 1.1 alone', OTHER, async (ca) => ({
+  server('speaks only TLS 1.1', OTHER, async (ca) => ({
     ...(await right(ca)),
     minVersion: 'TLSv1',
     maxVersion: 'TLSv1.1',
     ciphers: 'DEFAULT@SECLEVEL=0',
   })),
-  server('is of a year ago', 'P1 fail tls-expired', (ca) =>
+  server('has a certificate that expired a year ago', 'P1 fail tls-expired', (ca) =>
     ca.issue({ hosts: [HOST], notAfter: new Date(Date.now() - DAY_MS) }),
   ),
-  server('vouches for itself', 'P1 fail tls-self-signed', () => selfSigned([HOST])),
-  server('is somebody else', 'P1 fail tls-wrong-host', (ca) =>
+  server('has a self-signed certificate', 'P1 fail tls-self-signed', () => selfSigned([HOST])),
+  server('has a certificate for another host', 'P1 fail tls-wrong-host', (ca) =>
     ca.issue({ hosts: ['other.example'] }),
   ),
   server('is silent once TLS is set up', 'P1 fail silent', right, () => {}),
