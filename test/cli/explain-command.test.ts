@@ -150,7 +150,10 @@ describe('explain', () => {
 
   test.each([
     [['P3', '--stack', 'rails'], '--stack "rails" is not one of express, hono'],
-    [['P3', '--public-url', 'shop.example.org'], '--public-url "shop.example.org": give scheme'],
+    [
+      ['P3', '--public-url', 'shop.example.org'],
+      '--public-url "shop.example.org": give only scheme',
+    ],
     [['P3', '--public-url', 'https://shop.example.org/api'], 'give only scheme and host'],
     [['P3', '--odd'], "Unknown option '--odd'"],
     [['P99'], 'P99: no such check; there are P1, P2,'],

@@ -78,7 +78,7 @@ test('an answer within the limit states the rest; an answer over it states when 
   });
   expect(over.json()).toEqual({
     error: 'rate_limited',
-    message: 'More than 30 requests in a minute. Wait 40 s, as Retry-After says.',
+    message: 'You sent more than 30 requests in a minute. Wait 40 s, as Retry-After says.',
     charged: false,
   });
   service.advance(40_000);
