@@ -113,10 +113,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
       }
       const { origin } = request;
       if (method !== 'GET') {
-        return stored(
-          request,
-          `${method} is not sent, and no report of ${origin.host} covers it`,
-        );
+        return stored(request, `${method} is not sent, and no report of ${origin.host} covers it`);
       }
       const rest = await restOf(origin);
       if (rest !== null) return stored(request, rest);
