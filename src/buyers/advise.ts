@@ -42,24 +42,24 @@ export function advise(
   kit: Kit = createKit(),
 ): readonly Advice[] {
   const challenged = kit.challenged(resources);
-  const found: AdviceEntry[] = challenged.flatMap((one) => {
+  const entries: AdviceEntry[] = challenged.flatMap((one) => {
     const request = kit.request(one.probe.method, one.resource.path);
     return adviseOn(one, origin.hostname, kit).map(
       ([id, text]): AdviceEntry => [id, `${request} ${text}`],
     );
   });
-  found.push(...signInAdvice(resources, origin.hostname, kit));
-  found.push(...testnets(challenged, kit));
+  entries.push(...signInAdvice(resources, origin.hostname, kit));
+  entries.push(...testnets(challenged, kit));
   if (resources.otherMethods > 0) {
-    found.push([
+    entries.push([
       'methods-unseen',
       `${resources.otherMethods} paid operations by PUT, PATCH or DELETE`,
     ]);
   }
-  if (chain !== undefined) found.push(...chainAdvice(chain, kit));
-  if (browser !== undefined) found.push(...browserAdvice(browser, kit));
+  if (chain !== undefined) entries.push(...chainAdvice(chain, kit));
+  if (browser !== undefined) entries.push(...browserAdvice(browser, kit));
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
-    const texts = found.filter(([one]) => one === id).map(([, text]) => text);
+    const texts = entries.filter(([one]) => one === id).map(([, text]) => text);
     if (texts.length === 0) return [];
     const rest = texts.length - MAX_SHOWN;
     const evidence = texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
@@ -75,35 +75,38 @@ function adviseOn(
   const { challenge } = reading;
   const extensions = jsonObject(challenge.value['extensions']);
   const offers = kit.judgedOffers(challenge);
-  const found: AdviceEntry[] = [];
+  const entries: AdviceEntry[] = [];
   for (const offer of offers) {
     if (settlesUpfront(offer.extra)) {
-      found.push([
+      entries.push([
         'pays-before-delivery',
         `${offer.pointer}/extra/paymentFlow: "upfront", and no refund is known`,
       ]);
     }
     const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
     const parts = partsOfDollar(offer);
-    if (parts !== null && parts.amount > parts.dollar) found.push(['over-default-limit', text]);
-    if (isUnderMinimum(offer)) found.push(['under-facilitator-minimum', text]);
+    if (parts !== null && parts.amount > parts.dollar) entries.push(['over-default-limit', text]);
+    if (isUnderMinimum(offer)) entries.push(['under-facilitator-minimum', text]);
   }
   const isSponsored = SPONSORS.some((name) => extensions[name] !== undefined);
   const [first] = offers;
   if (first !== undefined && !isSponsored && offers.every((offer) => needsAllowance(offer, kit))) {
-    found.push(['needs-allowance', `${first.pointer} is paid by Permit2, and nobody sponsors it`]);
+    entries.push([
+      'needs-allowance',
+      `${first.pointer} is paid by Permit2, and nobody sponsors it`,
+    ]);
   }
   for (const text of differingOffers(extensions, challenge, kit)) {
-    found.push(['signed-offer-differs', text]);
+    entries.push(['signed-offer-differs', text]);
   }
   for (const text of signInsElsewhere(extensions, hostname, kit)) {
-    found.push(['sign-in-elsewhere', text]);
+    entries.push(['sign-in-elsewhere', text]);
   }
   const identifier = jsonObject(jsonObject(extensions['payment-identifier'])['info']);
   if (identifier['required'] === true) {
-    found.push(['identifier-required', '/extensions/payment-identifier/info/required: true']);
+    entries.push(['identifier-required', '/extensions/payment-identifier/info/required: true']);
   }
-  return found;
+  return entries;
 }
 
 /** Sign-ins sell nothing and are not resources, so they are examined apart. */
@@ -142,21 +145,21 @@ function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly Advice
   return offers.flatMap(({ network, asset, payTo, ...seen }): readonly AdviceEntry[] => {
     const place = `${kit.quote(asset)} on ${kit.quote(network)}`;
     if (!seen.hasCode) return [['asset-without-code', `${place} has no code`]];
-    const found: AdviceEntry[] = [];
+    const entries: AdviceEntry[] = [];
     if (seen.domain?.agrees === false) {
       const { named } = seen.domain;
       const right =
         named === null ? '' : `; it names ${kit.quote(named.name)}, ${kit.quote(named.version)}`;
       const text = `DOMAIN_SEPARATOR() of ${place} is not that of extra.name and extra.version`;
-      found.push(['domain-differs', text + right]);
+      entries.push(['domain-differs', text + right]);
     }
     if (seen.transferReverts === true) {
-      found.push(['transfer-reverts', `transfers of ${place} to ${kit.quote(payTo)} revert`]);
+      entries.push(['transfer-reverts', `transfers of ${place} to ${kit.quote(payTo)} revert`]);
     }
     if (seen.noTokenAccount === true) {
-      found.push(['no-token-account', `${kit.quote(payTo)} has no account of ${place}`]);
+      entries.push(['no-token-account', `${kit.quote(payTo)} has no account of ${place}`]);
     }
-    return found;
+    return entries;
   });
 }
 
@@ -168,25 +171,25 @@ function browserAdvice(
   kit: Kit,
 ): readonly AdviceEntry[] {
   const request = kit.request('GET', path);
-  const found: AdviceEntry[] = [];
+  const entries: AdviceEntry[] = [];
   if (fetched.ok && fetched.data.status === 402) {
     const hidden = hiddenWhy(fetched.data, kit);
-    if (hidden !== null) found.push(['hidden-from-browsers', `${request}: ${hidden}`]);
+    if (hidden !== null) entries.push(['hidden-from-browsers', `${request}: ${hidden}`]);
   }
   if (!fetched.ok || !opened.ok || kit.header(fetched.data, CHALLENGE_HEADER) === null)
-    return found;
+    return entries;
   const paywall = paywallWithout(opened.data, kit);
   if (paywall !== null) {
-    found.push(['paywall-without-challenge', `${request} opened in a browser: ${paywall}`]);
+    entries.push(['paywall-without-challenge', `${request} opened in a browser: ${paywall}`]);
   }
   const [one, other] = [findKind(fetched.data, kit), findKind(opened.data, kit)];
   if (one !== other && ![fetched.data, opened.data].every((data) => variesByAccept(data, kit))) {
-    found.push([
+    entries.push([
       'varies-unsaid',
       `${request}: ${one} to a script, ${other} to a browser, without Vary: Accept on both`,
     ]);
   }
-  return found;
+  return entries;
 }
 
 /** Finds why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null when it can. */

@@ -182,7 +182,7 @@ export function worstOf<Name extends string>(
     const texts = listed(named.map(({ text }) => text));
     return [unjudged, `${named.length} of ${named.length}: ${texts}`];
   }
-  const found = judged.map((one) =>
+  const lists = judged.map((one) =>
     inspect(one).map(([name, text, fix]): Found<Name> => [name, `${requestOf(one)} ${text}`, fix]),
   );
   // One path can be two resources when no method is declared.
@@ -190,24 +190,24 @@ export function worstOf<Name extends string>(
     .selling(resources)
     .filter((one) => !kit.isMadeUp(one) && challenged.every(({ resource }) => resource !== one));
   const count = `${judged.length} of ${challenged.length + silent.length} resources`;
-  const finding = worst(outcomes, found) ?? sound(count, judged);
+  const finding = worst(outcomes, lists) ?? sound(count, judged);
   if (named.length === 0) return finding;
   const [name, evidence, fix] = finding;
   return [name, `${evidence}; ${named.length} more: known, not judged here`, fix];
 }
 
-/** `found` has one list per judged item. Returns null when all lists are empty. */
+/** `lists` has one list per judged item. Returns null when all lists are empty. */
 export function worst<Name extends string>(
   outcomes: Outcomes<Name>,
-  found: readonly (readonly Found<NoInfer<Name>>[])[],
+  lists: readonly (readonly Found<NoInfer<Name>>[])[],
 ): Found<Name> | null {
-  const all = found.flat();
+  const all = lists.flat();
   const name = Object.keys(outcomes).find((key) => all.some(([one]) => one === key));
   const same = all.filter(([one]) => one === name);
   const [first] = same;
   if (first === undefined) return null;
-  const having = found.filter((list) => list.some(([one]) => one === name)).length;
-  const evidence = `${having} of ${found.length}: ${listed(same.map(([, text]) => text))}`;
+  const having = lists.filter((list) => list.some(([one]) => one === name)).length;
+  const evidence = `${having} of ${lists.length}: ${listed(same.map(([, text]) => text))}`;
   return [first[0], evidence, first[2]];
 }
 

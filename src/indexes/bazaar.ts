@@ -66,8 +66,8 @@ export async function bazaarSettlements(
   context: RequestContext,
   ask: AskMerchant = askMerchant,
 ): Promise<IndexAnswer<SettlementFacts>> {
-  const found = await ask(base, address, context);
-  return found.ok ? { ok: true, value: toFacts(address, found.value.items) } : found;
+  const reply = await ask(base, address, context);
+  return reply.ok ? { ok: true, value: toFacts(address, reply.value.items) } : reply;
 }
 
 export async function bazaarListings(
@@ -76,9 +76,9 @@ export async function bazaarListings(
   context: RequestContext,
   ask: AskMerchant = askMerchant,
 ): Promise<IndexAnswer<BazaarListings>> {
-  const found = await ask(base, address, context);
-  if (!found.ok) return found;
-  const { items, isComplete } = found.value;
+  const reply = await ask(base, address, context);
+  if (!reply.ok) return reply;
+  const { items, isComplete } = reply.value;
   const resources = items.flatMap(
     ({ resource, method, terms, lastAt }): readonly ListedResource[] =>
       resource === null ? [] : [{ resource, method, terms, lastSettledAt: lastAt }],

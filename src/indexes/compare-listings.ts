@@ -180,10 +180,10 @@ function findDifferences(
   kit: Kit,
 ): readonly IndexedDifference[] {
   const { terms } = listed;
-  const found = new Map<IndexedField, IndexedDifference>();
+  const differences = new Map<IndexedField, IndexedDifference>();
   const differs = (field: IndexedField, live: string | null, indexed: string | null) => {
-    if (live === null || indexed === null || found.has(field)) return;
-    found.set(field, { field, live: shown(live), indexed: shown(indexed) });
+    if (live === null || indexed === null || differences.has(field)) return;
+    differences.set(field, { field, live: shown(live), indexed: shown(indexed) });
   };
   for (const [field, live, indexed] of differingOffers(challenge, terms, kit)) {
     differs(field, live, indexed);
@@ -199,7 +199,7 @@ function findDifferences(
   if (version !== challenge.version) {
     differs('x402Version', String(challenge.version), version === null ? null : String(version));
   }
-  return INDEXED_FIELDS.flatMap((field) => found.get(field) ?? []);
+  return INDEXED_FIELDS.flatMap((field) => differences.get(field) ?? []);
 }
 
 /** Indexes cut long descriptions, so a prefix counts as equal. */

@@ -124,8 +124,8 @@ async function isTaken(client: PublicClient, asset: Address, to: Address): Promi
       throw error;
     },
   );
-  const found = await unlessReverted(taken);
-  return found === 'too long' ? null : found === true;
+  const reply = await unlessReverted(taken);
+  return reply === 'too long' ? null : reply === true;
 }
 
 /** Null when the contract reverts, lacks the function or answers beyond the cap; throws when the node did not answer. */

@@ -71,21 +71,21 @@ export function reasonsFor(
   context: ReasonContext,
   kit: Kit,
 ): Reasons {
-  const found = new Map<IndexedReasonCode, string>();
+  const evidenceOf = new Map<IndexedReasonCode, string>();
   if (index === 'x402scan') {
-    found.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
+    evidenceOf.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
   } else {
-    for (const [code, evidence] of settlementReasons(context)) found.set(code, evidence);
+    for (const [code, evidence] of settlementReasons(context)) evidenceOf.set(code, evidence);
   }
   for (const [code, evidence] of challengeReasons(unlisted, context.origin.hostname, kit)) {
-    if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) found.set(code, evidence);
+    if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) evidenceOf.set(code, evidence);
   }
   const reasons = INDEXED_REASONS.flatMap((code) => {
-    const evidence = found.get(code);
+    const evidence = evidenceOf.get(code);
     return evidence === undefined ? [] : [reason(code, evidence)];
   });
   // An extension that is wrapped twice has no members to validate.
-  const declaration = found.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
+  const declaration = evidenceOf.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }
 
@@ -102,11 +102,13 @@ function settlementReasons({ settlements, isBare }: ReasonContext): readonly Rea
     // Entries without counts leave it open if somebody paid; no entry at all does not.
     const isUnheard = isBare && source === 'Bazaar';
     if (data.windowDays === 0 && !isUnheard) return [];
-    const seen =
+    const evidence =
       data.windowDays === 0
         ? 'the Bazaar has never heard of the recipient'
         : `${source} saw no settlement in ${data.windowDays} days`;
-    return [['no_settlement_seen', `${seen}; a listing follows one through the CDP facilitator`]];
+    return [
+      ['no_settlement_seen', `${evidence}; a listing follows one through the CDP facilitator`],
+    ];
   }
   if (!isBare || source === 'Bazaar') return [];
   const count = `${data.settlements} settlements`;
@@ -127,37 +129,40 @@ function challengeReasons(
     return [['validates_before_challenging', `${request}: ${status} before any 402`]];
   }
   const { challenge } = challenged.reading;
-  const found: ReasonEntry[] = [];
+  const reasons: ReasonEntry[] = [];
   if (challenge.version === 1) {
-    found.push(['v1_only', `${request}: the challenge is of version 1`]);
+    reasons.push(['v1_only', `${request}: the challenge is of version 1`]);
   } else {
     if (challenge.where === 'body') {
-      found.push([
+      reasons.push([
         'body_only',
         `${request}: no PAYMENT-REQUIRED header, the challenge is in the body`,
       ]);
     }
     const declaration = findDeclaration({ challenged });
     if (declaration === undefined) {
-      found.push(['no_bazaar_extension', `${request}: no /extensions/bazaar in the challenge`]);
+      reasons.push(['no_bazaar_extension', `${request}: no /extensions/bazaar in the challenge`]);
     } else if (isJsonObject(jsonObject(declaration)['bazaar'])) {
-      found.push(['doubly_wrapped', `${request}: /extensions/bazaar/bazaar holds the declaration`]);
+      reasons.push([
+        'doubly_wrapped',
+        `${request}: /extensions/bazaar/bazaar holds the declaration`,
+      ]);
     }
   }
   const length = Array.from(challenge.description ?? '').length;
   if (length > MAX_DESCRIPTION_CHARS) {
-    found.push(['description_over_500', `${request}: a description of ${length} characters`]);
+    reasons.push(['description_over_500', `${request}: a description of ${length} characters`]);
   }
-  found.push(...offerReasons(challenge.offers, request, kit));
+  reasons.push(...offerReasons(challenge.offers, request, kit));
   const other = hostElsewhere(challenge.resourceUrl, hostname);
   if (other !== null) {
-    found.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
+    reasons.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
   }
   const fresh = freshRecipient(challenged, kit);
   if (fresh !== null) {
-    found.push(['recipient_changes', `${request}: pays ${kit.quote(fresh)} when asked again`]);
+    reasons.push(['recipient_changes', `${request}: pays ${kit.quote(fresh)} when asked again`]);
   }
-  return found;
+  return reasons;
 }
 
 /** A recipient of the second probe that the first did not name, as P7 compares them. */
@@ -193,16 +198,19 @@ export function lapseReasons(
 function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly ReasonEntry[] {
   const [first] = offers;
   if (first === undefined) return [];
-  const found: ReasonEntry[] = [];
+  const reasons: ReasonEntry[] = [];
   if (offers.every(isUnderMinimum)) {
     const amount = kit.show(first.amount);
-    found.push(['under_minimum', `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`]);
+    reasons.push([
+      'under_minimum',
+      `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`,
+    ]);
   }
   if (offers.every(({ network }) => typeof network === 'string' && isTestnet(network))) {
     const network = kit.show(first.network);
-    found.push(['testnet_only', `${request} ${first.pointer}/network: ${network}`]);
+    reasons.push(['testnet_only', `${request} ${first.pointer}/network: ${network}`]);
   }
-  return found;
+  return reasons;
 }
 
 function hostElsewhere(url: string | null, hostname: string): string | null {

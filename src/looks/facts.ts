@@ -16,7 +16,7 @@ export type Fact = {
   readonly by: 'scan' | 'challenge';
 };
 
-/** By `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/weather`. */
+/** Keys: `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/weather`. */
 export type Facts = Readonly<Record<string, Fact>>;
 
 export type LookResult = {

@@ -1,4 +1,4 @@
-/** What every look needs: a lease, a turn among all that is free, and a second of the day. */
+/** Every look needs a lease, a turn among all that is free, and a second of the day. */
 import { hash } from 'node:crypto';
 import type { Origin } from '../guard/origin.ts';
 import type { Resolution } from '../guard/resolve.ts';

@@ -1,4 +1,4 @@
-/** What the census says of a host day by day: whether somebody can pay it. */
+/** The words of the census for a host, day by day: they say if somebody can pay it. */
 
 export const DAY_WORDS = ['payable', 'not_payable', 'down', 'not_checked'] as const;
 /** The one word of a host and UTC day. */
@@ -25,7 +25,7 @@ export type Availability = {
   readonly days: string;
 };
 
-/** Whose scan was published: one that was paid for, or the operator's census. */
+/** The side that paid for a published scan: a payer, or the operator's census. */
 export type PaidBy = 'payer' | 'census';
 
 /**

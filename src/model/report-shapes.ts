@@ -1,4 +1,4 @@
-/** What reports say, as the interface documents it; the types are those of `report.ts`, which the package ships without typebox. */
+/** Shapes of reports, as the interface documents them; the types are those of `report.ts`, which the package ships without typebox. */
 import { Type } from 'typebox';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from './indexed.ts';
 import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from './payability.ts';

@@ -85,6 +85,6 @@ function silent(path: string, { reason, detail }: Extract<HttpObservation, { ok:
 
 /** Null too if the documents are over the limits of a worker. */
 async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
-  const found = await workOn(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
-  return found.ok ? found.output : null;
+  const paidGet = await workOn(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
+  return paidGet.ok ? paidGet.output : null;
 }

@@ -1,4 +1,4 @@
-/** What the census changes in the plan of a scan: it asks what is listed, and nothing that robots.txt refuses it. */
+/** Changes the plan of a scan for the census: it asks for listed resources, and for nothing that robots.txt refuses it. */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
 import { MAX_PROBED, type Plan } from '../probe/plan/plan.ts';
@@ -49,11 +49,11 @@ function toPlanned(originUrl: string, method: 'GET' | 'POST', path: string): Pla
  */
 export async function readAllowed(
   robots: HttpObservation,
-  asked: { readonly agent: string; readonly paths: readonly string[] },
+  request: { readonly agent: string; readonly paths: readonly string[] },
   work: ScanWork,
 ): Promise<readonly boolean[] | null> {
   if (!robots.ok || robots.data.status !== OK) return null;
-  const question = { ...asked, text: robots.data.body };
+  const question = { ...request, text: robots.data.body };
   const worked = await workOn(work, 'origin', ROBOTS_MODULE, 'findAllowed', question);
   return worked.ok ? worked.output : null;
 }

@@ -5,11 +5,11 @@ import type { HttpObservation, Observations, ResourceObservation } from '../mode
 import type { PayableBy } from '../model/payability.ts';
 import { metOnly429, wasReached } from './finished-scan.ts';
 
-/** What one resource answered to an unpaid request. */
+/** The answer of one resource to an unpaid request. */
 export type ResourceSign = {
   /** Null without an answer. */
   readonly status: number | null;
-  /** Why there was no answer. */
+  /** Reason that there was no answer. */
   readonly reason: FailureReason | null;
   /** Null if the answer is not a challenge, or was not judged. */
   readonly payableBy: PayableBy | null;

@@ -57,11 +57,11 @@ export async function planRequests(
 ): Promise<PlannedRequests> {
   const { origin, cache, work, mcp, census } = scan;
   const isReachable = Object.values(documents).some((seen) => 'ok' in seen && seen.ok);
-  const found = await planFrom(documents, isReachable, work);
-  const isCensus = census !== undefined && isReachable && found.planFailure === undefined;
+  const answer = await planFrom(documents, isReachable, work);
+  const isCensus = census !== undefined && isReachable && answer.planFailure === undefined;
   const planned = isCensus
-    ? { plan: await planForCensus(found.plan, documents, census, work) }
-    : found;
+    ? { plan: await planForCensus(answer.plan, documents, census, work) }
+    : answer;
   if (mcp === undefined || !isReachable) return { ...planned, tools: null };
   const { ToolObserver } = await import('./observe-tools.ts');
   const tools = await new ToolObserver(origin, cache, work).observe(documents, mcp);

@@ -14,19 +14,19 @@ const WEEK_DAYS = 7;
 const CHECKED_OF_WEEK = 3;
 const NO_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
 
-/** What indexes list of an origin, and what robots.txt says of it, are JSON of the census's own. */
+/** Entries of indexes, and rules of robots.txt, are JSON of the census's own. */
 export type CensusOrigin = Omit<Row<'census'>, 'listing' | 'robots'> & {
   readonly listing: JsonObject;
   readonly robots: JsonObject;
 };
 
-/** What an import knows of an origin. */
+/** Facts that an import has about an origin. */
 export type ImportedOrigin = Pick<
   CensusOrigin,
   'host' | 'originUrl' | 'domain' | 'listing' | 'firstDay' | 'lastDay' | 'isChosen' | 'lookAtMs'
 >;
 
-/** What the holder of a look's lease may change. */
+/** Members that the holder of a look's lease may change. */
 export type CensusChange = Partial<
   Pick<
     CensusOrigin,
@@ -98,7 +98,7 @@ export function censusOn(context: StoreContext) {
     /** Sums up the days of a host in its row and its record, and deletes words that are older. */
     fold: (host: string): Promise<void> => foldWords(context, host),
 
-    /** How many hosts had each word on the newest day that is over and has enough origins; null before the first. */
+    /** Number of hosts with each word on the newest day that is over and has enough origins; null before the first. */
     wordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
 
     /** The day of the last import of a source that has ended; null before the first. */

@@ -20,7 +20,7 @@ export type DirectoryRecord = PublishedScan & {
   readonly verifiedUntilMs: number | null;
   /** False: opted out; must not appear on any listing surface. */
   readonly listed: boolean;
-  /** What the census says of the host; null if it never looked at it. */
+  /** Days of the host in the census; null if the census never looked at it. */
   readonly availability: Availability | null;
   /** True: branding must not be shown. */
   readonly enrichmentSuppressed: boolean;

@@ -211,7 +211,7 @@ export const TABLES = {
     key: ['host', 'day'],
     indexes: [['day']],
   }),
-  /** How many hosts had each word on a day that is over. */
+  /** Number of hosts with each word on a day that is over. */
   censusSums: table({
     name: 'census_sums',
     columns: { day: integer, attempt: text, sums: text },

@@ -159,9 +159,9 @@ async function loadCases(tree: SourceTree, file: string): Promise<Cases | Findin
     const module: unknown = await import(
       /* @vite-ignore */ pathToFileURL(join(tree.root, file)).href
     );
-    const found =
+    const exported =
       typeof module === 'object' && module !== null && 'default' in module && module.default;
-    return Value.Parse(Cases, found);
+    return Value.Parse(Cases, exported);
   } catch (error) {
     const [why] = String(error instanceof Error ? error.message : error).split('\n');
     return at(

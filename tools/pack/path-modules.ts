@@ -24,11 +24,11 @@ export function pathModules(root: string): Plugin {
           const path = pathIn(node);
           if (path === null) return;
           const file = relative(root, resolve(dirname(id), path.value)).replaceAll('\\', '/');
-          const found = file.endsWith('.ts') ? `./${nameOf(file)}.js` : PLACES[file];
+          const place = file.endsWith('.ts') ? `./${nameOf(file)}.js` : PLACES[file];
           if (file.endsWith('.ts')) {
             this.emitFile({ type: 'chunk', id: join(root, file), fileName: `${nameOf(file)}.js` });
           }
-          if (found !== undefined) edits.push({ ...path, text: JSON.stringify(found) });
+          if (place !== undefined) edits.push({ ...path, text: JSON.stringify(place) });
         },
       });
       visitor.visit(this.parse(code, { lang: 'ts' }));

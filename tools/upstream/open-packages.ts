@@ -50,7 +50,7 @@ type Manifest = { readonly name: string; readonly folder: string; readonly expor
 
 async function readManifests(place: string): Promise<readonly Manifest[]> {
   const names = await readdir(place).catch(() => []);
-  const found = names.toSorted().map(async (name): Promise<readonly Manifest[]> => {
+  const manifests = names.toSorted().map(async (name): Promise<readonly Manifest[]> => {
     const folder = join(place, name);
     const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null);
     const manifest: JsonValue = text === null ? null : JSON.parse(text);
@@ -58,7 +58,7 @@ async function readManifests(place: string): Promise<readonly Manifest[]> {
     if (!isJsonObject(manifest) || own !== `@x402/${name}`) return [];
     return [{ name: own, folder, exports: manifest['exports'] ?? {} }];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(manifests)).flat();
 }
 
 /** Loads a copy inside this checkout, where packages without dependencies of their own find them. */
@@ -103,8 +103,8 @@ function findTarget(target: JsonValue | undefined): string | null {
   if (!isJsonObject(target)) return null;
   for (const [condition, value] of Object.entries(target)) {
     if (!['node', 'import', 'default'].includes(condition)) continue;
-    const found = findTarget(value);
-    if (found !== null) return found;
+    const inner = findTarget(value);
+    if (inner !== null) return inner;
   }
   return null;
 }

@@ -38,10 +38,10 @@ export function findManifest(
     parsers.document(CANONICAL, manifest, soft404),
     parsers.document(OTHER, manifestJson, soft404),
   ];
-  const found = readings
+  const documents = readings
     .map((reading) => parsed(reading, parsers))
     .filter((reading) => reading !== null);
-  const best = found.find(({ facts }) => facts.shape !== 'unknown') ?? found[0];
+  const best = documents.find(({ facts }) => facts.shape !== 'unknown') ?? documents[0];
   if (best !== undefined) return best;
   return {
     state: 'none',

@@ -26,10 +26,10 @@ export function challengedResources(
   read: ChallengeReader,
 ): readonly ChallengedResource[] {
   return resources.flatMap((resource) => {
-    const found = findChallenges(resource, resources, read)
+    const challenges = findChallenges(resource, resources, read)
       // Clients read the header first.
       .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
-    const best = resource.method === null ? withOwnTerms(found) : found.slice(0, 1);
+    const best = resource.method === null ? withOwnTerms(challenges) : challenges.slice(0, 1);
     return best
       .filter(({ reading }) => !isSignInOnly(reading.challenge))
       .map((one) => ({ resource, ...one, second: secondChallenge(resource, one.probe, read) }));
@@ -42,10 +42,10 @@ export function signInResources(
   read: ChallengeReader,
 ): readonly ResourceObservation[] {
   return resources.filter((resource) => {
-    const found = findChallenges(resource, resources, read);
+    const challenges = findChallenges(resource, resources, read);
     return (
-      found.length > 0 &&
-      found.every(
+      challenges.length > 0 &&
+      challenges.every(
         ({ reading, answer }) =>
           isSignInOnly(reading.challenge) && otherChallenges(answer).length === 0,
       )
@@ -80,9 +80,9 @@ export function judgedProbes(
 }
 
 /** Methods with equal terms count once, whatever the version. */
-function withOwnTerms(found: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
-  const terms = found.map(({ reading }) => formatTerms(reading.challenge));
-  return found.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
+function withOwnTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
+  const terms = challenges.map(({ reading }) => formatTerms(reading.challenge));
+  return challenges.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
 }
 
 function formatTerms({ offers }: Challenge): string {

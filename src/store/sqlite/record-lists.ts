@@ -139,16 +139,16 @@ function fewMatches(
   page: Page,
   hidden: string,
 ): HostPage | null {
-  const found = connection.values(
+  const hosts = connection.values(
     `SELECT r.rowid FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
     ...selection.values,
     hidden,
     FEW_MATCHES + 1,
   );
-  if (found.length > FEW_MATCHES) return null;
-  const values = [JSON.stringify(found)];
+  if (hosts.length > FEW_MATCHES) return null;
+  const values = [JSON.stringify(hosts)];
   const matches = { from: 'records r', conditions: [AMONG], values, isNarrow: true };
-  return { count: found.length, hosts: pageOf(connection, matches, page, hidden) };
+  return { count: hosts.length, hosts: pageOf(connection, matches, page, hidden) };
 }
 
 function pageOf(
