@@ -16,8 +16,8 @@ const rangesOnce = (() => {
   let ranges: Ranges | null = null;
   return (): Ranges => {
     ranges ??= {
-      ipv4Denied: IPV4_DENIED.map(toRange),
-      ipv6Denied: IPV6_DENIED.map(toRange),
+      ipv4Denied: toRanges(IPV4_DENIED),
+      ipv6Denied: toRanges(IPV6_DENIED),
       ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
     };
     return ranges;
@@ -54,8 +54,8 @@ export function sameAddress(a: string, b: string): boolean {
   return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
 }
 
-function toRange({ cidr, name }: NamedBlock): Range {
-  return { name, cidr: ipaddr.parseCIDR(cidr) };
+function toRanges(blocks: Blocks): readonly Range[] {
+  return Object.entries(blocks).map(([cidr, name]) => ({ name, cidr: ipaddr.parseCIDR(cidr) }));
 }
 
 /**
@@ -63,68 +63,55 @@ function toRange({ cidr, name }: NamedBlock): Range {
  * address registries (as embedded in letsencrypt/boulder iana/data, 2026-08-07), the multicast
  * registries, and the RFCs named. Our own lists, because no classifier on npm is complete.
  */
-export type NamedBlock = { readonly cidr: string; readonly name: string };
+type Blocks = Readonly<Record<string, string>>;
 
-export const IPV4_DENIED: readonly NamedBlock[] = [
-  { cidr: '0.0.0.0/8', name: '"This network" (RFC791 3.2)' },
-  { cidr: '10.0.0.0/8', name: 'Private-Use (RFC1918)' },
-  {
-    cidr: '100.64.0.0/10',
-    name: 'Shared Address Space / CGNAT (RFC6598); holds 100.100.100.200 Alibaba metadata',
-  },
-  { cidr: '127.0.0.0/8', name: 'Loopback (RFC1122)' },
-  { cidr: '169.254.0.0/16', name: 'Link-Local (RFC3927); cloud metadata' },
-  { cidr: '172.16.0.0/12', name: 'Private-Use (RFC1918)' },
-  {
-    cidr: '192.0.0.0/24',
-    name: 'IETF Protocol Assignments (RFC6890) incl. /29 RFC7335, .8 RFC7600, .9 RFC7723, .10 RFC8155, .170-.171 RFC7050/8880, .192 Oracle metadata',
-  },
-  { cidr: '192.0.2.0/24', name: 'TEST-NET-1 (RFC5737)' },
-  { cidr: '192.31.196.0/24', name: 'AS112-v4 (RFC7535): globally reachable anycast DNS sink' },
-  { cidr: '192.52.193.0/24', name: 'AMT (RFC7450)' },
-  {
-    cidr: '192.88.99.0/24',
-    name: 'Deprecated 6to4 relay anycast (RFC7526), incl. 192.88.99.2 6a44 (RFC6751)',
-  },
-  { cidr: '192.168.0.0/16', name: 'Private-Use (RFC1918)' },
-  { cidr: '192.175.48.0/24', name: 'Direct Delegation AS112 (RFC7534)' },
-  { cidr: '198.18.0.0/15', name: 'Benchmarking (RFC2544)' },
-  { cidr: '198.51.100.0/24', name: 'TEST-NET-2 (RFC5737)' },
-  { cidr: '203.0.113.0/24', name: 'TEST-NET-3 (RFC5737)' },
-  { cidr: '224.0.0.0/4', name: 'Multicast (RFC5771); NOT in the special-purpose registry' },
-  { cidr: '240.0.0.0/4', name: 'Reserved / class E (RFC1112 4)' },
-  { cidr: '255.255.255.255/32', name: 'Limited Broadcast (RFC919, RFC8190)' },
-  {
-    cidr: '168.63.129.16/32',
-    name: 'Azure WireServer: a PUBLIC unicast address that only answers inside Azure',
-  },
-];
+const IPV4_DENIED: Blocks = {
+  '0.0.0.0/8': '"This network" (RFC791 3.2)',
+  '10.0.0.0/8': 'Private-Use (RFC1918)',
+  '100.64.0.0/10': 'Shared Address Space / CGNAT (RFC6598); holds 100.100.100.200 Alibaba metadata',
+  '127.0.0.0/8': 'Loopback (RFC1122)',
+  '169.254.0.0/16': 'Link-Local (RFC3927); cloud metadata',
+  '172.16.0.0/12': 'Private-Use (RFC1918)',
+  '192.0.0.0/24':
+    'IETF Protocol Assignments (RFC6890) incl. /29 RFC7335, .8 RFC7600, .9 RFC7723, .10 RFC8155, .170-.171 RFC7050/8880, .192 Oracle metadata',
+  '192.0.2.0/24': 'TEST-NET-1 (RFC5737)',
+  '192.31.196.0/24': 'AS112-v4 (RFC7535): globally reachable anycast DNS sink',
+  '192.52.193.0/24': 'AMT (RFC7450)',
+  '192.88.99.0/24': 'Deprecated 6to4 relay anycast (RFC7526), incl. 192.88.99.2 6a44 (RFC6751)',
+  '192.168.0.0/16': 'Private-Use (RFC1918)',
+  '192.175.48.0/24': 'Direct Delegation AS112 (RFC7534)',
+  '198.18.0.0/15': 'Benchmarking (RFC2544)',
+  '198.51.100.0/24': 'TEST-NET-2 (RFC5737)',
+  '203.0.113.0/24': 'TEST-NET-3 (RFC5737)',
+  '224.0.0.0/4': 'Multicast (RFC5771); NOT in the special-purpose registry',
+  '240.0.0.0/4': 'Reserved / class E (RFC1112 4)',
+  '255.255.255.255/32': 'Limited Broadcast (RFC919, RFC8190)',
+  '168.63.129.16/32': 'Azure WireServer: a PUBLIC unicast address that only answers inside Azure',
+};
 
 /** Global unicast, the only IPv6 range assigned to hosts. */
-export const IPV6_ALLOWED = '2000::/3';
+const IPV6_ALLOWED = '2000::/3';
 
 /** Blocks outside 2000::/3 are listed as well, so that refusals name them. */
-export const IPV6_DENIED: readonly NamedBlock[] = [
-  { cidr: '::/128', name: 'Unspecified (RFC4291)' },
-  { cidr: '::1/128', name: 'Loopback (RFC4291)' },
-  { cidr: '::/96', name: 'IPv4-compatible (RFC4291 2.5.5.1, deprecated); not in the registry' },
-  { cidr: '::ffff:0:0/96', name: 'IPv4-mapped (RFC4291)' },
-  { cidr: '::ffff:0:0:0/96', name: 'IPv4-translated (RFC2765 SIIT)' },
-  { cidr: '64:ff9b::/96', name: 'NAT64 well-known prefix (RFC6052)' },
-  { cidr: '64:ff9b:1::/48', name: 'NAT64 local-use (RFC8215)' },
-  { cidr: '100::/64', name: 'Discard-Only (RFC6666)' },
-  { cidr: '100:0:0:1::/64', name: 'Dummy IPv6 prefix (RFC9780)' },
-  {
-    cidr: '2001::/23',
-    name: 'IETF Protocol Assignments (RFC2928): covers Teredo 2001::/32 (RFC4380), 2001:1::1-3/128, 2001:2::/48 benchmarking (RFC5180), 2001:3::/32 AMT, 2001:4:112::/48 AS112, 2001:10::/28 ORCHID, 2001:20::/28 ORCHIDv2, 2001:30::/28 DETs',
-  },
-  { cidr: '2001:db8::/32', name: 'Documentation (RFC3849)' },
-  { cidr: '2002::/16', name: '6to4 (RFC3056)' },
-  { cidr: '2620:4f:8000::/48', name: 'Direct Delegation AS112 (RFC7534)' },
-  { cidr: '3fff::/20', name: 'Documentation (RFC9637)' },
-  { cidr: '5f00::/16', name: 'SRv6 SIDs (RFC9602)' },
-  { cidr: 'fc00::/7', name: 'Unique-Local (RFC4193); AWS fd00:ec2::254, GCP fd20:ce::254' },
-  { cidr: 'fe80::/10', name: 'Link-Local (RFC4291)' },
-  { cidr: 'fec0::/10', name: 'Site-Local, deprecated (RFC3879); not in the registry' },
-  { cidr: 'ff00::/8', name: 'Multicast (RFC4291); not in the registry' },
-];
+const IPV6_DENIED: Blocks = {
+  '::/128': 'Unspecified (RFC4291)',
+  '::1/128': 'Loopback (RFC4291)',
+  '::/96': 'IPv4-compatible (RFC4291 2.5.5.1, deprecated); not in the registry',
+  '::ffff:0:0/96': 'IPv4-mapped (RFC4291)',
+  '::ffff:0:0:0/96': 'IPv4-translated (RFC2765 SIIT)',
+  '64:ff9b::/96': 'NAT64 well-known prefix (RFC6052)',
+  '64:ff9b:1::/48': 'NAT64 local-use (RFC8215)',
+  '100::/64': 'Discard-Only (RFC6666)',
+  '100:0:0:1::/64': 'Dummy IPv6 prefix (RFC9780)',
+  '2001::/23':
+    'IETF Protocol Assignments (RFC2928): covers Teredo 2001::/32 (RFC4380), 2001:1::1-3/128, 2001:2::/48 benchmarking (RFC5180), 2001:3::/32 AMT, 2001:4:112::/48 AS112, 2001:10::/28 ORCHID, 2001:20::/28 ORCHIDv2, 2001:30::/28 DETs',
+  '2001:db8::/32': 'Documentation (RFC3849)',
+  '2002::/16': '6to4 (RFC3056)',
+  '2620:4f:8000::/48': 'Direct Delegation AS112 (RFC7534)',
+  '3fff::/20': 'Documentation (RFC9637)',
+  '5f00::/16': 'SRv6 SIDs (RFC9602)',
+  'fc00::/7': 'Unique-Local (RFC4193); AWS fd00:ec2::254, GCP fd20:ce::254',
+  'fe80::/10': 'Link-Local (RFC4291)',
+  'fec0::/10': 'Site-Local, deprecated (RFC3879); not in the registry',
+  'ff00::/8': 'Multicast (RFC4291); not in the registry',
+};

@@ -61,7 +61,6 @@ export async function judgeChallenge(
   const otherWays = others.map((one) => ({ method, path: pathOf(answer), ...one }));
   if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
-  const { origin } = request;
   const resources = toResourceSet(request, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
@@ -69,7 +68,7 @@ export async function judgeChallenge(
   const [judged] = await runChecks({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,
-    observations: { ...EMPTY_OBSERVATIONS, origin: toFacts(origin), resources, payability },
+    observations: { ...EMPTY_OBSERVATIONS, origin: request.origin, resources, payability },
     pool,
     account,
     signal,
@@ -80,10 +79,6 @@ export async function judgeChallenge(
     payability: payability.resources[0] ?? null,
     schema: judged?.verdict ?? null,
   };
-}
-
-function toFacts({ url, scheme, hostname, port, host }: Origin) {
-  return { url, scheme, hostname, port, host };
 }
 
 /** Facts of a tool whose challenge the caller supplied: a client has read it already. */

@@ -3,10 +3,10 @@ import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import { askOnce, resolveForStranger, type StrangersOptions } from './preflight.ts';
+import { askOnce, resolveForStranger, type StrangersOptions, unanswered } from './preflight.ts';
 import { notAsked } from './preflight-request.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
-import { type Preflight, toPreflight } from './result.ts';
+import type { Preflight } from './result.ts';
 
 export type HostPreflight = {
   /** The path that was asked; null if the documents name none. */
@@ -49,7 +49,7 @@ export async function preflightHost(
   ] as const) {
     if (!(await admitted())) return { path: null, preflight: null };
     const answer = await readDocument(origin, document, { client, answerWithinMs });
-    if (!answer.ok) return { path: null, preflight: silent(document.path, answer) };
+    if (!answer.ok) return { path: null, preflight: unanswered(`GET ${document.path}`, answer) };
     documents = { ...documents, [name]: answer };
     path = await findPaidGet(documents, work);
     if (path !== null) break;
@@ -76,11 +76,6 @@ function readDocument(
 ): Promise<HttpObservation> {
   const sent = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
   return client.request({ ...sent, origin, path, capBytes, timeoutMs: answerWithinMs });
-}
-
-function silent(path: string, { reason, detail }: Extract<HttpObservation, { ok: false }>) {
-  const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
-  return toPreflight([{ code, evidence: `GET ${path}: ${reason}, ${detail}` }]);
 }
 
 /** Null too if the documents are over the limits of a worker. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { allowingOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
 import type { Address, Resolution } from '../guard/resolve.ts';
-import type { HttpData, HttpMethod } from '../model/observation.ts';
+import type { Failed, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
 import { notAsked, type PreflightRequest, refusedPreflight } from './preflight-request.ts';
@@ -92,15 +92,15 @@ export async function askOnce(
     accept: ACCEPT,
     capBytes: CAP_BYTES,
   });
-  if (!answer.ok) {
-    const code = answer.reason === 'timeout' ? 'no_answer' : 'unreachable';
-    return toPreflight([
-      { code, evidence: `${method} ${path}: ${answer.reason}, ${answer.detail}` },
-    ]);
-  }
+  if (!answer.ok) return unanswered(`${method} ${path}`, answer);
   if (answer.data.status !== 402) return toPreflight([withoutPrice(method, path, answer.data)]);
   const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
   return verdictOn(judgement, { origin, maxPrice });
+}
+
+export function unanswered(request: string, { reason, detail }: Failed): Preflight {
+  const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
+  return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
 }
 
 function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {

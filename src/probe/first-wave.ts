@@ -1,6 +1,6 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
-import type { HttpObservation, Observations, PathAnswer } from '../model/observations.ts';
+import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { sharedBytes } from '../parse/json/transfer.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
@@ -46,24 +46,12 @@ const NOT_ASKED: HttpObservation = {
   ms: 0,
 };
 
-export type FixedPaths = Pick<
-  Observations,
-  | 'root'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'llmsTxt'
-  | 'agentCard'
-  | 'agentJson'
-  | 'robots'
->;
+export type FixedPaths = Awaited<ReturnType<typeof askFixedPaths>>;
 
 /** Options of the requests after the root. */
 type Get = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
 
-export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
+export async function askFixedPaths(cache: RequestCache) {
   const root = await cache.ask({
     method: 'GET',
     path: '/',

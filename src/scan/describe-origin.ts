@@ -9,7 +9,7 @@ import {
   OTHER_CATEGORY,
   type RouteFacts,
 } from '../model/report.ts';
-import type { JsonObject } from '../parse/json/json.ts';
+import { type JsonObject, jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
@@ -55,7 +55,8 @@ export function extractBranding(seen: BrandedSurfaces, kit: Kit): Branding {
   const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
   const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);
   const openapi = kit.openapi(seen);
-  const info = openapi.state === 'found' ? readInfo(openapi.facts.document) : {};
+  const info =
+    openapi.state === 'found' ? jsonObject(jsonObject(openapi.facts.document)['info']) : {};
   return {
     displayName: firstText(MAX_NAME_CHARS, [
       card['name'],
@@ -95,16 +96,7 @@ function objectAt(
   const reading = kit.document(path, answer, soft404);
   if (reading.state !== 'present') return {};
   const json = kit.json(reading.body);
-  return json.ok ? asObject(json.value) : {};
-}
-
-function readInfo(document: unknown): JsonObject {
-  return asObject(asObject(document)['info']);
-}
-
-function asObject(value: unknown): JsonObject {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as JsonObject) : {}; // parsed JSON: an object's members are JSON values
+  return json.ok ? jsonObject(json.value) : {};
 }
 
 function firstText(maxChars: number, candidates: readonly unknown[]): string {

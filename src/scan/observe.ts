@@ -1,11 +1,6 @@
 import type { Oracle } from '../buyers/create-oracle.ts';
 import type { Origin } from '../guard/origin.ts';
-import type {
-  Observations,
-  OriginFacts,
-  ProbingOptions,
-  ResourceSet,
-} from '../model/observations.ts';
+import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
@@ -45,7 +40,7 @@ export async function gatherDocuments(scan: Gathering): Promise<Documents> {
   oracle?.start();
   onStage?.('documents');
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
-  return { origin: factsOf(origin), ...fixed, ...indexes };
+  return { origin, ...fixed, ...indexes };
 }
 
 type PlannedRequests = Planned & { readonly tools: ToolObservations | null };
@@ -104,10 +99,6 @@ export async function gatherPlanned(
     payability: resources === early ? payability : await runClients(resources, scan),
     ...standings,
   };
-}
-
-function factsOf({ url, scheme, hostname, port, host }: Origin): OriginFacts {
-  return { url, scheme, hostname, port, host };
 }
 
 /** Adds tools to the resources and removes their endpoint, which documents may list. */

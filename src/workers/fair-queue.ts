@@ -1,21 +1,6 @@
 import { PoolSaturated } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
 
-/**
- * Chooses the next task: that of the scan that used least. It stands before Piscina, not in its `taskQueue`: a
- * task that can be killed has a `signal`, and Piscina (5.3.2) keeps those in a list of its own, in
- * about the order of arrival and without a bound, and never shows them to `taskQueue`.
- */
-export type FairQueue = {
-  /** Runs `work` in its turn. Rejects as it does, with the signal's reason, or with PoolSaturated. */
-  run<Result>(
-    account: WorkAccount,
-    work: () => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result>;
-  counts(): { readonly running: number; readonly waiting: number };
-};
-
 export type FairQueueOptions = {
   /** Tasks that run at once. */
   readonly places: number;
@@ -27,7 +12,12 @@ type Waiting = { readonly account: WorkAccount; readonly begin: () => void };
 /** A smaller lead does not justify a change to another scan, whose documents the threads have yet to parse. */
 const ABOUT_EQUAL_MS = 25;
 
-export function createFairQueue({ places, maxWaiting }: FairQueueOptions): FairQueue {
+/**
+ * Chooses the next task: that of the scan that used least. It stands before Piscina, not in its `taskQueue`: a
+ * task that can be killed has a `signal`, and Piscina (5.3.2) keeps those in a list of its own, in
+ * about the order of arrival and without a bound, and never shows them to `taskQueue`.
+ */
+export function createFairQueue({ places, maxWaiting }: FairQueueOptions) {
   const waiting = new Set<Waiting>();
   let running = 0;
   let servedLast: WorkAccount | undefined;
@@ -60,7 +50,8 @@ export function createFairQueue({ places, maxWaiting }: FairQueueOptions): FairQ
   }
 
   return {
-    async run(account, work, signal) {
+    /** Runs `work` in its turn. Rejects as it does, with the signal's reason, or with PoolSaturated. */
+    async run<T>(account: WorkAccount, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await turn(account, signal);
       try {
         return await work();

@@ -1,25 +1,20 @@
 import type { Task } from './job.ts';
 import { openEndlessAccount } from './work-account.ts';
 
-/** Slowness of this machine relative to the one that the limits of processor time were chosen on. */
-export type MachineScale = {
-  /** 1 until the machine was measured, and on one that is fast; never less. */
-  scale(): number;
-  /** Measures once. Rejects as `run` does; the next call then measures anew. */
-  calibrate(): Promise<void>;
-};
-
 const MEASUREMENTS = 5;
 /** Processor time of one: on a machine that takes longer, no limit is of any use. */
 const MEASUREMENT_MS = 10_000;
 
-export function createMachineScale(run: (task: Task) => Promise<unknown>): MachineScale {
+/** Slowness of this machine relative to the one that the limits of processor time were chosen on. */
+export function createMachineScale(run: (task: Task) => Promise<unknown>) {
   let scale = 1;
   let measured: Promise<void> | undefined;
 
   return {
+    /** 1 until the machine was measured, and on one that is fast; never less. */
     scale: () => scale,
-    calibrate() {
+    /** Measures once. Rejects as `run` does; the next call then measures anew. */
+    calibrate(): Promise<void> {
       measured ??= quickestMs(run).then(
         (tookMs) => {
           scale = Math.min(Math.max(tookMs / REFERENCE_MS, 1), MAX_SCALE);

@@ -1,13 +1,5 @@
 /** Finds inline links and autolinks of Markdown (CommonMark 6.3, 6.5) in one pass. */
 
-export type LinkScanner = {
-  /** Reads one line of a paragraph and returns the number of links that end in it. */
-  scan(line: string): number;
-  /** Drops open brackets, which do not extend over a blank line, a heading or a list mark. */
-  endParagraph(): void;
-  readonly links: readonly string[];
-};
-
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
 /** Keeps the scan linear: no character is read for more targets than this. */
@@ -19,11 +11,12 @@ const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
 ]);
 const AUTOLINK = /^https?:[^\s<>]+$/i;
 
-export function createLinkScanner(): LinkScanner {
+export function createLinkScanner() {
   const links: string[] = [];
   /** Open brackets; true for an image's. */
   let open: boolean[] = [];
 
+  /** Reads one line of a paragraph and returns the number of links that end in it. */
   function scan(line: string): number {
     const before = links.length;
     const spans = codeSpans(line);
@@ -51,7 +44,8 @@ export function createLinkScanner(): LinkScanner {
 
   return {
     scan,
-    endParagraph() {
+    /** Drops open brackets, which do not extend over a blank line, a heading or a list mark. */
+    endParagraph(): void {
       open = [];
     },
     links,

@@ -4,22 +4,10 @@ import type { Observations, ResourceSource } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
+import type { FixedPaths } from '../first-wave.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
-export type FirstWave = Pick<
-  Observations,
-  | 'origin'
-  | 'root'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'llmsTxt'
-  | 'agentCard'
-  | 'agentJson'
-  | 'x402scan'
->;
+export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin' | 'x402scan'>;
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = {

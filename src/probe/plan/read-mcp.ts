@@ -145,16 +145,6 @@ function pathOf(address: string): string {
 
 export type SentMessage = RpcMessage & { readonly id: number };
 
-export type McpMessages = {
-  /** `server/discover`, which MCP has from 2026-07-28 on. */
-  discover(): SentMessage;
-  /** Opens a session with a server that is older than that. */
-  initialize(): SentMessage;
-  initialized(era: McpEra): SentMessage;
-  listTools(era: McpEra, cursor: string | null): SentMessage;
-  callTool(era: McpEra, name: string, args: JsonObject): SentMessage;
-};
-
 const OFFERED_VERSION = '2025-11-25';
 const CLIENT = { name: 'x402-conformance-scanner', version: '1' };
 const PLAIN_HEADER = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -166,8 +156,10 @@ const MODERN_META: JsonObject = {
   'io.modelcontextprotocol/clientCapabilities': { extensions: { [PAYMENT_EXTENSION]: {} } },
 };
 
+export type McpMessages = ReturnType<typeof createMcpMessages>;
+
 /** Ids count from 1, as in one session. */
-export function createMcpMessages(): McpMessages {
+export function createMcpMessages() {
   let last = 0;
   const message = (method: string, params: JsonObject, era: McpEra | null): SentMessage => {
     last += 1;
@@ -181,20 +173,24 @@ export function createMcpMessages(): McpMessages {
     };
   };
   return {
+    /** `server/discover`, which MCP has from 2026-07-28 on. */
     discover: () => message('server/discover', {}, { kind: 'modern', hasExtension: true }),
+    /** Opens a session with a server that is older than that. */
     initialize: () =>
       message(
         'initialize',
         { protocolVersion: OFFERED_VERSION, capabilities: {}, clientInfo: CLIENT },
         null,
       ),
-    initialized: (era) => ({
+    initialized: (era: McpEra): SentMessage => ({
       id: 0,
       body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
       headers: legacyHeaders(era),
     }),
-    listTools: (era, cursor) => message('tools/list', cursor === null ? {} : { cursor }, era),
-    callTool: (era, name, args) => message('tools/call', { name, arguments: args }, era),
+    listTools: (era: McpEra, cursor: string | null) =>
+      message('tools/list', cursor === null ? {} : { cursor }, era),
+    callTool: (era: McpEra, name: string, args: JsonObject) =>
+      message('tools/call', { name, arguments: args }, era),
   };
 }
 
