@@ -72,7 +72,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'not-displayed', evidence: ['2 resources'] },
   },
   {
-    name: 'unknown, and nothing stands in the way',
+    name: 'unknown, and nothing prevents the registration',
     seen: { x402scan: UNKNOWN },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
   },
@@ -82,7 +82,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'not-found', evidence: ['tunnel'] },
   },
   {
-    name: 'unknown: a Vercel preview says noindex',
+    name: 'unknown: a Vercel preview sends noindex',
     seen: {
       x402scan: UNKNOWN,
       origin: originAt('shop-git-main.vercel.app'),

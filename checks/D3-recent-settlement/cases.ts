@@ -42,7 +42,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'none seen, and the source does not say how far it looked',
+    name: 'none seen, and the source does not state its window',
     seen: settled({ settlements: 0, payers: 0, windowDays: 0 }),
     expect: {
       status: 'warn',
@@ -61,7 +61,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'recent', evidence: ['2026-07-15T12:00:00.000Z'] },
   },
   {
-    name: 'told of the origin, without an address',
+    name: 'known by origin, without an address',
     seen: settled({ address: null, lastAt: '2026-08-14T11:00:00.000Z' }),
     expect: { status: 'pass', outcome: 'recent', evidence: ['this origin'] },
   },

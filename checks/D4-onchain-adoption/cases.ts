@@ -67,7 +67,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'short-window', evidence: ['29.9 days'] },
   },
   {
-    name: 'none, and the source does not say how far it looked',
+    name: 'none, and the source does not state its window',
     seen: counted(0, 0, { windowDays: 0 }),
     expect: {
       status: 'warn',

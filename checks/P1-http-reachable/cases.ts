@@ -55,12 +55,12 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'blocked-address', evidence: ['GET /: blocked-address'] },
   },
   {
-    name: 'no such name',
+    name: 'a name that does not exist',
     seen: { ...everywhere(failure('dns')), root: failure('dns', 'NXDOMAIN') },
     expect: { status: 'fail', outcome: 'dns', evidence: ['dns', 'NXDOMAIN'] },
   },
   {
-    name: 'nobody listens',
+    name: 'a closed port',
     seen: { ...everywhere(failure('refused')), root: failure('refused') },
     expect: { status: 'fail', outcome: 'refused', evidence: ['refused'] },
   },
@@ -99,7 +99,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'root-silent', evidence: ['random path: 404'] },
   },
   {
-    name: 'the root alone is 5xx: 500 is the limit',
+    name: 'only the root is 5xx: 500 is the limit',
     seen: { root: answer(500) },
     expect: { status: 'warn', outcome: 'root-5xx', evidence: ['GET /: 500', '200'] },
   },

@@ -51,7 +51,7 @@ const walled = resource({ get: forbidden, head: forbidden });
 
 const both: readonly CheckCase[] = [
   {
-    name: 'a firewall before what is paid',
+    name: 'a firewall before the paid resource',
     seen: {
       resources: resources([walled, resource({ path: '/b', get: forbidden, head: forbidden })]),
     },
@@ -63,7 +63,7 @@ const both: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'made-up', evidence: ['GET /users/1: 404'] },
   },
   {
-    name: 'a made-up id beside what challenges',
+    name: 'a made-up id beside a resource that challenges',
     seen: { resources: resources([resource(), madeUp]) },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 with a made-up id'] },
   },
@@ -97,7 +97,7 @@ const both: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'other-methods', evidence: ['3 paid operations'] },
   },
   {
-    name: 'the OpenAPI document names another origin as the server of what is paid',
+    name: 'the OpenAPI document names another origin as the server of the paid operations',
     seen: { resources: resources([], { elsewhere: ['https://api.other.example'] }) },
     expect: {
       status: 'fail',
@@ -120,7 +120,7 @@ const both: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'none-found', evidence: ['1 ask for a sign-in'] },
   },
   {
-    name: 'a sign-in beside a paid resource is counted, and no resource',
+    name: 'a sign-in beside a paid resource is counted, and is not a resource',
     seen: { resources: resources([resource(), signIn]) },
     expect: {
       status: 'pass',
@@ -129,7 +129,7 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'MPP alone',
+    name: 'only MPP',
     seen: { resources: resources([mpp]) },
     expect: {
       status: 'fail',
@@ -232,7 +232,7 @@ const both: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['GET /weather: 402'] },
   },
   {
-    name: '402 with JSON that is no challenge',
+    name: '402 with JSON that is not a challenge',
     seen: { resources: resources([resource({ get: answer(402, { error: 'Pay' }) })]) },
     expect: { status: 'fail', outcome: 'undecodable' },
   },
@@ -255,7 +255,7 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one answers 403, which is no validation',
+    name: 'one answers 403, which does not count as validation',
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(403) })]) },
     expect: { status: 'warn', outcome: 'some-missing', evidence: ['GET /b: 403'] },
   },
@@ -441,7 +441,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'GET is declared, the challenge comes to POST alone',
+    name: 'GET is declared, only POST gets the challenge',
     versions: [2],
     seen: {
       resources: resources([

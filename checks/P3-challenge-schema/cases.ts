@@ -102,7 +102,7 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
   }),
   ...EXTREME_OFFERS.map(({ name, change }) => sound(name, offering(change))),
   {
-    name: 'what clients sign and facilitators refuse is said to be so',
+    name: 'an offer that clients sign and facilitators refuse is named',
     seen: {
       ...offering({ extra: SEPOLIA_DOMAIN }),
       ...said('nobody', [
@@ -154,7 +154,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1/amount: "0.05"'] },
   },
   {
-    name: 'an entry that is no offer, and makes clients throw',
+    name: 'an entry that is not an offer, and makes clients throw',
     seen: {
       ...v2(challengeV2({ accepts: [offer(), null] })),
       ...said('settings', ['signs'], ['refuses', 'Cannot read properties of null']),
@@ -162,7 +162,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1/scheme: missing'] },
   },
   {
-    name: 'ERC-7710 alone: the specification has it, no client pays by it',
+    name: 'only ERC-7710: the specification has it, no client pays by it',
     seen: {
       ...offering(ERC7710),
       ...said('unknown', ['unsupported', 'EIP-712 domain parameters']),
@@ -179,7 +179,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'valid', evidence: ['erc7710', '(client-refuses)'] },
   },
   {
-    name: 'ERC-7710 in front, where the client chooses it and throws',
+    name: 'ERC-7710 first: the client chooses it and throws',
     seen: { ...offering(ERC7710, {}), ...said('settings', ['unsupported'], ['signs']) },
     expect: { status: 'warn', outcome: 'client-refuses', evidence: ['/accepts/0'] },
   },
@@ -201,11 +201,11 @@ const PAYABLE_CASES: readonly CheckCase[] = [
       evidence: ['/accepts/0/asset', 'only default'],
     },
   },
-  sound('such an asset beside a default one', {
+  sound('an asset like that beside a default one', {
     ...offering(ODD_TOKEN, {}),
     ...said('default', ['limited'], ['signs']),
   }),
-  sound('a price over the default limit is no finding of this check', {
+  sound('a price over the default limit is not a finding of this check', {
     ...offering({ amount: '5000000' }),
     ...said('settings', ['limited', 'over $1']),
   }),
@@ -225,12 +225,12 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     '"valueof:x"',
   ),
   {
-    name: 'an unknown scheme beside exact is named, and no fault',
+    name: 'an unknown scheme beside exact is named, and is not a fault',
     seen: offering({}, BARTER),
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1: "barter"', '(unknown)'] },
   },
   warned(
-    'a long id of Algorand alone',
+    'only a long id of Algorand',
     offering({ ...ALGORAND, network: LONG_ID }),
     'outdated-network',
     '/accepts/0/network',
@@ -240,7 +240,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     seen: offering({}, { ...ALGORAND, network: LONG_ID }),
     expect: { status: 'pass', outcome: 'valid', evidence: ['(outdated-network)'] },
   },
-  sound('a passive pair alone is sound by the table', {
+  sound('only a passive pair: sound by the table', {
     ...offering(ALGORAND),
     ...said('unknown', ['unsupported']),
   }),
@@ -249,7 +249,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA, extra: SEPOLIA_DOMAIN }),
   ),
   {
-    name: 'what the clients said of another resource',
+    name: "the clients' verdict on another resource",
     seen: {
       ...offering({}),
       payability: { clients: [], resources: [], silent: [] },
@@ -263,7 +263,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     'api.seller.example',
   ),
   {
-    name: 'a URL that is no web address',
+    name: 'a URL that is not a web address',
     seen: url('ftp://seller.example/weather'),
     expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['ftp:'] },
   },
@@ -311,7 +311,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts: []'] },
   },
   {
-    name: 'accepts is no list',
+    name: 'accepts is not a list',
     seen: v2(challengeV2({ accepts: offer() })),
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts'] },
   },
@@ -378,19 +378,19 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/payTo', '2 more'] },
   },
   warned(
-    'one bad offer beside a good one, and nobody asked the clients',
+    'one bad offer beside a good one, and the clients were not asked',
     offering({}, { amount: '0.05' }),
     'unsound-offer',
     '/accepts/1/amount: "0.05"',
   ),
   {
-    name: 'an entry that is no object',
+    name: 'an entry that is not an object',
     seen: v2(challengeV2({ accepts: ['exact'] })),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
   },
   noDomain('no extra on an EVM network', { extra: undefined }, '/accepts/0/extra/name: missing'),
   noDomain('extra without version', { extra: { name: 'USD Coin' } }, 'version: missing'),
-  differs('an error that is no text', v2(challengeV2({ error: 402 })), '/error: 402'),
+  differs('an error that is not text', v2(challengeV2({ error: 402 })), '/error: 402'),
   differs('a list of extensions', v2(challengeV2({ extensions: ['a'] })), '/extensions: ["a"]'),
   noDomain('an unknown token', { asset: ODD_TOKEN.asset, extra: {} }, 'extra/name: missing'),
   {

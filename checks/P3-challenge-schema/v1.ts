@@ -38,7 +38,9 @@ const OUTCOMES = {
   'wrong-chain': fail('Set asset to the address of the token on the network of the offer.'),
   'out-of-range': fail('Write numbers that the network can carry: no client can sign larger ones.'),
   'no-domain': fail("Add the token's EIP-712 name and version to extra, or let the SDK price it."),
-  'missing-member': fail('Add to extra what the scheme needs: its facilitator names the values.'),
+  'missing-member': fail(
+    'Add the members of the scheme to extra: its facilitator names the values.',
+  ),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
   'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
   'unsound-offer': warn('Correct the offer or remove it: it makes clients fail.'),
@@ -50,7 +52,7 @@ const OUTCOMES = {
   unknown: warn('Offer "exact" on Base or Solana too, which every client knows.'),
   'outdated-network': warn('Write the network by the CAIP-2 id that is valid now.'),
   timeout: warn('Set maxTimeoutSeconds between 6 and 86400; 300 suits most resources.'),
-  'no-resource': warn('Add resource with the url of what is sold: version 2 requires it.'),
+  'no-resource': warn('Add resource with the url of the paid resource: version 2 requires it.'),
   'relative-url': warn('Write resource.url with its scheme and host.'),
   'other-host': warn('Set resource.url to the address on the host that sells it.'),
   'http-url': warn(
@@ -76,7 +78,7 @@ export default defineCheck({
   id: 'P3',
   version: 1,
   says: {
-    right: 'Every challenge is valid x402 version 2, and can be paid as it stands.',
+    right: 'Every challenge is valid x402 version 2, and clients can pay it unchanged.',
     wrong: 'Some challenges are not valid x402 version 2, or no client can sign them.',
     unjudged: 'It is not known whether the challenges are valid and can be paid.',
   },

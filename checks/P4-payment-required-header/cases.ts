@@ -122,7 +122,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'terms-differ' },
   },
   {
-    name: 'a version 1 body alone',
+    name: 'only a version 1 body',
     seen: given(bodyChallenge402()),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['GET /0', 'version 1'] },
   },
@@ -132,7 +132,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['x402Version 1 in PAYMENT-REQUIRED'] },
   },
   {
-    name: 'a version 2 body alone cannot be paid by the official client',
+    name: 'the official client cannot pay a challenge only in a version 2 body',
     seen: given(bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 1', 'GET /0'] },
   },
@@ -161,7 +161,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'base64url', evidence: ['base64url'] },
   },
   {
-    name: 'base64 of text that is no JSON',
+    name: 'base64 of text that is not JSON',
     seen: header('cGF5IG1l'),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['"cGF5IG1l"'] },
   },
@@ -171,7 +171,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['no object'] },
   },
   {
-    name: 'a header without accepts, which stand in the body',
+    name: 'a header without accepts, which are in the body',
     seen: header(encodeChallenge({ price: '0.01' })),
     expect: { status: 'fail', outcome: 'not-a-challenge', evidence: ['{"price":"0.01"}'] },
   },
@@ -196,7 +196,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"upto"', '/accepts/0'] },
   },
   {
-    name: 'values that are no text, whatever they are',
+    name: 'values of every other type than text',
     seen: body(
       challengeV2({ accepts: [offer({ scheme: { toString: 1 }, payTo: { toString: 1 } })] }),
     ),
@@ -305,7 +305,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'an authentication header beside it is none of its business',
+    name: 'an authentication header beside it does not matter',
     seen: cached({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
     expect: { status: 'pass', outcome: 'sound' },
   },
@@ -325,17 +325,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['/mcp#forecast'] },
   },
   {
-    name: 'a tool result with a challenge that is no error',
+    name: 'a tool result with a challenge that is not an error',
     seen: tools(toolResource(), toolResource({ name: 'tides', isError: false })),
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['1 of 2', '/mcp#tides'] },
   },
   {
-    name: 'a tool with the challenge in its text alone',
+    name: 'a tool with the challenge only in its text',
     seen: tools(toolResource({}, null, challengeV2())),
     expect: { status: 'warn', outcome: 'text-only', evidence: ['only in content[0].text'] },
   },
   {
-    name: 'a tool with the challenge in its structured result alone',
+    name: 'a tool with the challenge only in its structured result',
     seen: tools(toolResource({}, challengeV2(), 'Payment required')),
     expect: { status: 'warn', outcome: 'structured-only' },
   },
@@ -354,7 +354,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url', 'content[0].text'] },
   },
   {
-    name: 'a tool result where both offer the extension',
+    name: 'a tool result although both offer the extension',
     seen: tools(toolResource({ extension: 'both' })),
     expect: { status: 'warn', outcome: 'other-binding' },
   },

@@ -33,11 +33,11 @@ const OUTCOMES = {
   'terms-differ': fail('Write header and body from one object, so that both ask for the same.'),
   'long-head': fail('Shorten the challenge or other headers: fetch reads 16 KiB of them in all.'),
   'not-an-error': fail(
-    'Answer an unpaid call with isError true, and with payment_required only where it was asked for.',
+    'Answer an unpaid call with isError true, and with payment_required only if the client asked for it.',
   ),
   'text-only': warn('Put the challenge in structuredContent too, as the same object.'),
   'structured-only': warn('Put the challenge in content[0].text too, as JSON.'),
-  'other-binding': warn('Answer by org.x402/payment where client and server both offer it.'),
+  'other-binding': warn('Answer by org.x402/payment if client and server both offer it.'),
   differs: warn('Write header and body from one object, or send {} as the body.'),
   'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
   unpadded: warn('Pad the base64 of PAYMENT-REQUIRED with "=" to whole groups of four.'),

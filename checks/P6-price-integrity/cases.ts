@@ -130,7 +130,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'values that are no text, whatever they are',
+    name: 'values of every other type than text',
     seen: asking([offer({ network: { toString: 1 }, amount: { toString: 1 } })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts/0'] },
   },
@@ -140,7 +140,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/1', '"50000"'] },
   },
   {
-    name: 'a ceiling alone is not compared with a fixed price',
+    name: 'only a ceiling is not compared with a fixed price',
     seen: asking([upto('50000')]),
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/0'] },
   },
@@ -290,7 +290,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
-    name: 'a declared price that is no number',
+    name: 'a declared price that is not a number',
     seen: { ...asking([offer()]), ...declaring(fixed('one cent')) },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
@@ -314,7 +314,7 @@ const cases: readonly CheckCase[] = [
     'MPP base units',
     declaring({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
   ),
-  agrees('a manifest alone, with zeroes', manifestPrice({ price: '$0.010000' })),
+  agrees('only a manifest, with zeroes', manifestPrice({ price: '$0.010000' })),
   agrees('a manifest with a number', manifestPrice({ price_usd: 0.01 })),
   agrees('a manifest with base units', manifestPrice({ accepts: [offer()] })),
   agrees('a manifest whose POST costs more than its GET', {
@@ -334,7 +334,7 @@ const cases: readonly CheckCase[] = [
     ),
   ),
   {
-    name: 'a fresh authentication id beside the challenge is no difference',
+    name: 'a fresh authentication id beside the challenge is not a difference',
     seen: {
       resources: resources([
         resource({
@@ -374,7 +374,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['tools/list', '0.001', '10000'] },
   },
   {
-    name: 'a tool whose price stands nowhere',
+    name: 'a tool without a stated price',
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['tools/list'] },
   },
@@ -384,7 +384,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
   {
-    name: 'only what is known and not judged',
+    name: 'only an offer that is known and not judged',
     seen: offering(SUI),
     expect: {
       status: 'warn',
@@ -394,7 +394,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'what is known and not judged, beside an offer that is judged',
+    name: 'an offer that is known and not judged, beside a judged one',
     seen: offering(SUI, {}),
     expect: { status: 'pass', outcome: 'agrees' },
   },

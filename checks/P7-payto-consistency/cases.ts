@@ -60,7 +60,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'malformed', evidence: [`"${PAY_TO}\\n"`] },
   },
   {
-    name: 'an offer to somebody else that stands in the body alone, beside the shared one',
+    name: 'an offer to another recipient only in the body, beside the shared one',
     seen: {
       ...noManifest,
       resources: resources([
@@ -84,7 +84,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"seller.eth"'] },
   },
   {
-    name: 'a Solana address that is no base58',
+    name: 'a Solana address that is not base58',
     seen: paying({ ...SOLANA, payTo: '0OIl' }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"0OIl"'] },
   },
@@ -134,7 +134,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'body-differs' },
   },
   {
-    name: 'a fresh address for each request, where the manifest names one of them',
+    name: 'a fresh address for each request, and the manifest names one of them',
     seen: {
       resources: resources([
         resource({
@@ -180,7 +180,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'bad-checksum' },
   },
   {
-    name: 'values that are no text, whatever they are',
+    name: 'values of every other type than text',
     seen: paying({ network: { toString: 1 }, payTo: { toString: 1 } }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo'] },
   },
@@ -253,7 +253,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'consistent', evidence: ['GA5ZSEJYB37JRC5AVCIA5'] },
   },
   {
-    name: 'version 1, in the body alone',
+    name: 'version 1, only in the body',
     seen: { resources: resources([resource({ get: bodyChallenge402() })]) },
     expect: { status: 'pass', outcome: 'consistent' },
   },
@@ -268,7 +268,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
   {
-    name: 'only what is known and not judged',
+    name: 'only an offer that is known and not judged',
     seen: offering(SUI),
     expect: {
       status: 'warn',
@@ -278,7 +278,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'what is known and not judged, beside an offer that is judged',
+    name: 'an offer that is known and not judged, beside a judged one',
     seen: offering(SUI, {}),
     expect: { status: 'pass', outcome: 'consistent' },
   },

@@ -54,7 +54,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'html', evidence: ['HTML'] },
   },
   {
-    name: 'longer than what is read',
+    name: 'longer than the read limit',
     seen: { openapi: answer(200, '{"openapi":"3.1.0","paths":{', {}, { truncated: true }) },
     expect: { status: 'fail', outcome: 'oversize', evidence: ['/openapi.json'] },
   },

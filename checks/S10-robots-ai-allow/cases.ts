@@ -33,7 +33,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unreadable', evidence: ['timeout'] },
   },
   {
-    name: 'rules that break off, on a site where everything does',
+    name: 'cut rules, on a site that cuts every body',
     seen: {
       robots: asked('/robots.txt', answer(200, '', {}, { bodyFailure: 'timeout' })),
       soft404: asked('/no-such-page', answer(200, '', {}, { bodyFailure: 'timeout' })),

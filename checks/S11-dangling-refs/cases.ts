@@ -105,7 +105,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'failing', evidence: ['timeout'] },
   },
   {
-    name: 'a server entry answers 404 and 500 at its base: nothing need stand there',
+    name: 'a server entry answers 404 and 500 at its base: nothing need be there',
     seen: links([link(NOT_FOUND, { server: true }), link(answer(500), { server: true })]),
     expect: { status: 'pass', outcome: 'all-alive' },
   },
@@ -123,7 +123,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
-    name: 'a paid resource that the manifest names without a method, which POST alone finds',
+    name: 'a paid resource that the manifest names without a method, which only POST finds',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
@@ -138,7 +138,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
-    name: 'the same where this scan sent no POST: nobody knows',
+    name: 'the same in a scan without POST: not known',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
@@ -148,7 +148,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-links', basis: 'not_applicable' },
   },
   {
-    name: 'the same where POST finds nothing either',
+    name: 'the same if POST finds nothing either',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([

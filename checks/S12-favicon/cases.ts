@@ -119,7 +119,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['timeout'] },
   },
   {
-    name: 'for sale is no icon',
+    name: 'an icon that is for sale is not an icon',
     seen: icons([{ path: '/favicon.ico', answer: answer(402, {}) }]),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['402'] },
   },

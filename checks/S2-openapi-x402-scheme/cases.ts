@@ -39,7 +39,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an apiKey in a header of its own is no payment',
+    name: 'an apiKey in its own header is not a payment',
     seen: schemes(
       { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       { paths: silentPaths },

@@ -57,7 +57,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },
   {
-    name: 'a sign-in is no free operation',
+    name: 'a sign-in is not a free operation',
     seen: {
       ...paths({
         '/profile': { get: freeOperation({ ...DECLARES_402, security: [{ siwx: [] }] }) },
@@ -87,17 +87,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'none-declared', evidence: ['1 of 1'] },
   },
   {
-    name: 'an apiKey that stands for payment is no login',
+    name: 'an apiKey that means payment is not a login',
     seen: paths({ '/health': { get: freeOperation({ security: [{ pay: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
-    name: 'a scheme that is not defined is no login',
+    name: 'a scheme that is not defined is not a login',
     seen: paths({ '/health': { get: freeOperation({ security: [{ bearer: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
-    name: 'one of two says so',
+    name: 'one of two operations has an empty security',
     seen: paths({ '/health': { get: freeOperation() }, '/prices': { post: undeclared } }),
     expect: { status: 'warn', outcome: 'some-undeclared', evidence: ['1 of 2', 'POST /prices'] },
   },

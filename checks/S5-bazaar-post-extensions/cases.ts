@@ -76,7 +76,7 @@ const withoutPost: readonly CheckCase[] = [
 
 const withPost: readonly CheckCase[] = [
   {
-    name: 'POST asked with a made-up id alone',
+    name: 'POST sent only with a made-up id',
     versions: [2],
     seen: posting({ path: '/users/1/notes', madeUp: true, post: NOT_FOUND }),
     expect: {
@@ -146,7 +146,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/transport'] },
   },
   {
-    name: 'an MCP tool with an example that is no object',
+    name: 'an MCP tool with an example that is not an object',
     versions: [2],
     seen: tool({ example: 'AAPL' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/example: "AAPL"'] },
@@ -179,7 +179,7 @@ const withPost: readonly CheckCase[] = [
     name: 'no schema',
     versions: [2],
     seen: schema(null),
-    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['is no schema: null'] },
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['is not a schema: null'] },
   },
   {
     name: 'the schema is of an older draft',
@@ -200,7 +200,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['$ref'] },
   },
   {
-    name: 'an empty example where the schema wants a member',
+    name: 'an empty example although the schema requires a member',
     versions: [2],
     seen: input({ body: {} }),
     expect: {
@@ -210,7 +210,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the extension is in the body alone',
+    name: 'the extension is only in the body',
     versions: [2],
     seen: posting({
       post: challenge402(postChallenge(null), { body: postChallenge() }),
@@ -302,7 +302,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a tool whose challenge says nothing of how it is called',
+    name: 'a tool whose challenge does not say how to call it',
     versions: [2],
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'fail', outcome: 'absent', evidence: ['/mcp#forecast'] },

@@ -70,7 +70,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'html', evidence: ['/.well-known/x402'] },
   },
   {
-    name: 'longer than what is read',
+    name: 'longer than the read limit',
     seen: { manifest: answer(200, '{"resources":[', {}, { truncated: true }) },
     expect: { status: 'fail', outcome: 'oversize', evidence: ['/.well-known/x402'] },
   },

@@ -23,7 +23,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['GET /llms.txt', 'timeout'] },
   },
   {
-    name: 'a body that breaks off, on a site where everything does',
+    name: 'a cut body, on a site that cuts every body',
     seen: { llmsTxt: asked('/llms.txt', BROKEN_OFF), soft404: asked('/d3b07384', BROKEN_OFF) },
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
   },
@@ -41,7 +41,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/llms.txt'] },
   },
   {
-    name: 'a 404 page that repeats the path is no catch-all: the status comes first',
+    name: 'a 404 page that repeats the path is not a catch-all: the status comes first',
     seen: {
       ...text(LLMS_TXT),
       soft404: asked('/d3b07384-no-such-page', answer(404, LLMS_TXT)),
@@ -69,7 +69,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-h1' },
   },
   {
-    name: 'an H2 is no H1',
+    name: 'an H2 is not an H1',
     seen: text('## Seller\n\n> Weather\n'),
     expect: { status: 'fail', outcome: 'no-h1' },
   },
@@ -102,7 +102,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'longer than what is read',
+    name: 'longer than the read limit',
     seen: { llmsTxt: asked('/llms.txt', answer(200, LLMS_TXT, {}, { truncated: true })) },
     expect: { status: 'fail', outcome: 'oversize', evidence: ['/llms.txt'] },
   },

@@ -41,7 +41,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'absent', evidence: ['HTML'] },
   },
   {
-    name: 'text that is no JSON',
+    name: 'text that is not JSON',
     seen: { agentCard: asked(PATH, answer(200, 'name: Seller')) },
     expect: { status: 'fail', outcome: 'not-json', evidence: [PATH] },
   },
@@ -72,7 +72,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'whole by neither version: held against the one that its interfaces name',
+    name: 'whole by neither version: compared with the one that its interfaces name',
     seen: card({ supportedInterfaces: [{ url: own.url }], url: 7 }),
     expect: {
       status: 'warn',

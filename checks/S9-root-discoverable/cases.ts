@@ -79,7 +79,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'no-pointer' },
   },
   {
-    name: 'a word in JSON is no reference',
+    name: 'a word in JSON is not a reference',
     seen: { root: answer(200, { docs: 'see openapi' }) },
     expect: { status: 'warn', outcome: 'no-pointer' },
   },
