@@ -11,7 +11,7 @@ export type Measurement = {
 export type Effort = {
   /** Sizes that show that a case runs, and nothing else. */
   readonly isQuick: boolean;
-  /** Sizes of the directory, for the case that reads it; its own where left out. */
+  /** Sizes of the directory, for the case that reads it; its own if left out. */
   readonly hosts?: readonly number[] | undefined;
   /** The kind of store, for the case that compares lists of the directory. */
   readonly store?: 'sqlite' | 'mongodb' | undefined;

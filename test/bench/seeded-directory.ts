@@ -14,9 +14,9 @@ const MAX_IN_MEMORY = 100_000;
 /** A store over a seeded directory; both go when it is disposed. */
 export type SeededStore = AsyncDisposable & {
   readonly store: Store;
-  /** Of the store alone; null where it cannot be told. */
+  /** Of the store alone; null if it cannot be told. */
   readonly bytes: number | null;
-  /** In ms: what a call costs this machine, or how long it takes where another process computes. */
+  /** In ms: what a call costs this machine, or how long it takes if another process computes. */
   readonly clock: () => number;
 };
 

@@ -22,7 +22,7 @@ const VOWELS = 'aeiou';
 const SYLLABLES = CONSONANTS.length * VOWELS.length;
 const PREFIXES = ['', '', '', '', 'api.', 'x402.', 'www.', 'agent-'];
 const SUFFIXES = ['.com', '.com', '.io', '.dev', '.ai', '.xyz', '.vercel.app', '.workers.dev'];
-/** A prime that is no factor of any size: neighbours by number are neighbours in nothing else. */
+/** A prime that is not a factor of any size: neighbours by number are neighbours in nothing else. */
 const STRIDE = 7_919;
 
 export function* seededHosts(seed: DirectorySeed): Generator<SeededHost> {

@@ -22,7 +22,7 @@ export type DataFolder = AsyncDisposable & {
   readonly database: string;
 };
 
-/** Of a disk, and for `scratch` in memory where the system has such a place: there syncing is free. */
+/** Of a disk, and for `scratch` in memory if the system has such a place: there syncing is free. */
 export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolder> {
   const parent = kind === 'scratch' && existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
   const folder = await mkdtemp(join(parent, 'bench-'));

@@ -1,4 +1,4 @@
-/** Advice on what browsers get; a real one is the judge where there is one. */
+/** Advice on what browsers get; a real one is the judge if there is one. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -109,10 +109,14 @@ describe('an answer to a page view:', () => {
   test.each([
     ['the same answer', fetched, []],
     ['a paywall with its challenge', html(402, 'Pay', { ...header, vary: 'Accept' }), []],
-    ['a paywall without', html(402, 'Pay', { vary: 'Accept' }), ['paywall-without-challenge']],
-    ['a paywall that is no 402', html(200, 'Pay', { vary: '*' }), ['paywall-without-challenge']],
+    [
+      'a paywall without its challenge',
+      html(402, 'Pay', { vary: 'Accept' }),
+      ['paywall-without-challenge'],
+    ],
+    ['a paywall that is not a 402', html(200, 'Pay', { vary: '*' }), ['paywall-without-challenge']],
     ['a firewall', html(403, 'Go away', { vary: 'accept' }), []],
-    ['another type, unsaid', html(402, 'Pay', header), ['varies-unsaid']],
+    ['another type without Vary', html(402, 'Pay', header), ['varies-unsaid']],
   ] as const)('%s', (_, opened, ids) => {
     expect(idsOf(fetched, opened)).toEqual(ids);
   });

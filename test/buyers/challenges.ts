@@ -41,7 +41,7 @@ export function inBody(challenge: JsonObject): ListedChallenges {
   return listChallenges(resources([resource({ get: answer(402, challenge), head: [] })]));
 }
 
-/** A good challenge whose offers differ from a good one by these members; null is no offer at all. */
+/** A good challenge whose offers differ from a good one by these members; null is not an offer at all. */
 export function offering(...changes: readonly (JsonObject | null)[]): ListedChallenges {
   return inHeader(
     challengeV2({ accepts: changes.map((change) => (change === null ? null : offer(change))) }),

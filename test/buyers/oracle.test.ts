@@ -123,7 +123,7 @@ describe('a whole challenge:', () => {
     ['a resource that is a list', { resource: ['https://shop.example/a'] }, '/resource'],
     ['a resource that is a number', { resource: 7 }, '/resource'],
     ['a resource without an address', { resource: { description: 'Weather' } }, '/resource/url'],
-    ['an address that is no text', { resource: { url: 7 } }, '/resource/url'],
+    ['an address that is not text', { resource: { url: 7 } }, '/resource/url'],
   ])('with %s counts as refused, whatever a client signs', async (_, change, member) => {
     const { payableBy, words } = await said(inHeader(challengeV2(change)));
     expect(payableBy).toBe('nobody');
@@ -134,8 +134,8 @@ describe('a whole challenge:', () => {
     ['no resource', { resource: undefined }],
     ['a resource of null', { resource: null }],
     ['an empty address', { resource: { url: '' } }],
-    ['a description that is no text', { resource: { url: 'https://a.example', description: 5 } }],
-    ['tags that are no list', { resource: { url: 'https://a.example', tags: 'weather' } }],
+    ['a description that is not text', { resource: { url: 'https://a.example', description: 5 } }],
+    ['tags that are not a list', { resource: { url: 'https://a.example', tags: 'weather' } }],
   ])('with %s is still payable', async (_, change) => {
     expect(await said(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
   });

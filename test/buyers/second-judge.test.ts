@@ -1,6 +1,6 @@
 /**
  * Two official clients judge the same challenges: what either refuses for another reason than a price
- * is no pass, and what Python's signs is no failure, but where the difference is known and named.
+ * is not a pass, and what Python's signs is not a failure, unless the difference is known and named.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listChallenges } from '../../src/buyers/list-challenges.ts';
@@ -29,7 +29,7 @@ const OFFERS: readonly (readonly [name: string, offers: readonly (Members | null
   ['a cent on Base', [{}]],
   ['a cent on Solana', [SOLANA]],
   ['Solana without a fee payer', [{ ...SOLANA, extra: {} }]],
-  ['a fee payer that is no address', [{ ...SOLANA, extra: { feePayer: 'junk' } }]],
+  ['a fee payer that is not an address', [{ ...SOLANA, extra: { feePayer: 'junk' } }]],
   ['a junk recipient on Solana', [{ ...SOLANA, payTo: 'junk' }]],
   ['five dollars', [{ amount: '5000000' }]],
   ['an amount in dollars', [{ amount: '$0.05' }]],
@@ -69,10 +69,10 @@ const OFFERS: readonly (readonly [name: string, offers: readonly (Members | null
 ];
 
 const AROUND: readonly (readonly [name: string, change: Members])[] = [
-  ['an error that is no text', { error: 402 }],
+  ['an error that is not text', { error: 402 }],
   ['a list of extensions', { extensions: [] }],
   ['a resource that is its address', { resource: 'https://shop.example' }],
-  ['a description that is no text', { resource: { url: '/weather', description: 5 } }],
+  ['a description that is not text', { resource: { url: '/weather', description: 5 } }],
   ['the version as text', { x402Version: '2' }],
   ['a version of the future', { x402Version: 3 }],
 ];
@@ -116,7 +116,7 @@ async function expectAgreement(make: (origin: string) => object): Promise<void> 
   if (says.unlimited !== null && isJudged) expect(p3?.status, evidence).not.toBe('pass');
   if (says.default !== null) return;
   const failed = results.filter(({ id, status, outcome }) => {
-    // A price of another declaration is no matter of the client.
+    // A price of another declaration is not a matter of the client.
     if (id === 'P6' && outcome === 'mismatch') return false;
     return status === 'fail' && LENIENT[outcome] === undefined;
   });

@@ -59,7 +59,7 @@ async function repository(name: string, files: Readonly<Record<string, string>>)
 async function runHooks(cwd: string): Promise<string | null> {
   if ('unavailable' in judges) return null;
   const args = ['-m', 'pre_commit', 'run', '--all-files', '--verbose'];
-  // The hooks' repository of this test is no whole checkout.
+  // The hooks' repository of this test is not a whole checkout.
   const command = `${process.execPath} ${ROOT}src/cli/main.ts`;
   const home = { PRE_COMMIT_HOME: join(folder, 'home'), SCANNER_COMMAND: command };
   const env = { ...process.env, ...home };

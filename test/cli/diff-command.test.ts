@@ -146,7 +146,7 @@ describe('--fail-on-regression', () => {
       { grade: 'F', payableBy: 'nobody', printed: [failed] },
       { grade: 'A', payableBy: 'default' },
     ],
-    ['nobody could observe a check any more', {}, { printed: [unseen] }],
+    ['a check could not be observed any more', {}, { printed: [unseen] }],
     ['the older report knows nothing of payability', {}, { payableBy: 'nobody' }],
     ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
   ])('exits 0 if %s', async (_what, before, after) => {

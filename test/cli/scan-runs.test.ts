@@ -37,7 +37,7 @@ const scan = (...flags: readonly string[]) =>
   runCli(['scan', seller.url, '--allow-private', '--offline', ...flags]);
 const replay = (...flags: readonly string[]) => runCli(['scan', '--from', recording, ...flags]);
 
-/** The same command in this process, where a process of its own would show nothing more. */
+/** The same command in this process, if a process of its own would show nothing more. */
 async function here(...args: readonly string[]): Promise<CliRun> {
   const { streams, written, complained } = collector();
   const code = await scanCommand(args, streams);

@@ -33,9 +33,9 @@ afterEach(() => rm(folder, { recursive: true }));
 test.each([
   ['the member that a pointer names', '/openapi.json#/paths/~1weather/get/responses: no 402', 7],
   ['an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
-  ['the nearest above what is missing', '/openapi.json#/info/contact: missing', 3],
-  ['the first line where nothing of it is there', '/openapi.json#/components/x: 0, none', 1],
-  ['the first line where no pointer is given', '2 of 2 free operations in /openapi.json', 1],
+  ['the nearest line above a missing member', '/openapi.json#/info/contact: missing', 3],
+  ['the first line if no part of it exists', '/openapi.json#/components/x: 0, none', 1],
+  ['the first line if no pointer is given', '2 of 2 free operations in /openapi.json', 1],
 ])('is the line of %s', async (_what, evidence, line) => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });

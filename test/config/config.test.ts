@@ -180,7 +180,7 @@ describe('no default gives work away by mistake', () => {
       /^PAYMENT_MODE="mock" .* ALLOW_MOCK_PAYMENTS=1/,
     ],
     [
-      'settlements that nobody can prove, in production',
+      'settlements without proof, in production',
       {
         NODE_ENV: 'production',
         PAYMENT_MODE: 'facilitator',

@@ -7,7 +7,7 @@ type Result = {
   readonly _meta?: { readonly 'x402/payment-response'?: { readonly transaction: string } };
 };
 
-/** Rejects where the connection broke before the answer was whole. */
+/** Rejects if the connection broke before the answer was whole. */
 export async function askTool(
   url: string,
   payment: Payment,

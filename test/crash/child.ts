@@ -24,7 +24,7 @@ export type ChildMessage =
 
 const SCAN_MS = 20;
 
-/** Ends the process where the parent says. */
+/** Ends the process at the point that the parent names. */
 function dieWhenTold(): void {
   let armed: Arm | null = null;
   let left = 0;

@@ -26,7 +26,7 @@ export async function checkPromises(rig: Rig, calls: readonly Call[] = rig.calls
   for (const [nonce, ofPayment] of byNonce) {
     for (const call of ofPayment) checkAnswer(rig, call);
     const transfer = transferOf(rig, nonce);
-    // 2: every other status settles nothing, then or later; a broken connection is no status.
+    // 2: every other status settles nothing, then or later; a broken connection is not a status.
     const isRefused = ofPayment.every(
       ({ status, error }) => status !== 0 && status !== 200 && error !== 'settlement_unknown',
     );

@@ -10,7 +10,7 @@ test('hosts of one registrable domain have three places on the front page, and a
     service.advance(1_000);
     await service.publish(`s${n}.flood.example.com`);
   }
-  // Each customer of a suffix that is shared has a domain of his own.
+  // Each customer of a suffix that is shared has their own domain.
   await service.publish('a.github.io');
   await service.publish('b.github.io');
 
@@ -28,7 +28,7 @@ test('hosts of one registrable domain have three places on the front page, and a
   expect(page).toContain('early.example.org');
   expect(page).not.toContain('s56.flood.example.com');
 
-  // Who searches sees what there is, and so does who asks the interface.
+  // A search shows all hosts, and so does the API.
   expect((await service.get('/?q=s56.flood')).body).toContain('s56.flood.example.com');
   expect((await service.get('/v1/featured')).json().count).toBe(63);
 });

@@ -13,7 +13,7 @@ import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-che
 
 const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
-/** Time on the wall is no part of these tests: machines that run them may be busy. */
+/** Time on the wall is not a part of these tests: machines that run them may be busy. */
 const LIMITS = { cpuMs: 500, wallMs: 50_000 };
 
 let checks: FixtureChecks;

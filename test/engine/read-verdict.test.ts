@@ -52,7 +52,7 @@ describe('a verdict that breaks the contract is refused with the name of the fau
     ['a fail that was not determined', { ...GOOD, basis: 'not_determined' }, 'Status "fail"'],
     ['an outcome of another check', { ...GOOD, outcome: 'no-h1' }, '"no-h1" is not in'],
     ['no evidence', { ...GOOD, evidence: '' }, 'without evidence'],
-    ['evidence that nobody can see', { ...GOOD, evidence: '\u200b\u202e ' }, 'without evidence'],
+    ['invisible evidence', { ...GOOD, evidence: '\u200b\u202e ' }, 'without evidence'],
     [
       'not applicable without saying so',
       { ...GOOD, status: 'pass', basis: 'not_applicable' },

@@ -13,7 +13,7 @@ import {
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
-/** Time on the wall is no part of these tests: machines that run them may be busy. */
+/** Time on the wall is not a part of these tests: machines that run them may be busy. */
 const LIMITS = { threads: 2, cpuMs: 500, wallMs: 50_000 };
 const faults: Error[] = [];
 

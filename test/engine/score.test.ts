@@ -86,8 +86,8 @@ describe('a score with caps:', () => {
     ['a critical warn', { P2: WARN }, 89, 'B'],
     ['a major fail of protocol', { P8: FAIL }, 89, 'B'],
     ['a critical check not determined', { P3: NOT_DETERMINED }, 100, 'A'],
-    ['a major fail of docs is no cap', { S1: FAIL }, 95, 'A'],
-    ['a protocol-major warn is no cap', { P8: WARN }, 97, 'A'],
+    ['a major fail of docs does not cap', { S1: FAIL }, 95, 'A'],
+    ['a protocol-major warn does not cap', { P8: WARN }, 97, 'A'],
     ['not applicable counts as a pass', { S5: NOT_APPLICABLE }, 100, 'A'],
   ] as const)('%s', (_, findings, score, grade) => {
     expect(scoreResults(report(findings))).toMatchObject({ score, grade });

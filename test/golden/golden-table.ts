@@ -5,7 +5,7 @@ import type { CheckResult } from '../../src/model/report.ts';
 
 const texts = Type.Record(Type.String(), Type.String());
 const Table = Type.Object({
-  /** Digest of each recording: where it changes, its cells may move. */
+  /** Digest of each recording: if it changes, its cells may move. */
   recordings: texts,
   /** catalog, then impl, then origin: "fail no-h1". */
   cells: Type.Record(Type.String(), Type.Record(Type.String(), texts)),
@@ -17,9 +17,9 @@ export type TableChange = {
   readonly catalog: string;
   readonly impl: string;
   readonly origin: string;
-  /** Absent where the cell is new. */
+  /** Absent if the cell is new. */
   readonly was?: string;
-  /** Absent where the cell is gone. */
+  /** Absent if the cell is gone. */
   readonly is?: string;
 };
 

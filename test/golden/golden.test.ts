@@ -33,7 +33,7 @@ const origins = await recordedOrigins();
 let checks: readonly DiscoveredCheck[];
 let pool: Pool;
 let published: Published;
-/** Why UPDATE_GOLDEN may not write, where it may not. */
+/** The reason why UPDATE_GOLDEN may not write; null if it may. */
 let refused = '';
 /** By catalog, then origin: filled by the golden reports, read by the table. */
 const judged = new Map<string, Map<string, ScanReport>>();

@@ -14,7 +14,7 @@ export type RecordedOrigin = {
 
 const FOLDER = new URL('../fixtures/origins/recorded/', import.meta.url);
 
-/** By name; empty where nothing is recorded. */
+/** By name; empty if nothing is recorded. */
 export async function recordedOrigins(): Promise<readonly RecordedOrigin[]> {
   const files = await readdir(FOLDER).catch(() => []);
   return Promise.all(

@@ -86,7 +86,7 @@ function crowdBounds(who: string, told: (measured: Measured) => CrowdTold): read
   ];
 }
 
-/** Prints each bound; true where all are held. */
+/** Prints each bound; true if all are held. */
 export function judge(measured: Measured): boolean {
   let isHeld = true;
   for (const { what, most, unit, value } of BOUNDS) {

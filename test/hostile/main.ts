@@ -113,7 +113,7 @@ async function play(
   urls: readonly string[],
   { fullClocks = false, toRest = false } = {},
 ): Promise<RoundTold> {
-  // A busy machine makes servers slow that do not mean to be, which is no finding.
+  // A busy machine makes servers slow that do not mean to be, which is not a finding.
   const patient = fullClocks ? urls : [...farm.good, ...prompt];
   const one = await ask({ urls, ca: farm.ca, patient, own, toRest });
   told.push(one);

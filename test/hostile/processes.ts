@@ -16,7 +16,7 @@ export type FarmProcess = FarmFacts & {
 export type ScanProcess = {
   /** Before the first scan. */
   readonly restMib: number;
-  /** Rejects where the process ends in the middle of it. */
+  /** Rejects if the process ends in the middle of it. */
   play(asked: RoundAsked): Promise<RoundTold>;
   [Symbol.asyncDispose](): Promise<void>;
 };

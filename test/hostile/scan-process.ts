@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { collectAttempts, WATCH_FLAGS } from './connection-attempts.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
 
-// As `npm start`: without it each thread brings a compiler of its own, which is no hostile origin's.
+// As `npm start`: without it each thread brings a compiler of its own, which is not a hostile origin's.
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
 const { threadEnvironment } = await import('../../src/workers/threads.ts');
 const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');
@@ -28,13 +28,13 @@ export type ScanTold = {
   readonly cells: readonly string[];
   readonly score: number;
   readonly totalMs: number;
-  /** Where there was no report. */
+  /** Set if there was no report. */
   readonly failure: string | null;
 };
 
 export type RoundTold = {
   readonly scans: readonly ScanTold[];
-  /** At rest, where that was asked for: killed threads are there again, garbage is collected. */
+  /** At rest, if that was asked for: killed threads are there again, garbage is collected. */
   readonly rssMib: number;
   readonly peakMib: number;
   readonly delayP99Ms: number;

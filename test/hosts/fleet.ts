@@ -20,7 +20,7 @@ export type FleetOptions = {
 /** A database, sellers that scans may reach, and whatever hosts a test starts on it. */
 export type Fleet = AsyncDisposable & {
   readonly sellers: readonly HeldSeller[];
-  /** A look at what the hosts share, by somebody who is no host. */
+  /** A look at what the hosts share, by somebody who is not a host. */
   readonly store: Store;
   readonly storeUrl: string;
   start(settings?: Settings): Promise<HostProcess>;

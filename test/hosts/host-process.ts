@@ -28,7 +28,7 @@ export type HostAnswer = {
 export type HostProcess = {
   readonly url: string;
   readonly pid: number | undefined;
-  /** The exit code; null where a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   readonly exited: Promise<number | null>;
   out(): string;
   err(): string;
@@ -99,7 +99,7 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
   };
 }
 
-/** Listens when this resolves; rejects with what it said where it ends before. */
+/** Listens when this resolves; rejects with what it said if it ends before. */
 export async function startHost(settings: Settings): Promise<HostProcess> {
   const host = await launchHost(settings);
   let isOver = false;

@@ -35,7 +35,7 @@ export async function checkTotal({ chain }: StopRig, settled: number): Promise<v
 }
 
 /**
- * Whatever can settle has settled. A payment that was never taken stays in doubt where the payer
+ * Whatever can settle has settled. A payment that was never taken stays in doubt if the payer
  * has nothing left: only time proves that it failed, 10 minutes after it ended.
  */
 async function untilEnded(rig: StopRig, purchase: Purchase): Promise<void> {

@@ -12,7 +12,7 @@ export type Pair = {
   readonly other: HostProcess;
 };
 
-/** An account that can pay where money is real; any account where it is not. */
+/** An account that can pay if money is real; any account if it is not. */
 export type AccountSource = () => Promise<Hex | undefined>;
 
 const PAYERS = 10;
@@ -39,7 +39,7 @@ export async function expectOneScanForTenPayers(
     await expect.poll(() => verifications(host), PATIENCE).toBe(all);
     await expect.poll(() => metricOf(host, 'scans_running'), PATIENCE).toBe(1);
   }
-  // Held for longer than a scan waits for one answer, it asks the root again: once more is no scan.
+  // Held for longer than a scan waits for one answer, it asks the root again: once more is not a scan.
   expect(seller.scans()).toBeGreaterThan(0);
   seller.release();
   const answers = await Promise.all(paying);
@@ -71,7 +71,7 @@ function verifications(host: HostProcess): Promise<number> {
   return metricOf(host, 'payments_verified_total{outcome="valid"}');
 }
 
-/** Zero where the host has not counted it yet. */
+/** Zero if the host has not counted it yet. */
 export async function metricOf(host: HostProcess, name: string): Promise<number> {
   const { body } = await host.get('/metrics');
   const line = body.split('\n').find((text) => text.startsWith(`${name} `));

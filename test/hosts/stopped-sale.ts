@@ -142,7 +142,7 @@ async function retriesOf(
   }
 }
 
-/** False where its call ended first. */
+/** False if its call ended first. */
 async function isStoppedBefore({ host }: Stoppable, call: Promise<Call>): Promise<boolean> {
   let isOver = false;
   call.then(() => {

@@ -16,7 +16,7 @@ type Run = {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
   out(): string;
   err(): string;
-  /** Exit code; null where a signal ended it. */
+  /** Exit code; null if a signal ended it. */
   readonly exited: Promise<number | null>;
 };
 

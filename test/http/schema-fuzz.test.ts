@@ -8,7 +8,7 @@ import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { needs } from '../fixtures/needs.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-/** The others ask for more: a URL of the documented form may be refused, and payment is no authorization. */
+/** The others ask for more: a URL of the documented form may be refused, and payment is not an authorization. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

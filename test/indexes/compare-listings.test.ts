@@ -253,7 +253,7 @@ function listed(changes: JsonObject = {}): JsonObject {
 }
 
 type Given = {
-  /** What both indexes hold; nothing where it is left out. */
+  /** What both indexes hold; nothing if it is left out. */
   readonly item?: JsonObject;
   readonly at?: string;
   readonly method?: string;

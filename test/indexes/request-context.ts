@@ -2,7 +2,7 @@
 import { createAnswerReader, parsed, type Reading } from '../../src/answers/answer-reader.ts';
 import { type RequestContext, startDeadline } from '../../src/indexes/ask.ts';
 
-/** Patient where an answer comes, short where the test is about one that does not. */
+/** Patient if an answer comes, short if the test is about one that does not. */
 export const PATIENT_MS = 20_000;
 export const SHORT_MS = 300;
 

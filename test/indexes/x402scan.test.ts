@@ -32,7 +32,7 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-/** Answers the procedure where it is asked with exactly this input. */
+/** Answers the procedure if it is asked with exactly this input. */
 function onAsked(procedure: string, input: object) {
   return nock(BASE)
     .get(`/api/trpc/${procedure}`)

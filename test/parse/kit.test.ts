@@ -19,7 +19,7 @@ import {
 const kit = createKit();
 const PAGE = '<!doctype html><title>Shop</title><p>Welcome';
 
-/** What a random path answers; real error answers where nothing is said. */
+/** What a random path answers; real error answers if nothing is said. */
 function document(
   given: HttpObservation,
   soft404: HttpObservation = NOT_FOUND,

@@ -100,7 +100,7 @@ async function write(into: string, extension: string, files: readonly Source[]):
   );
 }
 
-/** What the compiler complains of; empty where it is content. */
+/** What the compiler complains of; empty if it is content. */
 function complaints(command: string, args: readonly string[]): Promise<string> {
   return run(command, args, { timeout: COMPILE_TIMEOUT_MS, maxBuffer: 1 << 24 }).then(
     () => '',

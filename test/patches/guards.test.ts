@@ -66,7 +66,7 @@ async function writeParts(stack: Stack, into: string, id: string, outcome: strin
   if (first === undefined || 'whyNot' in first.patch) throw new Error(`${stack} has no ${id}`);
   return Promise.all(
     first.patch.parts.map(async ({ file, code }) => {
-      // The packages lie under node_modules, where Node strips no types.
+      // The packages lie under node_modules, in which Node strips no types.
       const [name, body] = file.endsWith('.ts')
         ? [file.replace(/ts$/, 'mjs'), stripTypeScriptTypes(code)]
         : [file, code];

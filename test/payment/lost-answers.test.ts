@@ -226,7 +226,7 @@ describe('a payment identifier', () => {
     ['too short', 'a'.repeat(15)],
     ['too long', 'a'.repeat(129)],
     ['of other characters', 'order 0123456789abc'],
-    ['that is no text', 1234567890123456],
+    ['that is not text', 1234567890123456],
   ])('%s is a bad request', async (_name, identifier) => {
     await using shop = await startShop();
     const answer = await shop.buy('x', v2(await pay({ identifier })));

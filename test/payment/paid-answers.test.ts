@@ -164,8 +164,8 @@ describe('one payment buys one request:', () => {
   });
 
   test.each([
-    ['input that is no good', '{"item":7}', 'application/json', 400],
-    ['a body that is no JSON', '{"item":', 'application/json', 400],
+    ['invalid input', '{"item":7}', 'application/json', 400],
+    ['a body that is not JSON', '{"item":', 'application/json', 400],
     ['a body of another type', '<item/>', 'application/xml', 415],
   ])(
     '%s is refused, and the answer says that the payment was charged',

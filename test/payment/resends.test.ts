@@ -221,7 +221,7 @@ describe('the next look-up', () => {
     ['up to a quarter more, so that keys of one moment part', look(minute, hour, 1), 1.25 * minute],
     ['proof or a send, however rare looks have become', look(hour, 10 * minute), 10 * minute],
     ['at most a moment after it', look(hour, 10 * minute, 1), 10 * minute + 250],
-    ['the backoff, where nothing is due', look(second, Infinity), second],
+    ['the backoff, if nothing is due', look(second, Infinity), second],
   ])('waits for %s', (_name, waitedMs, expectedMs) => {
     expect(waitedMs).toBe(expectedMs);
   });

@@ -55,7 +55,7 @@ describe('the answer of a facilitator to a settlement', () => {
     ['a success with the zero hash', { ...success, transaction: `0x${'0'.repeat(64)}` }, 'unclear'],
     ['a success on another network', { ...success, network: 'eip155:1' }, 'unclear'],
     ['a success for another payer', { ...success, payer: TERMS.payTo }, 'unclear'],
-    ['a success for what is no address', { ...success, payer: 'me' }, 'unclear'],
+    ['a success for a payer that is not an address', { ...success, payer: 'me' }, 'unclear'],
     ['insufficient funds', failure('insufficient_funds'), 'refused'],
     ['a bad signature', failure('invalid_exact_evm_payload_signature'), 'refused'],
     [
@@ -70,7 +70,7 @@ describe('the answer of a facilitator to a settlement', () => {
     ['a failed transaction', failure('invalid_exact_evm_transaction_failed'), 'unclear'],
     ['the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
     ['an error of its own', failure('unexpected_settle_error'), 'unclear'],
-    ['a reason nobody has heard of', failure('bad_weather'), 'unclear'],
+    ['an unknown reason', failure('bad_weather'), 'unclear'],
     ['a name of its own for a fault', failure('expired'), 'unclear'],
     ['the name of a member of objects', failure('constructor'), 'unclear'],
     ['no reason', failure(''), 'unclear'],
@@ -124,7 +124,7 @@ describe('an error on the way to a facilitator', () => {
     ],
     ['a reset', new TypeError('fetch failed', { cause: coded('ECONNRESET') }), 'unclear'],
     ['a timeout', new DOMException('late', 'TimeoutError'), 'unclear'],
-    ['what is no error', 'no', 'unclear'],
+    ['a value that is not an error', 'no', 'unclear'],
   ];
 
   test.each(cases)('%s', (_name, error, kind) => {

@@ -73,7 +73,7 @@ export type Shop = AsyncDisposable & {
   readonly settlements: MockSettlement[];
   readonly published: string[];
   readonly troubles: string[];
-  /** Scans that a payer left unpaid; debts alone count against him. */
+  /** Scans that a payer left unpaid; only debts count against them. */
   unpaid(payer: string): Promise<readonly UnpaidMark[]>;
   isSaturated: boolean;
   /** Paid calls that have reached the gate and are not answered. */

@@ -154,7 +154,7 @@ test('signatures that do not recover cost the facilitator at most sixty question
   expect(facilitator.verified.length).toBe(65 - refused.length);
   expect(refused.length).toBeGreaterThan(0);
   expect(refused[0]?.json).toMatchObject({ error: 'saturated' });
-  // Whoever signs by himself is none the wiser.
+  // A payer with a signature of their own learns nothing from it.
   facilitator.verdict = { kind: 'valid' };
   expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
 });

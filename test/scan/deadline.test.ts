@@ -1,4 +1,4 @@
-/** A deadline aborts in time, and leaves nothing behind where it was not needed. */
+/** A deadline aborts in time, and leaves nothing behind if it was not needed. */
 import { expect, test } from 'vitest';
 import { deadlineAfter } from '../../src/scan/run-scan.ts';
 

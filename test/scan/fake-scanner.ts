@@ -19,7 +19,7 @@ export type CannedScan = {
   readonly branding?: Partial<ScanOutcome['branding']>;
   readonly signals?: Partial<ScanOutcome['signals']>;
   readonly observations?: Observations;
-  /** Resolves when the scan may end; it ends at once where this is absent. */
+  /** Resolves when the scan may end; it ends at once if this is absent. */
   readonly until?: Promise<unknown>;
   readonly failure?: Error;
 };

@@ -40,8 +40,8 @@ function tookMs(run: Task[1], seen: Observations): number {
 }
 
 /**
- * Null where it is linear, or so short that nobody can tell; a busy machine is asked again. Sums are compared:
- * where the clock of a thread ticks every 4 ms, the least of several short times is always too little.
+ * Null if it is linear, or so short that nobody can tell; a busy machine is asked again. Sums are compared:
+ * if the clock of a thread ticks every 4 ms, the least of several short times is always too little.
  */
 function growth([name, run]: Task, short: Observations, long: Observations): string | null {
   let [shortMs, longMs, leastMs] = [0, 0, Number.POSITIVE_INFINITY];

@@ -68,7 +68,7 @@ describe.concurrent('an origin that', () => {
   });
 });
 
-/** What moves where the OpenAPI document cannot be read. */
+/** What moves if the OpenAPI document cannot be read. */
 function openApi(outcome: string): readonly string[] {
   return ['P6 warn undeclared', `S1 fail ${outcome}`, ...NO_OPENAPI];
 }

@@ -155,7 +155,7 @@ describe('a good seller over MCP', () => {
 describe('a seller over MCP with a fault', () => {
   test.each<readonly [string, CraftedMcp, readonly string[]]>([
     [
-      'text alone',
+      'only text',
       { call: () => toolResult(toolChallenge(), { structuredContent: undefined }) },
       ['P4 warn text-only'],
     ],
@@ -170,7 +170,7 @@ describe('a seller over MCP with a fault', () => {
       ['P4 fail not-an-error'],
     ],
     [
-      'the old binding where both offer the new',
+      'the old binding although both offer the new',
       { isModern: true, hasExtension: true, call: () => toolResult() },
       ['P4 warn other-binding'],
     ],

@@ -45,10 +45,10 @@ function answersOf(name: string): CraftedOptions['answers'] {
 const SELLERS = [
   'validation before payment on POST',
   'validation before payment, and nothing else for sale',
-  'a declared GET that challenges POST alone',
-  'a POST resource in the manifest alone, with 404 to all else',
+  'a declared GET that challenges only POST',
+  'a POST resource only in the manifest, with 404 to all else',
   'no bazaar extension',
-  'version 1 alone',
+  'only version 1',
 ];
 
 describe('a recording of the posting catalog, judged by the other one,', () => {

@@ -96,7 +96,7 @@ const ALLOWED: readonly Case[] = [
     says: { P2: 'https://api.other.example' },
   },
   {
-    name: 'ERC-7710 alone',
+    name: 'only ERC-7710',
     answers: offer({ extra: { assetTransferMethod: 'erc7710' } }),
     grade: 'B',
     p3: 'warn client-refuses',
@@ -156,7 +156,7 @@ const ALLOWED: readonly Case[] = [
     ...VALID,
   },
   {
-    name: 'Hedera alone',
+    name: 'only Hedera',
     answers: offer({
       ...{ network: 'hedera:mainnet', asset: '0.0.0', payTo: '0.0.1234' },
       extra: { feePayer: '0.0.1235' },
@@ -166,7 +166,7 @@ const ALLOWED: readonly Case[] = [
     payableBy: 'unknown',
   },
   {
-    name: 'what is known and not judged, on one resource',
+    name: 'a known offer that is not judged, on one resource',
     answers: offer(SUI),
     grade: 'A',
     p3: 'pass valid',
@@ -174,7 +174,7 @@ const ALLOWED: readonly Case[] = [
     says: { P3: '1 more: known, not judged here', P6: 'not judged here', P7: 'not judged here' },
   },
   {
-    name: 'what is known and not judged, on every resource',
+    name: 'a known offer that is not judged, on every resource',
     answers: { ...offer(SUI), '/summaries': offering(SUMMARY, SUI) },
     grade: 'A',
     p3: 'warn named',
@@ -182,7 +182,7 @@ const ALLOWED: readonly Case[] = [
     says: { P3: 'known, not judged here', P6: 'not judged here', P7: 'not judged here' },
   },
   {
-    name: 'MPP alone',
+    name: 'only MPP',
     answers: { '/weather': MPP, '/summaries': MPP },
     grade: 'F',
     p3: 'fail prerequisite-failed',
@@ -224,7 +224,7 @@ const UNPAYABLE: readonly Case[] = [
   },
 ];
 
-/** Paid by somebody, and worth a word: a warning where clients or facilitators mind, else advice. */
+/** Paid by somebody, and worth a word: a warning if clients or facilitators mind, else advice. */
 const UNWISE: readonly Case[] = [
   {
     name: 'five dollars',

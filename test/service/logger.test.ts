@@ -79,7 +79,7 @@ async function printedBy(ending: string): Promise<string> {
 test.each([
   ['at an exit', 'process.exit(0);'],
   ['at its end', ''],
-  ['at an error that nobody catches', "setImmediate(() => { throw new Error('uncaught'); });"],
+  ['at an uncaught error', "setImmediate(() => { throw new Error('uncaught'); });"],
   ['killed after a fatal line', "log.fatal('over'); process.kill(process.pid, 'SIGKILL');"],
 ])('a process loses no line %s', async (_how, ending) => {
   const lines = (await printedBy(ending)).split('\n').filter((line) => line.includes('"a line"'));

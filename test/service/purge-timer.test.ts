@@ -6,11 +6,11 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 const HOUR_MS = 3_600_000;
 
 test.each([
-  ['as time goes by', 10 * HOUR_MS, 10 * HOUR_MS, true],
+  ['after a normal time', 10 * HOUR_MS, 10 * HOUR_MS, true],
   ['an hour off', HOUR_MS, 0, true],
   ['more than an hour ahead of the monotonic clock', HOUR_MS + 1, 0, false],
   ['more than an hour behind it', -HOUR_MS - 1, 0, false],
-  ['where the machine slept', 10 * HOUR_MS, HOUR_MS, false],
+  ['after the machine slept', 10 * HOUR_MS, HOUR_MS, false],
 ])('a purge %s', async (_what, wallMs, monotonicMs, isPurged) => {
   let [nowMs, ticks] = [1_800_000_000_000, 5_000];
   const store = openSqlite(MEMORY, { clock: () => nowMs });

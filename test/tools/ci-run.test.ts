@@ -29,7 +29,7 @@ type Machine = {
   go?: string;
 };
 
-/** Runs the script where all tools are stand-ins that end as told. */
+/** Runs the script with a stand-in for each tool; each ends as the test sets. */
 async function run(machine: Machine) {
   const { ci = 0, lint = 0, test = 0, says = '', dies, go = 'go1.24.1' } = machine;
   const { saysLong = '0 passed, 0 failed' } = machine;

@@ -32,7 +32,7 @@ const V1 = `/** P6: the price. */
 import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
-// Words in comments are no code: Date, fetch, process.
+// Words in comments are not code: Date, fetch, process.
 const FIX = 'Send a Date header, then fetch the process list.';
 const SEEN: Lookup<string> | null = null;
 

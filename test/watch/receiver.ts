@@ -75,7 +75,7 @@ export async function startReceiver(reply: Reply = AGREES): Promise<Receiver> {
   };
 }
 
-/** Throws where the signature is not that of the body. The clock of the test is not that of the library. */
+/** Throws if the signature is not that of the body. The clock of the test is not that of the library. */
 export function verifySignature(secret: string, { headers, body, id }: Received): void {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   const signature = new Webhook(secret).sign(id, at, body);

@@ -130,7 +130,7 @@ test('a client has three watches that wait for a receiver, and so has a watched 
   const fourth = await createFrom(watched, 'a3.rival.com', '198.51.100.3');
   expect(fourth).toMatchObject(refused);
   expect(fourth.message).toContain('rival.com');
-  // However many strangers wait, the next owner has his place.
+  // However many strangers wait, the next owner has their place.
   for (let n = 10; n < 30; n += 1) {
     const host = `honest${n}.com`;
     expect(await createFrom(watched, host, `203.0.113.${n}`)).toMatchObject({ host });

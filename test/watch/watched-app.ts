@@ -18,7 +18,7 @@ export type WatchedApp = AsyncDisposable & {
   /** Of the watching: what went wrong on our side. */
   readonly troubles: { readonly message: string; readonly error: unknown }[];
   readonly events: WatchingEvent[];
-  /** What resources answer by the hourly requests; null where the fault is ours. */
+  /** What resources answer by the hourly requests; null if the fault is ours. */
   asked: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
   /** Where hosts are, if not at one address of all. */
   readonly addresses: Map<string, Address>;

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A thread that uses this share of a core; null where it does not say. */
+/** A thread that uses this share of a core; null if it does not say. */
 function threadUsing(share: number | null): Worker {
   const begun = Date.now();
   const usedMicros = () => (Date.now() - begun) * 1_000 * (share ?? 0);

@@ -17,7 +17,7 @@ function machine(...timesMs: readonly number[]) {
 test.each([
   ['fast', [REFERENCE_MS / 5], 1],
   ['as fast as the reference', [REFERENCE_MS], 1],
-  ['three times as slow, but for what compiled first', [90, 60, 3 * REFERENCE_MS, 80], 3],
+  ['three times as slow, apart from the first compilation', [90, 60, 3 * REFERENCE_MS, 80], 3],
   ['slower than any limit', [100 * REFERENCE_MS], MAX_SCALE],
 ])('the scale of a machine that is %s', async (_, timesMs, expected) => {
   const slow = machine(...timesMs);

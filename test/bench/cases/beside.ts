@@ -96,7 +96,7 @@ async function seed(database: string, hosts: number): Promise<number> {
   return (usedBytes(database) - before) / hosts;
 }
 
-/** The time of a paid scan, by a payer at an address of his own. */
+/** The time of a paid scan, by a payer at their own address. */
 async function scanMs(host: HostProcess, url: string): Promise<number> {
   const { headers, client } = await newPurchase('scan');
   const began = performance.now();

@@ -122,7 +122,7 @@ class Run {
     this.#clock = clock;
   }
 
-  /** The median of the slowest question. Throws where a count is not what counting by hand says. */
+  /** The median of the slowest question. Throws if a count is not what counting by hand says. */
   async lists(
     what: string,
     queries: readonly DirectoryQuery[],

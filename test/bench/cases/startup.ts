@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 /** Says at the end what all threads of the process have computed. */
 const TELL =
   "process.on('exit', () => console.error('cpu', JSON.stringify(process.resourceUsage())))";
-/** What `node tools/pack/main.ts before` builds; left out where it is not there. */
+/** What `node tools/pack/main.ts before` builds; left out if it is missing. */
 const PACKED = 'dist/cli.js';
 const AGENTCASH = 'node_modules/@agentcash/discovery/bin/discovery.js';
 /** Until a service has loaded, rested and given back what loading left. */

@@ -1,4 +1,4 @@
-/** A strict reader of the XML that build machines read: it throws where the text is not well formed. */
+/** A strict reader of the XML that build machines read: it throws if the text is not well formed. */
 
 export type XmlElement = {
   readonly name: string;

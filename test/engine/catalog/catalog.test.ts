@@ -62,7 +62,7 @@ describe('the catalogs that we ship', () => {
     ]);
   });
 
-  // Of the folder that we ship, where its digest is pinned, it is taken for granted.
+  // In the folder that we ship this is not checked, because its digest is pinned.
   test('all match their schema', async () => {
     for (const version of await listCatalogs()) {
       await expect(loadCatalog(version, { folder, checks })).resolves.toBeDefined();

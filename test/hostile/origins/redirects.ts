@@ -1,4 +1,4 @@
-/** Origins that lead elsewhere: in circles, inside, and to what is no address. */
+/** Origins that lead elsewhere: in circles, inside, and to what is not an address. */
 import { type Behaviour, startHostileOrigin } from '../../fixtures/origins/hostile-origin.ts';
 import type { FarmOrigin, FarmTools } from '../farm-origin.ts';
 

@@ -21,8 +21,8 @@ describe('the costs of findings', () => {
     ['one minor', { S7: { status: 'warn' } }],
     ['a cap', { P4: { status: 'fail' }, S7: { status: 'warn' } }],
     ['two caps', { P3: { status: 'fail' }, P4: { status: 'fail' }, S1: { status: 'fail' } }],
-    ['an origin that nobody reaches', { P1: { status: 'fail' }, P2: { status: 'fail' } }],
-    ['what was not determined', { D1: { status: 'warn', basis: 'not_determined' } }],
+    ['an unreachable origin', { P1: { status: 'fail' }, P2: { status: 'fail' } }],
+    ['undetermined checks', { D1: { status: 'warn', basis: 'not_determined' } }],
     ['all of it', Object.fromEntries(results({}).map(({ id }) => [id, { status: 'fail' }]))],
   ])('add up to the points missing from 100: %s', (_what, changes) => {
     const all = results(changes);

@@ -120,12 +120,12 @@ test('a setting made with the key is changed by the key, or after a later confir
     const refused = await owned.setListing({ listed: false }, from);
     expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
   }
-  // What changes nothing is no change, and takes the key's mark from nothing.
+  // What changes nothing is not a change, and takes the key's mark from nothing.
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
   expect((await owned.setListing({ suppressEnrichment: true })).statusCode).toBe(200);
   expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
 
-  // The same token confirmed again is no later confirm.
+  // The same token confirmed again is not a later confirm.
   await owned.confirm(STRANGER);
   expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
   expect((await owned.setListing({ listed: false, listingKey })).json().listed).toBe(false);

@@ -136,7 +136,7 @@ describe('operations', () => {
     ['the root does', {}, { security: [{ x402: [] }] }, [{ x402: [] }]],
     ['the operation overrides the root', { security: [] }, { security: [{ x402: [] }] }, []],
     ['the operation has no list', { security: {} }, { security: [] }, []],
-    ['items are no objects', { security: ['x402', { a: [] }] }, {}, [{ a: [] }]],
+    ['items are not objects', { security: ['x402', { a: [] }] }, {}, [{ a: [] }]],
   ])('have effective security: %s', (_, source, root, security) => {
     expect(operation('/x', { get: source }, root).security).toEqual(security);
   });

@@ -190,7 +190,7 @@ describe('matchesPattern', () => {
   });
 });
 
-/** `$` counts at the end only; a pattern matches where the path starts with it. */
+/** `$` counts at the end only; a pattern matches if the path starts with it. */
 function naiveMatch(pattern: string, path: string): boolean {
   if (pattern === '') return true;
   if (pattern === '$') return path === '';

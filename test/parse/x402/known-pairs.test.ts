@@ -44,7 +44,7 @@ describe('a pair that is known and not judged', () => {
     ['no amount', { amount: undefined }, 'amount'],
     ['a text as timeout', { maxTimeoutSeconds: '60' }, 'maxTimeoutSeconds'],
     ['no asset', { asset: '' }, 'asset'],
-    ['a recipient that is no text', { payTo: 7 }, 'payTo'],
+    ['a recipient that is not text', { payTo: 7 }, 'payTo'],
   ] as const)('follows the rules of every offer: %s', (_, change, member) => {
     const sui = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1', extra: {} };
     expect(pointersOf({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);

@@ -24,7 +24,7 @@ const CLOSING = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r
 function startTls(options: TlsOptions, answer = ANSWER) {
   const server: Server = createServer(options, (socket) => {
     socket.on('error', () => {
-      // The client hangs up where it will not go on.
+      // The client hangs up if it will not go on.
     });
     socket.on('data', () => socket.write(answer));
   }).on('tlsClientError', () => {});

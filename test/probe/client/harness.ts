@@ -106,7 +106,7 @@ export function ask(
   return client.request({ origin, path, ...defaults, ...rest });
 }
 
-/** The data of an answer; fails the test where there was none. */
+/** The data of an answer; fails the test if there was none. */
 export function dataOf(observation: Observation<HttpData>): HttpData {
   if (observation.ok) return observation.data;
   throw new Error(`no answer: ${observation.reason}, ${observation.detail}`);

@@ -49,7 +49,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     moved: [],
   },
   {
-    name: 'a receipt for a payment that nobody made',
+    name: 'a receipt without a payment',
     answers: {
       'GET /weather': (_, usual) => ({
         ...usual,
@@ -59,7 +59,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     moved: ['P5 fail settled-unpaid'],
   },
   {
-    name: 'a receipt with a document that nobody paid for',
+    name: 'a receipt with an unpaid document',
     answers: {
       '/llms.txt': (_, usual) => ({
         ...usual,
@@ -150,7 +150,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: '1 of 2 paid resources asked for payment' },
   },
   {
-    name: 'a declared GET that challenges POST alone',
+    name: 'a declared GET that challenges only POST',
     answers: {
       'GET /weather': { status: 405 },
       'HEAD /weather': { status: 405 },
@@ -167,7 +167,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     moved: [],
   },
   {
-    name: 'a POST resource in the manifest alone, with 404 to all else',
+    name: 'a POST resource only in the manifest, with 404 to all else',
     answers: {
       ...onlySummaries,
       '/openapi.json': edited(({ paths: _, ...rest }) => ({
@@ -181,7 +181,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: '1 of 1 paid resources asked for payment' },
   },
   {
-    name: 'paid resources that llms.txt alone links to',
+    name: 'paid resources that only llms.txt links to',
     answers: {
       '/openapi.json': edited(({ paths: _, ...rest }) => ({
         ...rest,
@@ -217,7 +217,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: '1 of 1 paid resources asked for payment' },
   },
   {
-    name: 'a paid document that llms.txt alone links to',
+    name: 'a paid document that only llms.txt links to',
     answers: {
       '/openapi.json': edited(({ paths: _, ...rest }) => ({
         ...rest,

@@ -32,7 +32,7 @@ function base64url(challenge: object): string {
 
 export const CHALLENGE_ROWS: readonly Row[] = [
   {
-    name: 'a version 2 challenge in the body alone',
+    name: 'a version 2 challenge only in the body',
     answers: both(bodyAnswer),
     moved: ['P4 fail missing', 'S5 warn body-only'],
   },
@@ -61,7 +61,7 @@ export const CHALLENGE_ROWS: readonly Row[] = [
     says: { P4: '1 of 2: GET /weather' },
   },
   {
-    name: 'version 1 alone',
+    name: 'only version 1',
     answers: both((_, sold, origin) => bodyAnswer(versionOne(sold, origin))),
     moved: ['P2 warn v1-only', 'P3 warn version-1', 'P4 fail v1-only', 'S5 fail absent'],
   },

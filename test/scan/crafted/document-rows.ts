@@ -43,7 +43,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
     says: { S11: 'did not contact 1 links on other hosts' },
   },
   {
-    name: 'robots.txt that shuts out crawlers for training alone',
+    name: 'robots.txt that shuts out only crawlers for training',
     answers: {
       '/robots.txt': plain('User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /\n'),
     },
@@ -76,7 +76,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
     moved: ['S8 warn other-host'],
   },
   {
-    name: 'an icon of another host alone',
+    name: 'only an icon of another host',
     answers: {
       '/': page(
         '<link rel="icon" href="https://elsewhere.invalid/i.png"><a href="/openapi.json">API</a>',

@@ -141,7 +141,7 @@ export const METHOD_ROWS: readonly Row[] = [
     says: { P6: 'POST /weather' },
   },
   {
-    name: 'a POST that challenges nobody behind a good GET',
+    name: 'a POST without a challenge behind a good GET',
     answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': { status: 402, body: 'pay me' } },
     moved: ['P2 warn some-missing'],
     says: { P2: 'POST /weather: 402' },

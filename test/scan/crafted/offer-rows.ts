@@ -32,7 +32,7 @@ export const OFFER_ROWS: readonly Row[] = [
     moved: ['P3 fail no-domain', 'P6 warn unknown-decimals'],
   },
   {
-    name: 'an error that is no text',
+    name: 'an error that is not text',
     answers: { '/weather': challenging(WEATHER, (usual) => ({ ...usual, error: 402 })) },
     moved: ['P3 warn clients-differ'],
     says: { P3: '/error: 402' },
@@ -103,7 +103,7 @@ export const OFFER_ROWS: readonly Row[] = [
     says: { P3: '/accepts/0/network' },
   },
   {
-    name: 'a timeout that is no whole number',
+    name: 'a timeout that is not a whole number',
     answers: { '/weather': offering(WEATHER, { maxTimeoutSeconds: '60' }) },
     moved: ['P3 fail bad-field'],
   },
@@ -136,7 +136,7 @@ export const OFFER_ROWS: readonly Row[] = [
     moved: ['P7 fail bad-checksum'],
   },
   {
-    name: 'a recipient that is nobody',
+    name: 'a zero recipient',
     answers: { '/weather': offering(WEATHER, { payTo: `0x${'0'.repeat(40)}` }) },
     moved: ['P3 fail bad-recipient', 'P7 fail zero-address'],
   },

@@ -103,7 +103,7 @@ export const OPENAPI_ROWS: readonly Row[] = [
     says: { P2: '6 of 41' },
   },
   {
-    name: 'paid operations by PUT alone',
+    name: 'paid operations only by PUT',
     answers: {
       '/openapi.json': paths((usual) => ({ '/weather': { put: paidOf(usual) } })),
       '/.well-known/x402': ABSENT,

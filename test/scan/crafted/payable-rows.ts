@@ -97,7 +97,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
     says: { P3: 'eip155:84532' },
   },
   {
-    name: 'ERC-7710 alone',
+    name: 'only ERC-7710',
     answers: { '/weather': offering(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
     moved: ['P3 warn client-refuses'],
     says: { P3: 'scheme_exact_evm.md' },
@@ -132,7 +132,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
     says: { P3: 'outdated-network' },
   },
   {
-    name: 'an offer that nobody can sign in front of a good one',
+    name: 'an offer that no client can sign before a good one',
     answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
     moved: ['P3 warn unsound-offer'],
     says: { P3: 'EIP-712 domain parameters' },

@@ -17,11 +17,11 @@ export type Row = {
   readonly says?: Readonly<Record<string, string>>;
 };
 
-/** What P3 to P8 become where no challenge was seen. */
+/** What P3 to P8 become if no challenge was seen. */
 export const NO_CHALLENGE = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(
   (id) => `${id} fail prerequisite-failed`,
 );
-/** What P3 to P8 become where seeing a challenge would take a request that we do not send. */
+/** What P3 to P8 become if seeing a challenge would take a request that we do not send. */
 export const UNSEEN = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${id} warn unseen`);
 /** What follows from S1. */
 export const NO_OPENAPI = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);

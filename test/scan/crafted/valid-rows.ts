@@ -74,7 +74,7 @@ const TOOL = {
 
 export const VALID_ROWS: readonly ValidRow[] = [
   {
-    name: 'a route that asks for a sign-in beside what is sold',
+    name: 'a route that asks for a sign-in beside a paid one',
     grade: 'A',
     answers: {
       '/openapi.json': edited(({ paths, ...rest }) => ({
@@ -159,13 +159,13 @@ export const VALID_ROWS: readonly ValidRow[] = [
     moved: [],
   },
   {
-    name: 'ERC-7710 alone: valid, and no official client signs it',
+    name: 'only ERC-7710: valid, and no official client signs it',
     grade: 'B',
     answers: { '/weather': offering(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
     moved: ['P3 warn client-refuses'],
   },
   {
-    name: 'MPP alone',
+    name: 'only MPP',
     grade: 'F',
     answers: { '/weather': MPP, '/summaries': MPP },
     moved: ['P2 fail other-protocol', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
@@ -203,7 +203,7 @@ export const STACK_ROWS: readonly Row[] = [
     says: { P2: 'GET /weather: 500' },
   },
   {
-    name: 'Java: a facilitator that is away, and a challenge where receipts stand',
+    name: 'Java: a facilitator that is down, and a challenge in the place of receipts',
     answers: {
       '/weather': ({ origin }) => {
         const challenge = JSON.stringify(challengeOf(WEATHER, origin));

@@ -161,7 +161,7 @@ async function claimed({ app }: SellingApp): Promise<number> {
   return count;
 }
 
-/** The scan that its payer did not wait for has ended, and waits for him. */
+/** The scan has ended, and its result waits for the payer who left. */
 async function finished({ app, payer }: SellingApp): Promise<void> {
   const address = payer.address.toLowerCase();
   await expect.poll(async () => (await app.store.results.unpaid(address, 0)).length).toBe(1);
