@@ -39,7 +39,7 @@ describe('a verdict that keeps to the contract', () => {
 
 describe('a verdict that breaks the contract is refused with the name of the fault', () => {
   test.each([
-    ['nothing', undefined, 'no object'],
+    ['nothing', undefined, 'not an object'],
     ['a promise', Promise.resolve(GOOD), 'must be synchronous'],
     ['an unknown basis', { ...GOOD, basis: 'guessed' }, 'basis "guessed"'],
     ['a basis from the prototype', { ...GOOD, basis: 'toString' }, 'basis "toString"'],
