@@ -32,7 +32,7 @@ describe('parseHtml', () => {
     expect(facts.anchors).toEqual(['/5']);
   });
 
-  it('takes the first of two equal attributes or members', () => {
+  it('takes the first of two equal attributes, titles or meta names', () => {
     const facts = parseHtml(`<title>Page</title><svg><title>Picture</title></svg>
       <meta name=d content=1><meta name=D content=2><a href=/1 href=/2>`);
     expect(facts).toMatchObject({ title: 'Page', anchors: ['/1'] });
@@ -45,7 +45,7 @@ describe('parseHtml', () => {
     expect(parseHtml('<title>open').title).toBe('open');
   });
 
-  it('leaves out what is cut off', () => {
+  it('leaves out a tag that is cut off', () => {
     expect(parseHtml('<a href="/whole"><a href="/par').anchors).toEqual(['/whole']);
   });
 

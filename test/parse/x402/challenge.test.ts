@@ -37,7 +37,7 @@ describe('readChallenge', () => {
 
   it.each([
     ['absent', null],
-    ['no base64', '{"x402Version":2}'],
+    ['not base64', '{"x402Version":2}'],
     ['JSON without a challenge', encodeChallenge({})],
   ])('falls back on the body if the header is %s', (_, header) => {
     const given = challenge402(challengeV2(), { header, body: challengeV2() });
