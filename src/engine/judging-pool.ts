@@ -2,7 +2,7 @@ import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
 import { STANDING_OBSERVATIONS } from '../model/standing.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
+import { pack, type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/worker-pool.ts';
@@ -106,7 +106,7 @@ function createObservationSerializer(): ObservationSerializer {
       const before = known.get(observation);
       if (before !== undefined) return [{ name, ...before }];
       count += 1;
-      const made = { part: count, value: serialize(observation) };
+      const made = { part: count, value: pack(serialize(observation)) };
       known.set(observation, made);
       return [{ name, ...made }];
     });

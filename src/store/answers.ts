@@ -54,8 +54,8 @@ export function answersOn(context: StoreContext) {
   const { tables, now } = context;
   return {
     /**
-     * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
-     * `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
+     * Stores a whole answer, which the next durable row makes durable; pieces of any size are rechunked. `answerId` must be
+     * fresh (random): `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
      * `reportOf` is the scan whose stored report the body repeats. The report is stored once, for as long as
      * an answer refers to it; the body is stored whole when the report was purged.
      */

@@ -56,7 +56,10 @@ export type LedgerStore = ReturnType<typeof ledgerOn>;
 export function ledgerOn(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
-    /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
+    /**
+     * Durable (synced, majority) before it returns; on an embedded store the steps before `settling`, and `published`, only with
+     * the next durable row. On `lost` the writer stops for good.
+     */
     append: (row: LedgerAppend): Promise<InsertOutcome> => append(context, row),
 
     /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */

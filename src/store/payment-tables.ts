@@ -52,6 +52,12 @@ export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
   unknown: { meaning: 'in_doubt', next: ['unknown', 'settled', 'failed'] },
 };
 
+/**
+ * Steps that need no sync of their own. Before `settling` nothing is sent, and the sync of that step makes the claim and its
+ * answer durable with it; `published` is written again by a recovery that finds `settled`.
+ */
+const PASSING: readonly LedgerState[] = ['claimed', 'computed', 'published'];
+
 // The compiler knows the names of members only as texts.
 export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
@@ -76,6 +82,7 @@ export const PAYMENT_TABLES = {
       data: text,
     },
     key: ['key', 'step'],
+    passing: ({ state }) => PASSING.includes(state),
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
   /** Marks a key that may be unfinished since the claim at this step. */
@@ -83,7 +90,7 @@ export const PAYMENT_TABLES = {
     name: 'ledger_open',
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
     key: ['key', 'claimStep'],
-    // The claim is inserted next, durably.
+    // Becomes durable with the claim, which is inserted next.
     passing: () => true,
     indexes: [['sinceMs'], ['payer', 'request']],
   }),
@@ -111,12 +118,16 @@ export const PAYMENT_TABLES = {
       bytes: orNull(bytes),
     },
     key: ['answerId'],
+    // The payment's step `settling` follows, durably.
+    passing: () => true,
     indexes: [['startedAtMs'], ['reportOf']],
   }),
   answerChunks: table({
     name: 'answer_chunks',
     columns: { answerId: text, n: integer, bytes },
     key: ['answerId', 'n'],
+    // As their answers.
+    passing: () => true,
   }),
   /** The scope is network, payer and id as one text. */
   identifiers: table({

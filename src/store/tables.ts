@@ -28,6 +28,8 @@ export const TABLES = {
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
+    // What uses it follows, durably: the step `settling` of a payment, or the change of a publication.
+    passing: () => true,
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),
   /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
@@ -35,7 +37,7 @@ export const TABLES = {
     name: 'reports',
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
-    // The result is inserted next, durably.
+    // Becomes durable with its result.
     passing: () => true,
     indexes: [['scannedAtMs']],
   }),
@@ -44,7 +46,7 @@ export const TABLES = {
     /** `recording` is null when it is too large to be kept. */
     columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
     key: ['scanId'],
-    // The result, or the answer that holds it, is inserted next, durably.
+    // Becomes durable with its result, or with the answer that holds it.
     passing: () => true,
     indexes: [['keptAtMs']],
   }),

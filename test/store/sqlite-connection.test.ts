@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Connection } from '../../src/store/sqlite/connection.ts';
+import { LEDGER_STATES, type LedgerState } from '../../src/store/payment-tables.ts';
+import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
+import { openSchema } from '../../src/store/sqlite/schema.ts';
+import { sqliteTables } from '../../src/store/sqlite/store.ts';
+import { ledgerStep } from './contract/samples.ts';
 
 /** `PRAGMA synchronous`, as SQLite numbers it. */
 const NORMAL = 1;
@@ -28,6 +32,21 @@ test('a passing write does not wait for the disk, and the next one does, also af
     connection.run('INSERT INTO things VALUES (3)');
     expect(synchronous(connection)).toBe(FULL);
   });
+});
+
+test('every step waits for the disk but those before money may move, and the last', async () => {
+  const connection = new Connection(MEMORY, MEMORY);
+  onTestFinished(() => connection.close());
+  openSchema(connection);
+  const { ledger } = sqliteTables(connection);
+  const synced: LedgerState[] = [];
+  for (const [step, state] of LEDGER_STATES.entries()) {
+    const { scanId = null, answerId = null, ...named } = ledgerStep('k', step + 1, state);
+    const owner = { host: 'h', boot: 'b' };
+    await ledger.insert({ ...named, atMs: 1, owner, scanId, answerId, data: '{}' });
+    if (synchronous(connection) === FULL) synced.push(state);
+  }
+  expect(synced).toEqual(['settling', 'settled', 'released', 'failed', 'unknown']);
 });
 
 function opened(): Connection {

@@ -138,7 +138,7 @@ export type StoredDelivery = {
   readonly delivery: PaidDelivery;
 };
 
-/** Stores the whole answer durably before it is charged. */
+/** Stores the whole answer; the step `settling` makes it durable before it is charged. */
 export async function storeDelivery(
   answers: AnswerStore,
   purchase: Purchase,

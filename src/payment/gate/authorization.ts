@@ -140,7 +140,7 @@ export class SignatureProofs {
     call,
   }: Purchase): Promise<{ readonly isVerified: true } | 'disconnected'> {
     const stored = { ...payment, requirements: offer.requirements };
-    const verifying = this.#deps.facilitator.verify({ payment: stored, offer });
+    const verifying = this.#deps.facilitator.verify({ payment: stored, offer, isSigned: false });
     const waited = await withDeadline(verifying, call, this.#stopping);
     if (waited.kind === 'disconnected') return 'disconnected';
     if (waited.kind !== 'done') throw new PaymentsUnavailable();

@@ -125,7 +125,7 @@ export class PurchaseRun<Input> {
     const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
-    const verifying = deps.facilitator.verify({ payment: stored, offer });
+    const verifying = deps.facilitator.verify({ payment: stored, offer, isSigned: true });
     const waited = await withDeadline(verifying, call, stopping);
     if (waited.kind === 'done') return findRefusal(waited.value);
     // A facilitator that does not answer is not a scan that goes on.

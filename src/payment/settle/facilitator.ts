@@ -14,6 +14,11 @@ export type FacilitatorRequest = {
   readonly offer: RouteOffer | null;
 };
 
+export type VerifyRequest = FacilitatorRequest & {
+  /** True if the gate recovered `from` from the signature; by default the facilitator alone can tell. */
+  readonly isSigned?: boolean;
+};
+
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly reason: string }
@@ -69,7 +74,7 @@ export type Facilitator = {
   readonly location: string;
   /** Rejects with `FacilitatorUnreachable`. */
   supported(): Promise<readonly SupportedKind[]>;
-  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
+  verify(request: VerifyRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
   /** Reason for operators that nothing can be settled now; null while it can. */
   unreadyReason?(): string | null;

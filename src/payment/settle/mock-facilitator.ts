@@ -1,9 +1,11 @@
-/** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
+/** Records settlements without a chain: first runs, demos, tests. */
 import { hash } from 'node:crypto';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { PaymentTerms } from '../terms.ts';
-import { paymentKey, signerCheck } from '../terms.ts';
+import { paymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
+
+const BAD_SIGNATURE = 'invalid_exact_evm_signature';
 
 /** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
 export function mockTransaction(key: string): `0x${string}` {
@@ -27,18 +29,12 @@ export type MockOptions = {
 };
 
 /**
- * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment
- * again names the same transaction, so that recovery works as with a chain.
+ * Settles nothing: no chain, no money. The gate checks signatures for real, and without a chain no other signature is good.
+ * Settling the same payment again names the same transaction, so that recovery works as with a chain.
  */
 export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
-  const isSigned = signerCheck(terms);
-
-  async function verify(payment: StoredPayment): Promise<VerifyOutcome> {
-    const { authorization, requirements, signature } = payment;
+  function verify({ authorization, requirements }: StoredPayment): VerifyOutcome {
     const nowSec = BigInt(Math.floor(now() / 1000));
-    if (!(await isSigned({ authorization, signature }))) {
-      return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
-    }
     if (authorization.value !== BigInt(requirements.amount)) {
       return { kind: 'invalid', reason: 'invalid_exact_evm_authorization_value' };
     }
@@ -52,9 +48,12 @@ export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Fa
     kind: 'mock',
     location: 'mock: signatures are checked, nothing is settled',
     supported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
-    verify: ({ payment }) => verify(payment),
+    async verify({ payment, isSigned }) {
+      return isSigned ? verify(payment) : { kind: 'invalid', reason: BAD_SIGNATURE };
+    },
+    // Only a payment that was verified is settled.
     async settle({ payment }) {
-      const verdict = await verify(payment);
+      const verdict = verify(payment);
       if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
       const { from, value } = payment.authorization;
       const key = paymentKey(terms, payment.authorization);

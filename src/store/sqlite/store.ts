@@ -18,8 +18,8 @@ export type SqliteOptions = OpenStoreOptions & {
 };
 
 /**
- * Opens the embedded store: one file, one process. WAL with full sync makes every completed write survive
- * SIGKILL and power loss. Slots of work survive only SIGKILL, because they end with their process anyway.
+ * Opens the embedded store: one file, one process. By WAL every completed write survives SIGKILL, and power loss too once it,
+ * or a later one, was synced. The tables say which rows wait for a later one (`passing`).
  * @param path a file (its folder is made), or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */
