@@ -16,6 +16,12 @@ export function shape<P extends TProperties>(members: P) {
   return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
 }
 
-export function oneOf<T extends string>(values: readonly T[], description?: string) {
-  return Type.Unsafe<T>({ type: 'string', enum: [...values], ...(description && { description }) });
+/** `documented`: see `plugins/openapi.ts`. */
+export function oneOf<T extends string>(
+  values: readonly T[],
+  description?: string,
+  documented?: object,
+) {
+  const described = { ...(description && { description }), ...(documented && { documented }) };
+  return Type.Unsafe<T>({ type: 'string', enum: [...values], ...described });
 }

@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox';
 import { DISCLAIMER, featuredQuery, PROVENANCE, toProject } from '../../directory/project.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import { CATEGORIES } from '../../model/report.ts';
+import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
+import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
@@ -13,31 +14,20 @@ const DEFAULT_PAGE_SIZE = 50;
 /** `/v1/featured` has no pages, so its answer is capped. */
 const MAX_FEATURED = 1_000;
 
-const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
-
 const directoryQuery = Type.Object({
   sort: Type.Optional(
-    Type.Unsafe<'recent' | 'grade'>({
-      type: 'string',
-      enum: ['recent', 'grade'],
-      description: '"recent" (newest scan first, the default) or "grade" (best first).',
-      documented: { example: 'recent' },
-    }),
+    oneOf(
+      ['recent', 'grade'],
+      '"recent" (newest scan first, the default) or "grade" (best first).',
+      { example: 'recent' },
+    ),
   ),
   category: Type.Optional(
-    Type.Unsafe<string>({
-      type: 'string',
-      enum: [...CATEGORIES],
-      description: ONE_OF_CATEGORIES,
-      documented: { example: 'data' },
-    }),
+    oneOf<string>(CATEGORIES, `One of ${CATEGORIES.join(', ')}.`, { example: 'data' }),
   ),
   verified: Type.Optional(
-    Type.Unsafe<'true' | 'false'>({
-      type: 'string',
-      enum: ['true', 'false'],
-      description: '"true" lists only projects of verified owners; "false" lists all.',
-      documented: { example: 'false' },
+    oneOf(['true', 'false'], '"true" lists only projects of verified owners; "false" lists all.', {
+      example: 'false',
     }),
   ),
   q: Type.Optional(
@@ -195,10 +185,7 @@ function requestedHost(host: string, parts: RouteContext): string {
 const nullableText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description });
 
-export const gradeSchema = Type.Unsafe<'A' | 'B' | 'C' | 'D' | 'F'>({
-  type: 'string',
-  enum: ['A', 'B', 'C', 'D', 'F'],
-});
+export const gradeSchema = oneOf(ALL_GRADES);
 
 export const scoreSchema = Type.Integer({ minimum: 0, maximum: 100 });
 
@@ -219,7 +206,7 @@ export const projectProperties = {
   host: Type.String(),
   displayName: Type.String({ description: 'Unverified text copied from the origin.' }),
   description: Type.String({ description: 'Unverified text copied from the origin.' }),
-  category: Type.Unsafe<string>({ type: 'string', enum: [...CATEGORIES] }),
+  category: oneOf<string>(CATEGORIES),
   iconUrl: nullableText('Unverified link.'),
   ogImageUrl: nullableText('Unverified link.'),
   grade: gradeSchema,

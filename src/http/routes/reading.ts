@@ -8,6 +8,7 @@ import {
 } from '../../directory/published-report.ts';
 import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
+import { oneOf } from '../../model/shapes.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { errorResponses, URL_ERRORS } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
@@ -97,10 +98,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   );
 };
 
-const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
-  type: 'string',
-  enum: ['protocol', 'docs', 'directory'],
-});
+const checkCategory = oneOf(['protocol', 'docs', 'directory']);
 
 const catalogSchema = Type.Object(
   {
@@ -108,7 +106,7 @@ const catalogSchema = Type.Object(
     totalChecks: Type.Integer(),
     categories: Type.Array(
       Type.Object({
-        key: category,
+        key: checkCategory,
         label: Type.String(),
         count: Type.Integer(),
         description: Type.String(),
@@ -119,11 +117,8 @@ const catalogSchema = Type.Object(
         Type.Object({
           id: Type.String(),
           title: Type.String(),
-          severity: Type.Unsafe<'critical' | 'major' | 'minor'>({
-            type: 'string',
-            enum: ['critical', 'major', 'minor'],
-          }),
-          category,
+          severity: oneOf(['critical', 'major', 'minor']),
+          category: checkCategory,
         }),
       ),
     ),
@@ -180,14 +175,10 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
 };
 
 const healthSchema = Type.Object({
-  status: Type.Unsafe<'ok' | 'unavailable'>({ type: 'string', enum: ['ok', 'unavailable'] }),
+  status: oneOf(['ok', 'unavailable']),
   version: Type.String({ description: 'Revision of the API.' }),
   checksVersion: Type.String(),
-  paymentMode: Type.Unsafe<'live' | 'mock'>({
-    type: 'string',
-    enum: ['live', 'mock'],
-    description: 'mock: signatures are verified, nothing is settled.',
-  }),
+  paymentMode: oneOf(['live', 'mock'], 'mock: signatures are verified, nothing is settled.'),
   store: Type.String({ description: 'Kind of database.' }),
 });
 

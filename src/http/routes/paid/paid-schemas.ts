@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../model/error-codes.ts';
+import { oneOf } from '../../../model/shapes.ts';
 import {
   gradeSchema,
   instantSchema,
@@ -46,7 +47,7 @@ const historyRow = Type.Object({
 });
 
 const change = Type.Object({
-  changeType: Type.Unsafe<string>({ type: 'string', enum: ['new', 'grade_changed', 'rescanned'] }),
+  changeType: oneOf(['new', 'grade_changed', 'rescanned']),
   changedAt: instantSchema,
   host: Type.String(),
   grade: gradeSchema,
