@@ -1,5 +1,4 @@
 /** Verification of owners: whoever can serve a token under a host's name controls it. */
-import PQueue from 'p-queue';
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
 import { ConfirmLimit, OwnershipTokenLimit } from '../model/errors.ts';
@@ -19,48 +18,14 @@ import {
 } from './ownership-token.ts';
 import type { ReadToken, TokenFinding } from './token-reader.ts';
 
-export type StartedVerification = {
-  readonly host: string;
-  readonly token: string;
-  /** Authorises listing changes from any address once the token is confirmed. */
-  readonly listingKey: string;
-  readonly wellKnownPath: typeof TOKEN_PATH;
-  readonly instructions: string;
-  readonly expiresInSec: number;
-};
-
 export type ConfirmFailure = 'no_live_token' | 'mismatch' | UnusableReason;
-
-export type Confirmation =
-  | { readonly host: string; readonly verified: true; readonly instructions: string }
-  | {
-      readonly host: string;
-      readonly verified: false;
-      readonly reason: ConfirmFailure;
-      readonly instructions: string;
-    };
-
-export type Verification = {
-  /** Throws OwnershipTokenLimit. */
-  start(origin: Origin, client: Client): Promise<StartedVerification>;
-  /**
-   * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
-   * against their address. Throws ConfirmLimit, ScannerFailed.
-   */
-  confirm(origin: Origin, client: Client, listingKey?: string): Promise<Confirmation>;
-  /**
-   * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
-   * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
-   */
-  stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
-};
 
 export type VerificationOptions = { readonly store: Store; readonly readToken: ReadToken };
 
-export function createVerification({ store, readToken }: VerificationOptions): Verification {
+export type Verification = ReturnType<typeof createVerification>;
+
+export function createVerification({ store, readToken }: VerificationOptions) {
   const { ownership } = store;
-  // Callers that shared a reading return together; it counts as one failure for each client.
-  const notes = new PQueue({ concurrency: 1 });
 
   /** Reads the file for a client that has failures left; `note` counts this one. */
   async function readWithinLimits(
@@ -73,12 +38,13 @@ export function createVerification({ store, readToken }: VerificationOptions): V
     const { retryAtMs } = await ownership.failedConfirms(pair);
     if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
     const reading = await readToken(origin, client, isFound);
-    const note = () => notes.add(() => ownership.noteFailedConfirm(pair, reading.beganAtMs));
+    const note = () => ownership.noteFailedConfirm(pair, reading.beganAtMs);
     return { ...reading, note };
   }
 
   return {
-    async start({ host, url }, { key: client, block }) {
+    /** Throws OwnershipTokenLimit. */
+    async start({ host, url }: Origin, { key: client, block }: Client) {
       const [token, listingKey] = [newSecret(), newSecret()];
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
       const slot = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
@@ -89,6 +55,7 @@ export function createVerification({ store, readToken }: VerificationOptions): V
       return {
         host,
         token,
+        // Authorises listing changes from any address once the token is confirmed.
         listingKey,
         wellKnownPath: TOKEN_PATH,
         instructions: `Serve only the token, as plain text, at ${url}${TOKEN_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: whoever sends it to POST /v1/listing acts as you, from any address.`,
@@ -96,7 +63,11 @@ export function createVerification({ store, readToken }: VerificationOptions): V
       };
     },
 
-    async confirm(origin, client, listingKey) {
+    /**
+     * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
+     * against their address. Throws ConfirmLimit, ScannerFailed.
+     */
+    async confirm(origin: Origin, client: Client, listingKey?: string) {
       const { host } = origin;
       const tokens = await ownership.liveTokens(host);
       if (tokens.length === 0) return notVerified(host, 'no_live_token');
@@ -117,7 +88,11 @@ export function createVerification({ store, readToken }: VerificationOptions): V
       return notVerified(host, finding.reason, finding.detail);
     },
 
-    async stillServes(origin, client, tokenHash) {
+    /**
+     * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
+     * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
+     */
+    async stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean> {
       // An earlier reading does not tell whether the token is served now.
       const { finding, note } = await readWithinLimits(origin, client, () => false);
       await note();
@@ -138,7 +113,7 @@ function servedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveT
 
 const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${TOKEN_PATH} when you are done: while it is served, anybody can hide this origin.`;
 
-function notVerified(host: string, reason: ConfirmFailure, detail = ''): Confirmation {
+function notVerified(host: string, reason: ConfirmFailure, detail = '') {
   return { host, verified: false, reason, instructions: whatToDo(reason, detail) };
 }
 

@@ -1,6 +1,7 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
 import { freeAgainAtMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
+import { joinId } from './table.ts';
 
 /** A token lives this long, and so does the right to change the listing after a confirm. */
 export const TOKEN_LIFETIME_MS = 3_600_000;
@@ -31,12 +32,6 @@ export type LiveToken = IssuedToken & { readonly expiresAtMs: number };
 /** A proof of control: its client, and when the token that proved it was found first. */
 export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
   readonly atMs: number;
-};
-
-export type FailedConfirms = {
-  readonly used: number;
-  /** Time at which the next is allowed; null while there is room. */
-  readonly retryAtMs: number | null;
 };
 
 /** The finding of one reading of the file, for all callers and instances. */
@@ -84,8 +79,8 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
-    /** Counts failed confirms of host and client in the last hour; takes no slot. */
-    async failedConfirms(pair: HostAndClient): Promise<FailedConfirms> {
+    /** Counts failed confirms of host and client in the last hour; takes no slot. `retryAtMs` is null while there is room. */
+    async failedConfirms(pair: HostAndClient) {
       const live = await slots.live(failedScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
       return { used: live.length, retryAtMs: isFull ? freeAgainAtMs(live) : null };
@@ -94,10 +89,9 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
     async noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
       const scope = failedScope(pair);
-      const data = String(beganAtMs);
-      const noted = (await slots.live(scope)).find((slot) => slot.data === data);
-      if (noted) return { taken: true, atMs: noted.takenAtMs };
-      return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, data });
+      // Callers that shared a fetch make the same attempt, and get the same slot.
+      const attempt = joinId(...scope, beganAtMs);
+      return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
     },
 
     /** Returns the time from which the next reading of the host's file may begin; takes no slot. */
