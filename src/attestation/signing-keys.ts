@@ -64,18 +64,7 @@ function toPem(key: KeyObject): string {
 }
 
 /** A public key of a service, as its JWK Set has it (RFC 7517, RFC 8037). */
-export type PublishedKey = {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  readonly x: string;
-  readonly kid: string;
-  readonly use: 'sig';
-  readonly alg: 'EdDSA';
-  /** Seconds since the epoch: scans from then on may be signed with it. */
-  readonly nbf: number;
-  /** Seconds since the epoch: scans from then on are not. */
-  readonly exp: number;
-};
+type PublishedKey = ReturnType<typeof toPublishedKey>;
 
 const DAY_MS = 24 * 3_600_000;
 /** A report is fresh for so long, so a new key also signs reports of scans before it. */
@@ -99,6 +88,7 @@ export function publishedKeys(
   return [...byKid.values()];
 }
 
+/** `nbf` and `exp` are seconds since the epoch: scans from `nbf` on may be signed with the key, those from `exp` on are not. */
 function toPublishedKey({ kid, publicKey }: StoredSigningKey, nbf: number, exp: number) {
   const key = { kty: 'OKP', crv: 'Ed25519', x: publicKey } as const;
   return { ...key, kid, use: 'sig', alg: 'EdDSA', nbf, exp } as const;

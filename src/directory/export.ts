@@ -6,21 +6,15 @@ import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 
 const MAX_EXPORT_RECORDS = 10_000;
 
-export type DirectoryExport = {
-  readonly count: number;
-  /** True if there are more than 10,000 projects; the export has the most recently scanned. */
-  readonly truncated: boolean;
-  readonly exportedAtMs: number;
-  /** The JSON document, in pieces; once only. */
-  readonly body: AsyncIterable<Uint8Array>;
-};
-
-/** Streams the directory as one JSON document, so that it is never in memory as a whole. */
+/**
+ * Streams the directory as one JSON document, so that it is never in memory as a whole; `body` can be read once. `truncated`
+ * if there are more projects than `limit`: the export has the most recently scanned.
+ */
 export async function exportDirectory(
   store: Pick<Store, 'exports'>,
   siteUrl: string,
   limit = MAX_EXPORT_RECORDS,
-): Promise<DirectoryExport> {
+) {
   const { count, truncated, exportedAtMs, records } = await store.exports.snapshot(limit);
   const head = {
     count,

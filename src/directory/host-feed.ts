@@ -4,19 +4,15 @@ import { DISCLAIMER, reportUrl } from './project.ts';
 
 const SCANNER = 'x402 Conformance Scanner';
 
-export type HostFeed = {
-  /** Atom 1.0. */
-  readonly xml: string;
-  /** The newest entry's time. */
-  readonly updatedAtMs: number;
-};
-
-/** The published history of a host as a feed; the same for the same history. */
+/**
+ * The published history of a host as a feed of Atom 1.0, and the time of its newest entry; the same for the same
+ * history.
+ */
 export async function writeHostFeed(
   { host, firstSeenAtMs }: Pick<DirectoryRecord, 'host' | 'firstSeenAtMs'>,
   history: readonly HistoryRow[],
   siteUrl: string,
-): Promise<HostFeed> {
+) {
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
   const link = reportUrl(siteUrl, host);

@@ -51,40 +51,25 @@ export async function findFreshReport(store: Store, host: string): Promise<Finis
 /** Status of one origin (interface spec 2.1); its values are null if it was never scanned. */
 export type GradeSummary = ReturnType<typeof gradeSummary>;
 
-export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: number };
-
 /** Summarises the host's record, or null if there is none. Opting out of the directory changes nothing. */
 export function gradeSummary(
   record: HostGrade | null,
   origin: Origin,
-  { siteUrl, nowMs }: GradeSummaryOptions,
+  { siteUrl, nowMs }: { readonly siteUrl: string; readonly nowMs: number },
 ) {
-  const url = reportUrl(siteUrl, origin.host);
-  if (record === null) return { ...NEVER_SCANNED, origin: origin.url, reportUrl: url };
   return {
     origin: origin.url,
-    known: true,
-    fresh: isFresh(record.scannedAtMs, nowMs),
-    grade: record.grade,
-    score: record.score,
-    passCount: record.counts.pass,
-    warnCount: record.counts.warn,
-    failCount: record.counts.fail,
-    scannedAt: new Date(record.scannedAtMs).toISOString(),
-    reportUrl: url,
+    known: record !== null,
+    fresh: record !== null && isFresh(record.scannedAtMs, nowMs),
+    grade: record?.grade ?? null,
+    score: record?.score ?? null,
+    passCount: record?.counts.pass ?? null,
+    warnCount: record?.counts.warn ?? null,
+    failCount: record?.counts.fail ?? null,
+    scannedAt: record && new Date(record.scannedAtMs).toISOString(),
+    reportUrl: reportUrl(siteUrl, origin.host),
   };
 }
-
-const NEVER_SCANNED = {
-  known: false,
-  fresh: false,
-  grade: null,
-  score: null,
-  passCount: null,
-  warnCount: null,
-  failCount: null,
-  scannedAt: null,
-} as const;
 
 export type GradeRank = {
   /** Share of the listed origins that have a worse grade, rounded down. */

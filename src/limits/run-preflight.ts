@@ -40,14 +40,7 @@ export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<HostAtt
 /** `path` is the one that was asked; null if the documents name none. */
 export type HostAttempt = SellerAttempt & { readonly path: string | null };
 
-export type HostAnswer = Pick<HostAttempt, 'path'> & { readonly preflight: Preflight };
-
-export type PreflightRunner = {
-  /** Judges one URL. */
-  askUrl(call: PreflightCall): Promise<Preflight>;
-  /** Judges the first address that the origin's documents sell by GET. */
-  askHost(origin: Origin, client: Client): Promise<HostAnswer>;
-};
+export type PreflightRunner = ReturnType<typeof createPreflightRunner>;
 
 export type PreflightRunnerOptions = {
   readonly store: Store;
@@ -64,7 +57,7 @@ const MAX_WAIT_MS = 1_000;
 
 const BUSY = 'too many are asked at once: ask again in a few seconds';
 
-export function createPreflightRunner(options: PreflightRunnerOptions): PreflightRunner {
+export function createPreflightRunner(options: PreflightRunnerOptions) {
   const { store, policy, askSeller, askHost, turns } = options;
 
   async function stored(request: PreflightRequest, why: string): Promise<Preflight> {
@@ -103,7 +96,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
   }
 
   return {
-    async askUrl({ url, method, maxPrice, client }) {
+    /** Judges one URL. */
+    async askUrl({ url, method, maxPrice, client }: PreflightCall): Promise<Preflight> {
       let request: PreflightRequest;
       try {
         request = { ...parsePreflightUrl(url, policy), method, maxPrice };
@@ -123,7 +117,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
       return answer?.preflight ?? stored(request, BUSY);
     },
 
-    async askHost(origin, client) {
+    /** Judges the first address that the origin's documents sell by GET. */
+    async askHost(origin: Origin, client: Client) {
       const rest = await restOf(origin);
       if (rest !== null) return { path: null, preflight: notAsked(rest) };
       const answer = await inTurn(origin, client, (admit) => askHost(origin, admit));

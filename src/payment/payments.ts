@@ -52,21 +52,9 @@ export type PaymentsOptions = {
 };
 
 /** Payments of a service, from start to stop. */
-export type Payments = {
-  readonly gate: PaymentGate;
-  readonly recovery: Recovery;
-  /** The value that `/health` shows. */
-  readonly mode: 'live' | 'mock';
-  readonly facilitator: Facilitator;
-  /** Reason that nothing can be settled now; null while it can. */
-  unreadyReason(): string | null;
-  /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later if one does not answer. */
-  start(): Promise<void>;
-  /** Starts no settlement, and waits for those under way. */
-  stop(): Promise<void>;
-};
+export type Payments = ReturnType<typeof createPayments>;
 
-export function createPayments(options: PaymentsOptions): Payments {
+export function createPayments(options: PaymentsOptions) {
   const { store, terms, baseUrl, routes, onError, onEvent = () => undefined } = options;
   checkChallenges(options);
   const node = nodeFor(options);
@@ -117,12 +105,14 @@ export function createPayments(options: PaymentsOptions): Payments {
     gate,
     recovery,
     facilitator,
+    /** Reason that nothing can be settled now; null while it can. */
     unreadyReason: () => readiness.unreadyReason(),
-    mode: facilitator.kind === 'mock' ? 'mock' : 'live',
+    /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later if one does not answer. */
     async start() {
       await readiness.start();
       recovery.start();
     },
+    /** Starts no settlement, and waits for those under way. */
     async stop() {
       readiness.stop();
       // Side by side: a call that waits for its settlement's outcome need not wait any longer.
@@ -141,7 +131,7 @@ function withSettlementChecks(
     case 'mock':
       return facilitator;
     case 'local':
-      return withRevertLimit(facilitator, { ledger: store.ledger, now: () => store.now() });
+      return withRevertLimit(facilitator, store);
     case 'remote':
       return evidence === null
         ? facilitator

@@ -10,8 +10,13 @@ import type { Store } from '../../store/store.ts';
 import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/reconcile.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
-import type { PaymentTerms } from '../terms.ts';
-import { type PaidDelivery, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
+import {
+  type PaidDelivery,
+  type Purchase,
+  type PurchaseOutcome,
+  publishStep,
+  type SettlementFacts,
+} from './purchase.ts';
 
 /**
  * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
@@ -55,11 +60,7 @@ export function reasonWord(reason: string): string {
 }
 
 /** Content of `PAYMENT-RESPONSE`. */
-export type SettlementNotice = {
-  readonly network: PaymentTerms['network'];
-  readonly payer: string;
-  /** Null if only the chain knows it. */
-  readonly transaction: string | null;
+export type SettlementNotice = SettlementFacts & {
   /** Reason of the failure; left out if it succeeded. */
   readonly errorReason?: string;
 };

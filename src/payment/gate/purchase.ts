@@ -30,11 +30,14 @@ export type PaidDelivery = {
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
   readonly body: string | (() => AsyncIterable<Uint8Array>);
-  readonly settlement: {
-    readonly network: PaymentTerms['network'];
-    readonly payer: string;
-    readonly transaction: string | null;
-  };
+  readonly settlement: SettlementFacts;
+};
+
+export type SettlementFacts = {
+  readonly network: PaymentTerms['network'];
+  readonly payer: string;
+  /** Null if only the chain knows it, or the answer is not paid for yet. */
+  readonly transaction: string | null;
 };
 
 /** Outcome of a purchase's run. Its key is free by then, or its end is in the ledger. */

@@ -129,25 +129,22 @@ export type StoredPayment = {
   readonly requirements: Requirements;
 };
 
-/** Texts, because JSON has no bigint and its numbers lose digits. */
 type StoredPaymentJson = {
-  readonly authorization: Readonly<Record<keyof Authorization, string>>;
+  readonly authorization: ReturnType<typeof authorizationTexts>;
   readonly signature: Hex;
   readonly requirements: Requirements;
 };
 
+/** Texts, because JSON has no bigint and its numbers lose digits. */
+export function authorizationTexts({ value, validAfter, validBefore, ...texts }: Authorization) {
+  const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
+  return { ...texts, ...numbers };
+}
+
 export function storePayment(payment: SignedPayment, requirements: Requirements): JsonObject {
-  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
   return {
     payment: {
-      authorization: {
-        from,
-        to,
-        value: `${value}`,
-        validAfter: `${validAfter}`,
-        validBefore: `${validBefore}`,
-        nonce,
-      },
+      authorization: authorizationTexts(payment.authorization),
       signature: payment.signature,
       requirements: { ...requirements, extra: { ...requirements.extra } },
     },
@@ -192,7 +189,7 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
       value: BigInt(authorization.value),
       validAfter: BigInt(authorization.validAfter),
       validBefore: BigInt(authorization.validBefore),
-      nonce: authorization.nonce as Hex, // as above: written as Hex
+      nonce: authorization.nonce,
     },
     signature,
     requirements,

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
-import type { LedgerStore } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
-import { isReverted, type StoredPayment } from '../ledger/ledger.ts';
+import type { NodeCall } from '../chain/node-requests.ts';
+import { authorizationTexts, isReverted, type StoredPayment } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
 
 /** Input of verify and settle. */
@@ -102,12 +103,7 @@ export type PaymentEvent =
   /** One send, the first of its key or a later one. */
   | { readonly kind: 'sent'; readonly outcome: SettleOutcome['kind']; readonly ms: number }
   /** One request to the node behind `RPC_URL`. */
-  | {
-      readonly kind: 'node_call';
-      readonly method: string;
-      readonly ms: number;
-      readonly isError: boolean;
-    }
+  | (NodeCall & { readonly kind: 'node_call' })
   /** Finished work that its payer could have paid for, and did not. */
   | { readonly kind: 'debt' }
   /** A payment in doubt has come to its end. */
@@ -132,7 +128,6 @@ export type FacilitatorMessage = {
  * own; those that the client sent back are neither read nor passed on.
  */
 export function facilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
-  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
   const requirements = { ...payment.requirements, extra: { ...payment.requirements.extra } };
   return {
     requirements,
@@ -141,14 +136,7 @@ export function facilitatorMessage({ payment, offer }: FacilitatorRequest): Faci
       accepted: requirements,
       payload: {
         signature: payment.signature,
-        authorization: {
-          from,
-          to,
-          value: `${value}`,
-          validAfter: `${validAfter}`,
-          validBefore: `${validBefore}`,
-          nonce,
-        },
+        authorization: authorizationTexts(payment.authorization),
       },
       ...(offer === null ? {} : { resource: offer.resource, extensions: offer.extensions }),
     },
@@ -225,19 +213,13 @@ export function withChainProof(
   };
 }
 
-export type RevertLimitOptions = {
-  readonly ledger: LedgerStore;
-  /** Database time, ms. */
-  readonly now: () => number;
-};
-
 /**
  * Refuses wallets that reverted two payments today (UTC), until tomorrow. The ledger counts them, so
  * that a restart forgets none and every instance knows them.
  */
 export function withRevertLimit(
   facilitator: Facilitator,
-  { ledger, now }: RevertLimitOptions,
+  { ledger, now }: Pick<Store, 'ledger' | 'now'>,
 ): Facilitator {
   /** Null if the ledger does not answer. */
   async function isRefused({ payment }: FacilitatorRequest): Promise<boolean | null> {

@@ -5,11 +5,11 @@ import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
 import { judgeReceipt } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { type EvmNetwork, parseChainId } from '../terms.ts';
-import type { OnPaymentEvent } from './facilitator.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
   FacilitatorUnreachable,
+  type OnPaymentEvent,
   type SettleOutcome,
   type VerifyOutcome,
 } from './facilitator.ts';
@@ -119,16 +119,11 @@ function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
   }
 }
 
-type OutcomeOptions = {
-  readonly node: NodeRequests;
-  readonly timeoutMs: number;
-};
-
 /** Waits until a sent transaction ended, or `timeoutMs` passed, and reads from its receipt what it did. */
 async function outcomeOf(
   sent: SentTransaction,
   payment: StoredPayment,
-  { node, timeoutMs }: OutcomeOptions,
+  { node, timeoutMs }: { readonly node: NodeRequests; readonly timeoutMs: number },
 ): Promise<SettleOutcome> {
   const late = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => late.resolve('late'), timeoutMs);
