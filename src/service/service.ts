@@ -9,7 +9,7 @@ import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catal
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
 import { refreshListing } from '../indexes/refresh-listing.ts';
-import { createOriginTurns, type OriginTurns } from '../limits/origin-turns.ts';
+import { createOriginTurns } from '../limits/origin-turns.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
@@ -83,7 +83,8 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     onAlarm: (message, facts) => log.error(facts, message),
   });
   opened.defer(() => payments.stop());
-  const turns = openTurns(store, scanCoordinator);
+  const runningScans = () => scanCoordinator.running();
+  const turns = createOriginTurns({ now: () => store.now(), runningScans });
   const { fetchToken } = sellerCalls;
   const asking = { askResources, resolve, fetchToken, postWebhook, turns };
   const watchParts = { config, store, scanCoordinator, ...asking, onError };
@@ -158,11 +159,6 @@ function openScanCoordinator(
     onPublished,
     onError: (err) => log.error({ err }, 'scan failed'),
   });
-}
-
-function openTurns(store: Store, scanCoordinator: ScanCoordinator): OriginTurns {
-  const runningScans = () => scanCoordinator.running();
-  return createOriginTurns({ now: () => store.now(), runningScans });
 }
 
 function joinInstances(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {

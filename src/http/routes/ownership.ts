@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
+import { disconnectSignal } from '../../../plugins/connection.ts';
 import type { Origin } from '../../guard/origin.ts';
 import { type Client, toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
@@ -131,10 +132,7 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
     // Answers hold secrets, or facts that change at any moment.
     reply.header('cache-control', 'no-store');
     const { url, ...wish } = request.body;
-    const disconnect = new AbortController();
-    reply.raw.once('close', () => disconnect.abort());
-    // The socket may have closed while the body was read.
-    if (reply.raw.destroyed || reply.raw.socket?.destroyed) disconnect.abort();
-    return answer(requestedOrigin(url, parts), toClient(request.ip, disconnect.signal), wish);
+    const client = toClient(request.ip, disconnectSignal(reply));
+    return answer(requestedOrigin(url, parts), client, wish);
   });
 }

@@ -1,5 +1,5 @@
 import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
-import { PaymentsUnavailable, Saturated, ScanProcessing } from '../../model/errors.ts';
+import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { toCharged, toProgress } from '../ledger/ledger.ts';
 import {
@@ -29,6 +29,7 @@ import {
 import {
   awaitPayment,
   type CallEnd,
+  errorOfEnd,
   findEnd,
   InFlightCalls,
   type KeyState,
@@ -262,7 +263,8 @@ export class PaymentGate {
   }
 
   #ended(ended: CallEnd): 'disconnected' {
-    if (ended === 'disconnected') return 'disconnected';
-    throw ended === 'late' ? new ScanProcessing() : new Saturated();
+    const error = errorOfEnd(ended);
+    if (error === null) return 'disconnected';
+    throw error;
   }
 }

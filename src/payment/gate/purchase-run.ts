@@ -1,10 +1,5 @@
 /** Claims a key, works for it and settles it: the only place from which money is first asked for. */
-import {
-  PaymentsUnavailable,
-  Saturated,
-  ScanProcessing,
-  type ServiceError,
-} from '../../model/errors.ts';
+import { PaymentsUnavailable, ScanProcessing, type ServiceError } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
@@ -20,7 +15,7 @@ import {
 } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
-import { type CallEnd, findEnd, withDeadline } from './waiting.ts';
+import { type CallEnd, errorOfEnd, findEnd, withDeadline } from './waiting.ts';
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
@@ -196,14 +191,8 @@ export class PurchaseRun<Input> {
 }
 
 function outcomeOf(ended: CallEnd): PurchaseOutcome {
-  switch (ended) {
-    case 'disconnected':
-      return { kind: 'disconnected' };
-    case 'late':
-      return { kind: 'refused', error: new ScanProcessing() };
-    case 'stopping':
-      return { kind: 'refused', error: new Saturated() };
-  }
+  const error = errorOfEnd(ended);
+  return error === null ? { kind: 'disconnected' } : { kind: 'refused', error };
 }
 
 /** Null if the payment is good. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
+import { Saturated, ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import {
   findTransaction,
@@ -25,6 +25,13 @@ const POLL_INTERVAL_MS = 200;
 
 /** Reasons that end a call before its work is done. */
 export type CallEnd = 'disconnected' | 'late' | 'stopping';
+
+/** Null if no caller is left to be answered. */
+export function errorOfEnd(ended: CallEnd): Error | null {
+  if (ended === 'disconnected') return null;
+  return ended === 'late' ? new ScanProcessing() : new Saturated();
+}
+
 export type WaitResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: CallEnd };
