@@ -15,6 +15,7 @@ import {
   StoreUnavailable,
   UnsupportedMediaType,
 } from '../src/model/errors.ts';
+import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 
@@ -64,10 +65,9 @@ function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply):
 function chargedUnsaid({ charged, status }: ServiceError, request: FastifyRequest): false | null {
   if (charged === null) return null;
   const { headers, routeOptions } = request;
-  const hasPayment =
-    headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
   const isUnread = status === 429 || status >= 500;
-  return routeOptions.config.offer?.kind === 'paid' && hasPayment && isUnread ? null : false;
+  const isSold = routeOptions.config.offer?.kind === 'paid';
+  return isSold && hasPaymentHeader(headers) && isUnread ? null : false;
 }
 
 /** Errors that end without a change of our code: disk space, a released lock, a server that returns. */

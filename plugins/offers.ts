@@ -3,24 +3,8 @@ import fp from 'fastify-plugin';
 import { Type } from 'typebox';
 import type { OperationOffer } from '../src/config/revision.ts';
 
-export type OperationParameter = {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'body';
-  readonly required: boolean;
-  readonly description: string;
-};
-
 /** One documented operation; every discovery document is written from it. */
-export type DocumentedOperation = {
-  readonly operationId: string;
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters: readonly OperationParameter[];
-  readonly offer: OperationOffer;
-};
+export type DocumentedOperation = Readonly<ReturnType<typeof toOperation>>;
 
 /** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
 export type PaymentInfo = {
@@ -102,17 +86,17 @@ function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema 
 }
 
 /** Null for the HEAD route that Fastify adds to every GET. */
-function documentedMethod({ method }: RouteOptions): DocumentedOperation['method'] | null {
+function documentedMethod({ method }: RouteOptions): 'GET' | 'POST' | null {
   if (method === 'GET') return 'GET';
   return method === 'POST' ? 'POST' : null;
 }
 
 function toOperation(
   path: string,
-  method: DocumentedOperation['method'],
+  method: 'GET' | 'POST',
   schema: FastifySchema,
   offer: OperationOffer,
-): DocumentedOperation {
+) {
   const { operationId, summary, description, tags } = schema;
   if (operationId === undefined || summary === undefined || tags?.[0] === undefined) {
     throw new Error(`${method} ${path} has an offer: give it operationId, summary and a tag.`);
@@ -133,7 +117,7 @@ function toOperation(
   };
 }
 
-function parametersOf(schema: unknown, place: OperationParameter['in']): OperationParameter[] {
+function parametersOf(schema: unknown, place: 'path' | 'query' | 'body') {
   const { properties, required = [] } = (schema ?? {}) as {
     readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
     readonly required?: readonly string[];

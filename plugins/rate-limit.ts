@@ -11,6 +11,7 @@ import {
 } from '../src/config/revision.ts';
 import { clientKey } from '../src/limits/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
+import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import type { Store } from '../src/store/store.ts';
 
 /** True for requests that carry a payment; they have a bucket of their own. */
@@ -40,7 +41,7 @@ const UNKNOWN_PATHS_PER_MINUTE = 60;
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
     app.addHook('onRoute', ({ url, config }) => {
-      const limit = config?.offer && limitOf(config.offer, config.bucket ?? url, hasPaymentHeader);
+      const limit = config?.offer && limitOf(config.offer, config.bucket ?? url, hasPayment);
       if (config && limit) config.rateLimit = limit;
     });
     await app.register(rateLimit, {
@@ -67,6 +68,8 @@ export default fp(
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
 );
 
+const hasPayment: IsPaying = ({ headers }) => hasPaymentHeader(headers);
+
 type Limit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
 
 function limitOf(offer: OperationOffer, url: string, isPaying: IsPaying): Limit | null {
@@ -79,10 +82,6 @@ function limitOf(offer: OperationOffer, url: string, isPaying: IsPaying): Limit 
     keyGenerator: (request) =>
       `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
   };
-}
-
-function hasPaymentHeader({ headers }: FastifyRequest): boolean {
-  return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
 }
 
 function rateLimited(max: number, ttlMs: number): RateLimited {

@@ -12,47 +12,26 @@ import {
   type Settings,
 } from './environment.ts';
 import { addressBlocks, portList, webAddress } from './parse-values.ts';
-import { ed25519Key, type PaymentConfig, readPaymentConfig } from './payment.ts';
+import { ed25519Key, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
 
-export type Config = {
-  readonly host: string;
-  readonly port: number;
-  /** `baseUrl` and `siteUrl` have no trailing slash. */
-  readonly baseUrl: string;
-  readonly siteUrl: string;
-  readonly revision: Revision;
-  readonly checksVersion: string;
-  readonly storeUrl: string;
-  readonly payment: PaymentConfig;
-  readonly ecosystem: EcosystemConfig;
-  readonly originPolicy: OriginPolicy;
-  readonly scanTimeoutMs: number;
-  readonly isRateLimited: boolean;
-  readonly trustProxy: readonly string[];
-  readonly metricsAllow: readonly string[];
-  /** Scales the times after which instances take over from one another; 1 outside tests. */
-  readonly timeScale: number;
-  /** Signs reports; null if the store keeps the key. */
-  readonly signingKey: KeyObject | null;
-  readonly logLevel: Settings['LOG_LEVEL'];
-  readonly isProduction: boolean;
-};
+export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** Throws SettingError: one line with the setting, its value and what is accepted. */
-export function loadConfig(environment: Environment): Config {
+export function loadConfig(environment: Environment) {
   const settings = readSettings(environment);
   const isProduction = settings.NODE_ENV === 'production';
   if (isProduction) refuseUnsafeInProduction(settings);
   if (settings.NODE_EXTRA_CA_CERTS !== undefined) readCertificates(settings.NODE_EXTRA_CA_CERTS);
 
   const baseUrl = webAddress(settings, 'BASE_URL') ?? listeningAddress(settings);
-  const revision = REVISIONS[settings.API_REVISION];
+  const revision: Revision = REVISIONS[settings.API_REVISION];
   return {
     host: settings.HOST,
     port: settings.PORT,
+    // `baseUrl` and `siteUrl` have no trailing slash.
     baseUrl,
     siteUrl: webAddress(settings, 'SITE_URL') ?? baseUrl,
     revision,
@@ -65,7 +44,9 @@ export function loadConfig(environment: Environment): Config {
     isRateLimited: settings.RATE_LIMIT === 'on',
     trustProxy: addressBlocks(settings, 'TRUST_PROXY') ?? [],
     metricsAllow: addressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK,
+    // Scales the times after which instances take over from one another; 1 outside tests.
     timeScale: settings.TEST_TIME_SCALE,
+    // Signs reports; null if the store keeps the key.
     signingKey: signingKey(settings),
     logLevel: settings.LOG_LEVEL,
     isProduction,
@@ -149,28 +130,23 @@ function readCertificates(path: string): void {
   throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
 }
 
-/** Base URLs of the sources of the standing checks; null if a source is switched off. */
-export type EcosystemConfig = {
-  readonly x402scanUrl: string | null;
-  readonly bazaarUrl: string | null;
-  readonly ecosystemUrl: string | null;
-  /** A node of Solana that knows the token accounts of recipients. */
-  readonly solanaRpcUrl: string | null;
-};
-
 const PUBLIC_SOURCES = {
   X402SCAN_URL: 'https://www.x402scan.com',
   BAZAAR_URL: 'https://api.cdp.coinbase.com',
   ECOSYSTEM_URL: 'https://www.x402.org',
 } as const;
 
-/** Throws SettingError. An empty setting switches its source off. */
-export function readEcosystemConfig(settings: Settings): EcosystemConfig {
+/**
+ * Base URLs of the sources of the standing checks; null if a source is switched off, by an empty setting. Throws
+ * SettingError.
+ */
+export function readEcosystemConfig(settings: Settings) {
   return {
     x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
     bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
     ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
-    solanaRpcUrl: webAddress(settings, 'SOLANA_RPC_URL', 'any path') ?? null,
+    // A node of Solana that knows the token accounts of recipients.
+    solanaRpcUrl: webAddress(settings, 'SOLANA_RPC_URL', 'any path'),
   };
 }
 

@@ -19,21 +19,6 @@ export type AssetConfig = {
   readonly version: string;
 };
 
-export type PaymentConfig = {
-  readonly mode: PaymentMode;
-  /** Checksummed. */
-  readonly payTo: `0x${string}`;
-  /** CAIP-2. */
-  readonly network: string;
-  readonly asset: AssetConfig;
-  readonly facilitatorUrl: string | null;
-  readonly cdpKey: CdpKey | null;
-  readonly rpcUrl: string | null;
-  readonly settlementKey: `0x${string}` | null;
-  /** The address of `SETTLEMENT_KEY` in `local` mode. */
-  readonly signer: `0x${string}` | null;
-};
-
 /** This address has no known key, so money that is paid to it by mistake is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
@@ -46,7 +31,7 @@ const KNOWN_ASSETS: Readonly<Record<string, KnownAsset>> = {
 };
 
 /** Throws SettingError. */
-export function readPaymentConfig(settings: Settings, environment: Environment): PaymentConfig {
+export function readPaymentConfig(settings: Settings, environment: Environment) {
   const { PAYMENT_MODE: mode, SETTLEMENT_KEY: settlementKey } = settings;
   const facilitatorUrl = webAddress(settings, 'FACILITATOR_URL', 'any path');
   const rpcUrl = webAddress(settings, 'RPC_URL', 'any path');
@@ -68,13 +53,16 @@ export function readPaymentConfig(settings: Settings, environment: Environment):
   const key = privateKey(settlementKey);
   return {
     mode,
+    /** Checksummed. */
     payTo: payTo(settings, asset),
+    /** CAIP-2. */
     network: settings.NETWORK,
     asset,
     facilitatorUrl,
     cdpKey: cdpKey(settings),
     rpcUrl,
     settlementKey: key,
+    /** The address of `SETTLEMENT_KEY` in `local` mode. */
     signer: key !== null && mode === 'local' ? addressOfKey(key) : null,
   };
 }
@@ -89,38 +77,26 @@ function payTo(settings: Settings, asset: AssetConfig): `0x${string}` {
 }
 
 function assetConfig(settings: Settings): AssetConfig {
-  const known = KNOWN_ASSETS[settings.NETWORK];
-  if (settings.ASSET === undefined && known !== undefined) {
-    const [address, name, version] = known;
-    return {
-      address,
-      name: settings.ASSET_NAME ?? name,
-      version: settings.ASSET_VERSION ?? version,
-    };
-  }
-  const where = `on ${settings.NETWORK}`;
-  for (const name of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
-    if (settings[name] === undefined && !isKnown(settings)) {
-      throw new SettingError(name, undefined, `${where} give ${acceptedFor(name)}`);
+  const { NETWORK: network, ASSET: asset } = settings;
+  const [usdc, name = '', version = ''] = KNOWN_ASSETS[network] ?? [];
+  // The domain of the network's USDC is known.
+  const isKnown = usdc !== undefined && isSameAddress(asset ?? usdc, usdc);
+  for (const needed of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
+    if (settings[needed] === undefined && !isKnown) {
+      throw new SettingError(needed, undefined, `on ${network} give ${acceptedFor(needed)}`);
     }
   }
-  const [, name = '', version = ''] = known ?? [];
   return {
-    address: evmAddress('ASSET', settings.ASSET ?? ''),
+    address: evmAddress('ASSET', asset ?? usdc ?? ''),
     name: settings.ASSET_NAME ?? name,
     version: settings.ASSET_VERSION ?? version,
   };
 }
 
-/** True if the stated asset is the network's USDC, whose domain is known. */
-function isKnown({ NETWORK, ASSET }: Settings): boolean {
-  return ASSET !== undefined && KNOWN_ASSETS[NETWORK]?.[0].toLowerCase() === ASSET.toLowerCase();
-}
-
 const CDP_SECRET_FORMS =
   'the whole secret of the key: base64 of 64 bytes (Ed25519), or a PEM private key of P-256 (ECDSA)';
 
-function cdpKey(settings: Settings): PaymentConfig['cdpKey'] {
+function cdpKey(settings: Settings): CdpKey | null {
   const { CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret } = settings;
   if (id === undefined && secret === undefined) return null;
   if (id === undefined) throw new SettingError('CDP_API_KEY_ID', id, acceptedFor('CDP_API_KEY_ID'));

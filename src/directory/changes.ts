@@ -1,6 +1,6 @@
 import { InvalidParameter } from '../model/errors.ts';
 import { parseInstant } from '../parse/text/instant.ts';
-import type { DirectoryChange } from '../store/changes.ts';
+import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE, reportUrl } from './project.ts';
 
@@ -8,12 +8,6 @@ const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 1_000;
 /** Later instants can need five digits for the year, which `parseInstant` does not read. */
 const END_MS = Date.UTC(9999, 0, 1);
-
-export type ChangesQuery = {
-  /** Exclusive; ms since the epoch. */
-  readonly sinceMs: number;
-  readonly limit: number;
-};
 
 /** Reads the query string as it came over the wire. Throws InvalidParameter. */
 export function parseChangesQuery(query: {

@@ -90,7 +90,11 @@ export type DirectoryChange = {
   readonly previousScore?: number | undefined;
 };
 
-type ChangesQuery = { readonly sinceMs: number; readonly limit: number };
+export type ChangesQuery = {
+  /** Exclusive; ms since the epoch. */
+  readonly sinceMs: number;
+  readonly limit: number;
+};
 type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
 
 /** At least this many rows are read at a time, because some may belong to hosts that opted out. */

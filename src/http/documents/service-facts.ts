@@ -1,4 +1,5 @@
 import type { DocumentedOperation } from '../../../plugins/offers.ts';
+import type { Config } from '../../config/config.ts';
 import { CAP_POINTS, GRADES, POINTS, WEIGHTS } from '../../engine/score.ts';
 
 export const SERVICE_NAME = 'x402 Conformance Scanner';
@@ -21,22 +22,27 @@ export const PATHS = {
 } as const;
 
 /** The facts that the discovery documents state. */
-export type ServiceFacts = {
-  /** `baseUrl` and `siteUrl` have no trailing slash. */
-  readonly baseUrl: string;
-  readonly siteUrl: string;
-  /** Version of the API revision. */
-  readonly version: string;
-  readonly checksVersion: string;
-  /** CAIP-2. */
-  readonly network: string;
-  readonly payTo: string;
-  /** False in mock mode: signatures are verified, and nothing is settled. */
-  readonly isLive: boolean;
-  /** True if `/mcp` is served; its tools are not operations of the API. */
-  readonly hasMcp: boolean;
-  readonly operations: readonly DocumentedOperation[];
-};
+export type ServiceFacts = Readonly<ReturnType<typeof toServiceFacts>>;
+
+export function toServiceFacts(
+  { baseUrl, siteUrl, revision, payment }: Config,
+  checksVersion: string,
+  operations: readonly DocumentedOperation[],
+) {
+  return {
+    baseUrl,
+    siteUrl,
+    version: revision.name,
+    checksVersion,
+    network: payment.network,
+    payTo: payment.payTo,
+    /** False in mock mode: signatures are verified, and nothing is settled. */
+    isLive: payment.mode !== 'mock',
+    /** True if `/mcp` is served; its tools are not operations of the API. */
+    hasMcp: revision.offers.mcp !== undefined,
+    operations,
+  };
+}
 
 /** The operations without the documents themselves. */
 export function apiOperations({ operations }: ServiceFacts): readonly DocumentedOperation[] {

@@ -4,7 +4,13 @@ import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { agentCard, paymentManifest, serviceDescription } from '../documents/discovery.ts';
 import { llmsFullTxt, llmsTxt } from '../documents/llms-txt.ts';
-import { DOCUMENTS_TAG, ICON_SVG, PATHS, type ServiceFacts } from '../documents/service-facts.ts';
+import {
+  DOCUMENTS_TAG,
+  ICON_SVG,
+  PATHS,
+  type ServiceFacts,
+  toServiceFacts,
+} from '../documents/service-facts.ts';
 import { termsDocument, termsText } from '../documents/terms.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
@@ -79,18 +85,7 @@ const DOCUMENTS: readonly Document[] = [
 
 /** The documents that agents and indexes read before their first call. */
 export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { baseUrl, siteUrl, revision, payment } = parts.config;
-  const facts: ServiceFacts = {
-    baseUrl,
-    siteUrl,
-    version: revision.name,
-    checksVersion: parts.catalog.checksVersion,
-    network: payment.network,
-    payTo: payment.payTo,
-    isLive: payment.mode !== 'mock',
-    hasMcp: revision.offers.mcp !== undefined,
-    operations: app.operations,
-  };
+  const facts = toServiceFacts(parts.config, parts.catalog.checksVersion, app.operations);
   for (const document of DOCUMENTS) addDocument(app, document, facts);
   addAsset(app, '/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nAllow: /\n');
   // Browsers and indexes request the .ico by default and accept any image type.

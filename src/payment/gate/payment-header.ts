@@ -27,7 +27,7 @@ const MAX_UINT256 = (1n << 256n) - 1n;
 /** An ERC-6492 signature of a contract wallet is long; the header's own limit bounds it. */
 const MIN_SIGNATURE_LENGTH = 4;
 
-export function hasPaymentHeader(headers: PaymentHeaders): boolean {
+export function hasPaymentHeader(headers: Readonly<Record<string, unknown>>): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
 }
 

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
-import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
+import { listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import { ExportSnapshots } from '../../../directory/export.ts';
 import { findFreshReport, toReportBody } from '../../../directory/published-report.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import { NoFreshReport } from '../../../model/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
+import type { ChangesQuery } from '../../../store/changes.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
 import { reportExample } from '../report-schema.ts';
 import { requestedOrigin } from '../url-parameter.ts';
