@@ -1,6 +1,6 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { JsonObject, JsonValue } from '../model/json.ts';
+import { type JsonObject, type JsonValue, membersOf } from '../model/json.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /**
@@ -59,13 +59,12 @@ export function signEnvelope(
 
 /** Null for JSON that is not an envelope. */
 export function readEnvelope(value: unknown): Envelope | null {
-  if (typeof value !== 'object' || value === null) return null;
-  if (!('payload' in value) || typeof value.payload !== 'string') return null;
-  if (!('payloadType' in value) || typeof value.payloadType !== 'string') return null;
-  if (!('signatures' in value) || !Array.isArray(value.signatures)) return null;
-  const signatures = value.signatures.map(readSignature).filter((one) => one !== null);
-  if (signatures.length === 0 || signatures.length !== value.signatures.length) return null;
-  return { payload: value.payload, payloadType: value.payloadType, signatures };
+  const { payload, payloadType, signatures: given } = membersOf(value);
+  if (typeof payload !== 'string' || typeof payloadType !== 'string') return null;
+  if (!Array.isArray(given)) return null;
+  const signatures = given.map(readSignature).filter((one) => one !== null);
+  if (signatures.length === 0 || signatures.length !== given.length) return null;
+  return { payload, payloadType, signatures };
 }
 
 /** True if the key with these 32 bytes (base64url) made the signature. */
@@ -110,10 +109,10 @@ function signedBytes(payloadType: string, payload: Buffer): Buffer {
 }
 
 function readSignature(value: unknown): EnvelopeSignature | null {
-  if (typeof value !== 'object' || value === null) return null;
-  if (!('sig' in value) || typeof value.sig !== 'string') return null;
-  if (!('keyid' in value) || value.keyid === undefined) return { sig: value.sig };
-  return typeof value.keyid === 'string' ? { keyid: value.keyid, sig: value.sig } : null;
+  const { sig, keyid } = membersOf(value);
+  if (typeof sig !== 'string') return null;
+  if (keyid === undefined) return { sig };
+  return typeof keyid === 'string' ? { keyid, sig } : null;
 }
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';

@@ -5,6 +5,7 @@ import {
   hash,
   type KeyObject,
 } from 'node:crypto';
+import { membersOf } from '../model/json.ts';
 import {
   SIGNING_KEY_KEPT_MS,
   type SigningKeyStore,
@@ -54,13 +55,10 @@ export async function openSigningKey(
     }
     const { kid, publicKey, privateKey } = wanted ?? makeSigningKey();
     // The private key of SIGNING_KEY stays with its operator.
-    const storedKey = wanted === null ? toPem(privateKey) : null;
+    const pem = () => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const storedKey = wanted === null ? pem() : null;
     await keys.append({ n: (last?.n ?? 0) + 1, kid, publicKey, privateKey: storedKey });
   }
-}
-
-function toPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 /** A public key of a service, as its JWK Set has it (RFC 7517, RFC 8037). */
@@ -111,25 +109,16 @@ export type NamedKey = {
 
 /** The Ed25519 keys of a JWK Set; null for JSON that is none. */
 export function readKeySet(value: unknown): readonly NamedKey[] | null {
-  if (typeof value !== 'object' || value === null || !('keys' in value)) return null;
-  if (!Array.isArray(value.keys)) return null;
-  return value.keys.map(readKey).filter((key) => key !== null);
+  const { keys } = membersOf(value);
+  return Array.isArray(keys) ? keys.map(readKey).filter((key) => key !== null) : null;
 }
 
 function readKey(value: unknown): NamedKey | null {
-  if (typeof value !== 'object' || value === null) return null;
-  if (!('kty' in value) || value.kty !== 'OKP') return null;
-  if (!('crv' in value) || value.crv !== 'Ed25519') return null;
-  if (!('x' in value) || typeof value.x !== 'string') return null;
-  const own = thumbprint(value.x);
-  const kid = 'kid' in value && typeof value.kid === 'string' ? value.kid : own;
-  return {
-    kid,
-    x: value.x,
-    isItself: kid === own,
-    nbfMs: milliseconds('nbf' in value ? value.nbf : null),
-    expMs: milliseconds('exp' in value ? value.exp : null),
-  };
+  const { kty, crv, x, kid: named, nbf, exp } = membersOf(value);
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return null;
+  const own = thumbprint(x);
+  const kid = typeof named === 'string' ? named : own;
+  return { kid, x, isItself: kid === own, nbfMs: milliseconds(nbf), expMs: milliseconds(exp) };
 }
 
 function milliseconds(value: unknown): number | null {

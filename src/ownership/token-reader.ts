@@ -62,7 +62,8 @@ function join(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | '
 }
 
 export function createTokenReader(options: TokenReaderOptions): ReadToken {
-  const { store, turns, stopping, wait = waitOnClock } = options;
+  const { store, turns, stopping } = options;
+  const { wait = (ms, signal) => delay(ms, undefined, { signal }) } = options;
   const { ownership } = store;
   const readings = new Map<string, SharedReading>();
 
@@ -168,8 +169,4 @@ export async function readFindings(
   const findings = await ownership.findings(host);
   // `fetchFinding` is the only writer of this text.
   return findings.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
-}
-
-async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal });
 }

@@ -1,4 +1,5 @@
 /** Debts: finished work is kept for the payer who has not paid for it, and counts against them for an hour. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { UnpaidScans } from '../../model/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
@@ -50,6 +51,7 @@ export class DebtRecord {
       },
     );
     later.finally(release);
+    // Lets promises that are settled already run what waits for them.
     await turn();
     await (hasEnded ? later : this.#note(false));
   }
@@ -83,11 +85,6 @@ export class DebtRecord {
       onError(`${payer} left ${scanId} unpaid, unnoted`, error);
     }
   }
-}
-
-/** Lets promises that are settled already run what waits for them. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Times of this payer's debts of the last hour, newest first. */

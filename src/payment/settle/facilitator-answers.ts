@@ -1,5 +1,6 @@
 /** Reads the members of a facilitator's answers that we use; it runs on a worker if they are long. */
 import { parsed, type Reading } from '../../answers/answer-reader.ts';
+import { membersOf } from '../../model/json.ts';
 import type { SupportedKind } from './facilitator.ts';
 
 export type FacilitatorAnswer = {
@@ -62,8 +63,4 @@ function textIn<Name extends string>(name: Name, value: unknown) {
   const isThere = value !== undefined && value !== null;
   const text = isThere ? { [name]: String(value).slice(0, MAX_TEXT_CHARS) } : {};
   return text as { readonly [name in Name]?: string }; // the computed name is `Name`
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

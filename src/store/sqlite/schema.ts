@@ -42,7 +42,7 @@ export function openSchema(connection: Connection): void {
   if (!isNew) requireVersion(connection);
   connection.transaction(() => {
     addColumns(connection);
-    connection.exec(createTables());
+    connection.exec(`${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`);
     if (isNew) connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
 }
@@ -61,11 +61,6 @@ export function requireVersion(connection: Connection): void {
 
 function readVersion(connection: Connection): number {
   return Number(connection.value('PRAGMA user_version'));
-}
-
-/** SQL that creates the missing tables of the specifications, and the indexes of lists. */
-function createTables(): string {
-  return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
 }
 
 /**
