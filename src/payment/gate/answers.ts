@@ -11,11 +11,11 @@ import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts
 import { isUnproved } from '../ledger/reconcile.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import {
+  type DeliverySettlement,
   type PaidDelivery,
   type Purchase,
   type PurchaseOutcome,
   publishStep,
-  type SettlementFacts,
 } from './purchase.ts';
 
 /**
@@ -60,7 +60,7 @@ export function reasonWord(reason: string): string {
 }
 
 /** Content of `PAYMENT-RESPONSE`. */
-export type SettlementNotice = SettlementFacts & {
+export type SettlementNotice = DeliverySettlement & {
   /** Reason of the failure; left out if it succeeded. */
   readonly errorReason?: string;
 };

@@ -30,10 +30,10 @@ export type PaidDelivery = {
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
   readonly body: string | (() => AsyncIterable<Uint8Array>);
-  readonly settlement: SettlementFacts;
+  readonly settlement: DeliverySettlement;
 };
 
-export type SettlementFacts = {
+export type DeliverySettlement = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
   /** Null if only the chain knows it, or the answer is not paid for yet. */
