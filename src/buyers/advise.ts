@@ -1,5 +1,6 @@
 /** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
 
+import { listed } from '../engine/findings.ts';
 import { BROWSER_ORIGIN, type HttpData } from '../model/observation.ts';
 import type {
   BrowserAnswers,
@@ -61,9 +62,7 @@ export function advise(
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
     const texts = entries.filter(([one]) => one === id).map(([, text]) => text);
     if (texts.length === 0) return [];
-    const rest = texts.length - MAX_SHOWN;
-    const evidence = texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
-    return [{ id, evidence, fix: ADVICE_FIXES[id] }];
+    return [{ id, evidence: listed(texts), fix: ADVICE_FIXES[id] }];
   });
 }
 

@@ -10,50 +10,33 @@ import { CLIENTS } from './clients.ts';
 import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
 import type { Trial } from './try-challenge.ts';
 
-export type OracleOptions = {
-  /** Processor milliseconds per challenge, default 1,000. */
-  readonly cpuMs?: number;
-  /** Wall-clock milliseconds per challenge, default 10,000. */
-  readonly wallMs?: number;
-  /** Processor milliseconds per scan, default 3,000; the remaining challenges are `unknown`. */
-  readonly scanMs?: number;
-  /** This machine's slowness relative to the one that the limits were measured on; default 1. */
-  readonly scale?: () => number;
-  /** Old-space heap in MiB, default 192; the packages take a third of it. */
-  readonly heapMb?: number;
-  /** Milliseconds until the idle thread ends, default 60,000. */
-  readonly idleMs?: number;
-  /** Queue length in challenges, default 500; each scan queues one at a time. */
-  readonly maxWaiting?: number;
+const DEFAULTS = {
+  /** Processor time of one challenge. */
+  cpuMs: 1_000,
+  /** Time on the wall of one challenge. */
+  wallMs: 10_000,
+  /** Processor time of one scan; the remaining challenges are `unknown`. */
+  scanMs: 3_000,
+  /** This machine's slowness relative to the one that the limits were measured on. */
+  scale: () => 1,
+  /** Old-space heap in MiB; the packages take a third of it. */
+  heapMb: 192,
+  /** Time until the idle thread ends. */
+  idleMs: 60_000,
+  /** Queue length in challenges; each scan queues one at a time. */
+  maxWaiting: 500,
+  /** Told of trials that threw twice, which are our defects, and of errors outside any trial. */
+  onError: (_message: string): void => {},
+};
+const START_MS = 60_000;
+
+export type OracleOptions = Readonly<Partial<typeof DEFAULTS>> & {
   /** Extra Node arguments for the thread; tests use them to watch its sockets. */
   readonly execArgv?: readonly string[];
-  /** Told of trials that threw twice, which are our defects, and of errors outside any trial. */
-  readonly onError?: (message: string) => void;
 };
 
 /** Runs the official clients on challenges, on one thread that can be killed. */
-export type Oracle = {
-  /** Starts the thread early, while the origin is still being probed. */
-  start(): void;
-  /**
-   * Rejects with EngineFault when the fault is ours, such as a package that cannot load, or with the
-   * signal's reason.
-   */
-  tryChallenges(listed: ListedChallenges, signal?: AbortSignal): Promise<Payability>;
-  close(): Promise<void>;
-};
-
-const DEFAULTS = {
-  cpuMs: 1_000,
-  wallMs: 10_000,
-  scanMs: 3_000,
-  scale: () => 1,
-  heapMb: 192,
-  idleMs: 60_000,
-  startMs: 60_000,
-  maxWaiting: 500,
-  onError: () => {},
-} as const satisfies OracleOptions & { startMs: number };
+export type Oracle = ReturnType<typeof createOracle>;
 
 const ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
@@ -65,12 +48,13 @@ const LIMITS = 'could not be read within limits';
 const THREW = 'could not be read';
 const OVERSPENT = "not tried: the scan's time for it was spent";
 
-export function createOracle(options: OracleOptions = {}): Oracle {
+export function createOracle(options: OracleOptions = {}) {
   const settings = { ...DEFAULTS, ...options };
   const { scale, scanMs, onError } = settings;
   const threads = openThreads({
     ...settings,
     threads: 1,
+    startMs: START_MS,
     entry: ENTRY,
     onError: (error) => onError(`The thread of the official clients: ${error.message}`),
   });
@@ -115,8 +99,16 @@ export function createOracle(options: OracleOptions = {}): Oracle {
   }
 
   return {
+    /** Starts the thread early, while the origin is still being probed. */
     start: () => void threads.start([TRIAL_MODULE]),
-    async tryChallenges({ challenged, silent }, signal) {
+    /**
+     * Rejects with EngineFault when the fault is ours, such as a package that cannot load, or with the
+     * signal's reason.
+     */
+    async tryChallenges(
+      { challenged, silent }: ListedChallenges,
+      signal?: AbortSignal,
+    ): Promise<Payability> {
       const budgets = { origin: scanMs, standing: 0, lightMs: 0 };
       const { origin: account } = openScanAccount('', budgets, scale);
       const resources: ResourcePayability[] = [];
@@ -126,7 +118,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
       }
       return { clients: CLIENTS, resources, silent };
     },
-    async close() {
+    async close(): Promise<void> {
       tasks.close();
       await threads.close();
     },

@@ -47,17 +47,13 @@ export async function captureCommand(args: readonly string[], streams: Streams):
 }
 
 function parse(args: readonly string[]) {
-  const { values, positionals } = readFlags('capture', {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      from: { type: 'string' },
-      output: { type: 'string' },
-      'allow-private': { type: 'boolean' },
-      offline: { type: 'boolean' },
-      mcp: { type: 'boolean' },
-      'checks-version': { type: 'string' },
-    },
+  const { values, positionals } = readFlags('capture', args, {
+    from: { type: 'string' },
+    output: { type: 'string' },
+    'allow-private': { type: 'boolean' },
+    offline: { type: 'boolean' },
+    mcp: { type: 'boolean' },
+    'checks-version': { type: 'string' },
   });
   const [origin = null, ...more] = positionals;
   const { from = null, output, 'checks-version': checksVersion = null } = values;

@@ -27,10 +27,8 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
 }
 
 function parse(args: readonly string[]) {
-  const { values, positionals } = readFlags('diff', {
-    args: [...args],
-    allowPositionals: true,
-    options: { 'fail-on-regression': { type: 'boolean' } },
+  const { values, positionals } = readFlags('diff', args, {
+    'fail-on-regression': { type: 'boolean' },
   });
   const [first, second, ...more] = positionals;
   if (first === undefined || second === undefined || more.length > 0) {

@@ -76,15 +76,11 @@ type ExplainRequest = {
 };
 
 function parse(args: readonly string[]): ExplainRequest {
-  const { values, positionals } = readFlags('explain', {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      report: { type: 'string' },
-      stack: { type: 'string' },
-      'public-url': { type: 'string' },
-      offer: { type: 'string' },
-    },
+  const { values, positionals } = readFlags('explain', args, {
+    report: { type: 'string' },
+    stack: { type: 'string' },
+    'public-url': { type: 'string' },
+    offer: { type: 'string' },
   });
   const [id, ...more] = positionals;
   if (id === undefined || more.length > 0) throw new UsageError(usageLine('explain'));

@@ -94,10 +94,8 @@ async function search(service: string | null, query: DirectorySearch): Promise<o
 }
 
 function parse(args: readonly string[]): Call {
-  const { values } = readFlags('mcp', {
-    args: [...args],
-    options: { 'allow-private': { type: 'boolean' }, service: { type: 'string' } },
-  });
+  const flags = { 'allow-private': { type: 'boolean' }, service: { type: 'string' } } as const;
+  const { values } = readFlags('mcp', args, flags, false);
   const { 'allow-private': allowPrivate = false, service = null } = values;
   if (service === null || URL.canParse(service)) return { allowPrivate, service };
   throw new UsageError(usageLine('mcp'));

@@ -45,10 +45,9 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
 }
 
 function parse(args: readonly string[]) {
-  const { values, positionals: files } = readFlags('openapi', {
-    args: [...args],
-    allowPositionals: true,
-    options: { 'fail-on': { type: 'string' }, 'checks-version': { type: 'string' } },
+  const { values, positionals: files } = readFlags('openapi', args, {
+    'fail-on': { type: 'string' },
+    'checks-version': { type: 'string' },
   });
   const { 'fail-on': failOn = 'fail', 'checks-version': checksVersion = null } = values;
   if (files.length > 0 && (failOn === 'fail' || failOn === 'warn')) {

@@ -64,23 +64,19 @@ export function parsePayTest(args: readonly string[]): PayTestCall {
 }
 
 function parse(args: readonly string[]) {
-  return readFlags('pay-test', {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      start: { type: 'string' },
-      route: { type: 'string', multiple: true },
-      'failing-route': { type: 'string' },
-      body: { type: 'string' },
-      only: { type: 'string' },
-      'facilitator-host': { type: 'string' },
-      'facilitator-port': { type: 'string' },
-      'facilitator-env': { type: 'string', multiple: true },
-      network: { type: 'string', multiple: true },
-      format: { type: 'string' },
-      output: { type: 'string' },
-      'fail-on': { type: 'string' },
-    },
+  return readFlags('pay-test', args, {
+    start: { type: 'string' },
+    route: { type: 'string', multiple: true },
+    'failing-route': { type: 'string' },
+    body: { type: 'string' },
+    only: { type: 'string' },
+    'facilitator-host': { type: 'string' },
+    'facilitator-port': { type: 'string' },
+    'facilitator-env': { type: 'string', multiple: true },
+    network: { type: 'string', multiple: true },
+    format: { type: 'string' },
+    output: { type: 'string' },
+    'fail-on': { type: 'string' },
   });
 }
 

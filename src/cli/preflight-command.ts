@@ -42,16 +42,12 @@ async function runPreflight(call: Call): Promise<Preflight> {
 }
 
 function parse(args: readonly string[]): Call {
-  const { values, positionals } = readFlags('preflight', {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      method: { type: 'string' },
-      'max-price': { type: 'string' },
-      'allow-private': { type: 'boolean' },
-      strict: { type: 'boolean' },
-      format: { type: 'string' },
-    },
+  const { values, positionals } = readFlags('preflight', args, {
+    method: { type: 'string' },
+    'max-price': { type: 'string' },
+    'allow-private': { type: 'boolean' },
+    strict: { type: 'boolean' },
+    format: { type: 'string' },
   });
   const [url, ...more] = positionals;
   if (url === undefined || more.length > 0) throw new UsageError(usageLine('preflight'));

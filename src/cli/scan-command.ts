@@ -72,27 +72,23 @@ function nodesIn(values: ReturnType<typeof parse>['values']) {
 }
 
 function parse(args: readonly string[]) {
-  return readFlags('scan', {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      'allow-private': { type: 'boolean' },
-      format: { type: 'string' },
-      output: { type: 'string' },
-      'min-grade': { type: 'string' },
-      'min-payable': { type: 'string' },
-      'fail-on': { type: 'string' },
-      only: { type: 'string' },
-      'checks-version': { type: 'string' },
-      save: { type: 'string' },
-      from: { type: 'string' },
-      offline: { type: 'boolean' },
-      rpc: { type: 'string' },
-      'solana-rpc': { type: 'string' },
-      mcp: { type: 'boolean' },
-      source: { type: 'string', multiple: true },
-      timing: { type: 'boolean' },
-    },
+  return readFlags('scan', args, {
+    'allow-private': { type: 'boolean' },
+    format: { type: 'string' },
+    output: { type: 'string' },
+    'min-grade': { type: 'string' },
+    'min-payable': { type: 'string' },
+    'fail-on': { type: 'string' },
+    only: { type: 'string' },
+    'checks-version': { type: 'string' },
+    save: { type: 'string' },
+    from: { type: 'string' },
+    offline: { type: 'boolean' },
+    rpc: { type: 'string' },
+    'solana-rpc': { type: 'string' },
+    mcp: { type: 'boolean' },
+    source: { type: 'string', multiple: true },
+    timing: { type: 'boolean' },
   });
 }
 

@@ -144,9 +144,14 @@ export function usageLine(command: CommandName): string {
 }
 
 /** Throws UsageError for an unknown flag and for a flag without its value. */
-export function readFlags<const T extends ParseArgsConfig>(command: CommandName, config: T) {
+export function readFlags<const T extends NonNullable<ParseArgsConfig['options']>>(
+  command: CommandName,
+  args: readonly string[],
+  options: T,
+  allowPositionals = true,
+) {
   try {
-    return parseArgs<T>(config);
+    return parseArgs({ args: [...args], options, allowPositionals });
   } catch (error) {
     // Node adds how to pass a name that starts with "-": no command here takes one.
     const [problem] = messageOf(error).split(/\n|\. To specify /);

@@ -68,10 +68,9 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
 }
 
 function parse(args: readonly string[]): Call {
-  const { values, positionals } = readFlags('verify', {
-    args: [...args],
-    allowPositionals: true,
-    options: { keys: { type: 'string' }, recording: { type: 'string' } },
+  const { values, positionals } = readFlags('verify', args, {
+    keys: { type: 'string' },
+    recording: { type: 'string' },
   });
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError(usageLine('verify'));

@@ -151,14 +151,21 @@ function limitsVerdict(
   seen: readonly SerializedObservation[],
 ): Verdict<'limits'> {
   if (limit === 'budget') return budgetVerdict(isStanding);
-  const what = `twice too much ${LIMITS[limit]} for ${largestFirst(seen)}`;
-  return isStanding ? standingLimits(what) : originLimits(what);
+  return overLimits(`twice too much ${LIMITS[limit]} for ${largestFirst(seen)}`, isStanding);
 }
 
 /** Verdict of every check in a scan that spent its processor time, whichever check spent it. */
 export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
-  if (isStanding) return standingLimits('the answers about this origin took all its time');
-  return originLimits('the documents of this origin took all the processor time that a scan has');
+  const what = isStanding
+    ? 'the answers about this origin took all its time'
+    : 'the documents of this origin took all the processor time that a scan has';
+  return overLimits(what, isStanding);
+}
+
+function overLimits(what: string, isStanding: boolean): Verdict<'limits'> {
+  const evidence = `Could not be evaluated within limits: ${what}`;
+  if (isStanding) return notDetermined('limits', evidence);
+  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
 }
 
 function faultVerdict(
@@ -170,24 +177,11 @@ function faultVerdict(
   return { status: 'fail', basis: 'not_evaluated', outcome: 'fault', evidence, fix: FAULT_FIX };
 }
 
-function originLimits(what: string): Verdict<'limits'> {
-  const evidence = withinLimits(what);
-  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
-}
-
-function standingLimits(what: string): Verdict<'limits'> {
-  return notDetermined('limits', withinLimits(what));
-}
-
 function notDetermined<const O extends 'limits' | 'fault'>(
   outcome: O,
   evidence: string,
 ): Verdict<O> {
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix: STANDING_FIX };
-}
-
-function withinLimits(what: string): string {
-  return `Could not be evaluated within limits: ${what}`;
 }
 
 function largestFirst(seen: readonly SerializedObservation[]): string {

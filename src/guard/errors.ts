@@ -1,19 +1,5 @@
-/** Stable names, because tests and clients key on them. */
-export type RefusalReason =
-  | 'not_a_string_or_too_long'
-  | 'control_space_or_backslash'
-  | 'scheme_or_form'
-  | 'userinfo'
-  | 'parse_error'
-  | 'percent_in_host'
-  | 'port'
-  | 'host_too_long'
-  | 'bad_label'
-  | 'special_use_name'
-  | 'single_label'
-  | 'blocked_ip';
-
-const ACCEPTED: Record<RefusalReason, string> = {
+/** The names are stable, because tests and clients key on them. */
+const REFUSALS = {
   not_a_string_or_too_long: 'The URL must be text of at most 2048 characters.',
   control_space_or_backslash:
     'The URL holds a space, a control character or a backslash: remove it, or percent-encode it in the path.',
@@ -32,12 +18,14 @@ const ACCEPTED: Record<RefusalReason, string> = {
     'The host is, or resolves to, an address that is not on the public internet: give a public host.',
 };
 
+export type RefusalReason = keyof typeof REFUSALS;
+
 /** The scanner refuses the input or host before anything is charged; answered as 400. */
 export class OriginRefused extends Error {
   readonly code = 'invalid_url';
   readonly reason: RefusalReason;
 
-  constructor(reason: RefusalReason, message = ACCEPTED[reason]) {
+  constructor(reason: RefusalReason, message: string = REFUSALS[reason]) {
     super(message);
     this.name = 'OriginRefused';
     this.reason = reason;

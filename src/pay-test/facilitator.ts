@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { judgePayment, readNonce, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
+import { jsonOf } from './replies.ts';
 
 /** `refuse` and those that begin with `pending` are valid answers; the others are failures of the facilitator. */
 export type FacilitatorFault =
@@ -213,9 +214,5 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     size += piece.length;
     if (size > MAX_BODY_BYTES) return null;
   }
-  try {
-    return JSON.parse(Buffer.concat(pieces).toString('utf8'));
-  } catch {
-    return null;
-  }
+  return jsonOf(Buffer.concat(pieces));
 }

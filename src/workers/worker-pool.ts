@@ -17,30 +17,33 @@ import {
   type WorkAccount,
 } from './work-account.ts';
 
-export type PoolOptions = {
-  /** Threads for first tries; default one a core, from 2 to 8. Second tries have half as many more. */
-  readonly threads?: number;
-  /** Processor time of one task, default 1,000. */
-  readonly cpuMs?: number;
-  /** Processor time of the first try of a task, default 100. */
-  readonly firstTryMs?: number;
-  /** Processor time of all tasks of one scan over the origin's own documents, default 5,000. */
-  readonly originMs?: number;
-  /** Processor time of all tasks of one scan over what third parties said, default 2,500. */
-  readonly standingMs?: number;
-  /** A scan that used less is light, default 500. */
-  readonly lightMs?: number;
-  /** Time on the wall of one task, default 10,000. */
-  readonly wallMs?: number;
-  /** Old-space heap of a thread, default 64. */
-  readonly heapMb?: number;
-  /** Time in ms after which a thread without a task ends, default 60,000; the next task boots another one. */
-  readonly idleMs?: number;
-  /** Tasks that may wait, default 2,500: a hundred scans. */
-  readonly maxWaiting?: number;
-  /** Told of tasks that threw twice, and of errors that belong to no task; default: dropped. */
-  readonly onError?: (error: Error) => void;
+const DEFAULTS = {
+  /** Threads for first tries: one a core, from 2 to 8. Second tries have half as many more. */
+  threads: Math.min(Math.max(availableParallelism(), 2), 8),
+  /** Processor time of one task. */
+  cpuMs: 1_000,
+  /** Processor time of the first try of a task. */
+  firstTryMs: 100,
+  /** Processor time of all tasks of one scan over the origin's own documents. */
+  originMs: 5_000,
+  /** Processor time of all tasks of one scan over what third parties said. */
+  standingMs: 2_500,
+  /** A scan that used less is light. */
+  lightMs: 500,
+  /** Time on the wall of one task. */
+  wallMs: 10_000,
+  /** Old-space heap of a thread, MiB. */
+  heapMb: 64,
+  /** Time after which a thread without a task ends; the next task boots another one. */
+  idleMs: 60_000,
+  /** Tasks that may wait: a hundred scans. */
+  maxWaiting: 2_500,
+  /** Told of tasks that threw twice, and of errors that belong to no task; by default nobody is. */
+  onError: (_error: Error): void => {},
 };
+const START_MS = 60_000;
+
+export type PoolOptions = Readonly<Partial<typeof DEFAULTS>>;
 
 export type PoolTask = {
   /** File URL of the module whose export does the work. */
@@ -54,29 +57,7 @@ export type PoolTask = {
   readonly signal?: AbortSignal;
 };
 
-export type WorkerPool = {
-  /** Boots the threads of first tries that are not there, and loads `modules` on them; resolves once they have. */
-  start(modules?: readonly string[]): Promise<void>;
-  /** The budgets of one scan; a replay has none, because its recording says what became of them. */
-  openScan(kind?: 'scan' | 'replay'): ScanAccount;
-  /**
-   * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, TaskFault,
-   * EngineFault, or the signal's reason.
-   */
-  run(task: PoolTask): Promise<unknown>;
-  /** The same of a task that serializes its own input, when a thread is free for it. */
-  runTask(task: Task): Promise<unknown>;
-  /**
-   * Measures this machine, once: on a slow one every limit of processor time is as much longer. The
-   * first task that is cut waits for it, so callers need not.
-   */
-  calibrate(): Promise<void>;
-  /** Slowness of this machine relative to the one that the limits were chosen on. */
-  scale(): number;
-  load(): PoolLoad;
-  /** Kills what runs and refuses what waits. */
-  close(): Promise<void>;
-};
+export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
 export type PoolLoad = {
   /** The greatest number of threads for first tries. */
@@ -88,25 +69,10 @@ export type PoolLoad = {
   readonly waiting: number;
 };
 
-const DEFAULTS = {
-  cpuMs: 1_000,
-  firstTryMs: 100,
-  originMs: 5_000,
-  standingMs: 2_500,
-  lightMs: 500,
-  wallMs: 10_000,
-  heapMb: 64,
-  startMs: 60_000,
-  idleMs: 60_000,
-  maxWaiting: 2_500,
-  onError: () => {},
-} as const satisfies PoolOptions & { startMs: number };
-
 const WORKER = new URL('./worker.ts', import.meta.url);
 
-export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
-  const cores = Math.min(Math.max(availableParallelism(), 2), 8);
-  const settings = { ...DEFAULTS, threads: cores, ...options, entry: WORKER };
+export function createWorkerPool(options: PoolOptions = {}) {
+  const settings = { ...DEFAULTS, ...options, startMs: START_MS, entry: WORKER };
   const { threads, onError } = settings;
   const quick = openThreads(settings);
   const slow = openThreads({ ...settings, threads: Math.max(1, Math.floor(threads / 2)) });
@@ -133,8 +99,10 @@ export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
   }
 
   return {
-    start: (modules = []) => quick.start(modules),
-    openScan(kind = 'scan') {
+    /** Boots the threads of first tries that are not there, and loads `modules` on them; resolves once they have. */
+    start: (modules: readonly string[] = []): Promise<void> => quick.start(modules),
+    /** The budgets of one scan; a replay has none, because its recording says what became of them. */
+    openScan(kind: 'scan' | 'replay' = 'scan'): ScanAccount {
       scans += 1;
       const key = String(scans);
       if (kind === 'replay') return openEndlessAccount(key);
@@ -143,14 +111,24 @@ export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
       // The machine may be measured while the scan asks its first questions.
       return openScanAccount(key, budgets, machine.scale);
     },
-    run({ module, exportName, input, account = endless, signal }) {
+    /**
+     * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, TaskFault,
+     * EngineFault, or the signal's reason.
+     */
+    run({ module, exportName, input, account = endless, signal }: PoolTask): Promise<unknown> {
       const work = () => ({ modules: [module], exportName, input: serialize(input) }) as const;
       return runTask({ name: exportName, work, account, signal });
     },
+    /** The same of a task that serializes its own input, when a thread is free for it. */
     runTask,
+    /**
+     * Measures this machine, once: on a slow one every limit of processor time is as much longer. The
+     * first task that is cut waits for it, so callers need not.
+     */
     calibrate: machine.calibrate,
+    /** Slowness of this machine relative to the one that the limits were chosen on. */
     scale: machine.scale,
-    load() {
+    load(): PoolLoad {
       const [first, later] = [quick.counts(), slow.counts()];
       return {
         threads,
@@ -159,7 +137,8 @@ export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
         waiting: first.waiting + later.waiting,
       };
     },
-    async close() {
+    /** Kills what runs and refuses what waits. */
+    async close(): Promise<void> {
       tasks.close();
       await Promise.all([quick.close(), slow.close()]);
     },

@@ -1,31 +1,5 @@
 /** CAIP-2 namespaces of x402 schemes, with the formats of their networks, accounts and assets. */
 
-export type Namespace =
-  | 'eip155'
-  | 'solana'
-  | 'algorand'
-  | 'aptos'
-  | 'stellar'
-  | 'tvm'
-  | 'xrpl'
-  | 'hedera'
-  | 'near'
-  | 'keeta'
-  | 'ccd'
-  | 'lnbtc'
-  | NamedNamespace;
-
-/** Namespaces whose pairs are known and not judged: any text is an account and an asset there. */
-type NamedNamespace =
-  | 'cardano'
-  | 'cip34'
-  | 'casper'
-  | 'starknet'
-  | 'canton'
-  | 'sui'
-  | 'cloudflare'
-  | 'bip122';
-
 /** In some namespaces accounts and assets have different formats. */
 export type AddressRole = 'account' | 'asset';
 
@@ -74,7 +48,7 @@ const NEAR_ACCOUNT = /^(?=.{2,64}$)[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\.[a-z0-9]+(?:[
 /** Base32 of a key, its kind and a checksum: 38 bytes, or 39 with a compressed point. */
 const KEETA_ACCOUNT = /^keeta_(?:[a-z2-7]{61}|[a-z2-7]{63})$/;
 
-export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
+const ROWS = {
   eip155: {
     name: 'EVM chains',
     network: /^eip155:[1-9][0-9]{0,31}$/,
@@ -185,6 +159,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     asset: /^BTC$/,
     source: 'specs/schemes/exact/scheme_exact_lnbtc.md',
   },
+  // Pairs of these are known and not judged: any text is an account and an asset there.
   cardano: named('Cardano', 'cardano', 'specs/schemes/exact/scheme_exact_cardano.md'),
   cip34: named('Cardano (CIP-34)', 'cip34', 'specs/schemes/exact/scheme_exact_cardano.md'),
   casper: named('Casper', 'casper', 'specs/schemes/exact/scheme_exact_casper.md'),
@@ -202,9 +177,12 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: /^bip122:[0-9a-f]{32}$/,
     source: 'ChainAgnostic/namespaces bip122/caip2.md',
   },
-};
+} satisfies Record<string, NamespaceRow>;
 
-function named(name: string, namespace: NamedNamespace, source: string): NamespaceRow {
+export type Namespace = keyof typeof ROWS;
+export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = ROWS;
+
+function named(name: string, namespace: string, source: string): NamespaceRow {
   return { name, network: new RegExp(`^${namespace}:[-_a-zA-Z0-9]{1,32}$`), source };
 }
 

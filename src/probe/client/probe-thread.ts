@@ -16,17 +16,7 @@ import {
 
 export type ThreadedClientOptions = PlainOptions & Pick<ProbeClientOptions, 'signal'>;
 
-export type ProbeThread = {
-  /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
-  readonly createClient: (options: ThreadedClientOptions) => ProbeClient;
-  /** True while the running scans hold as much text as they may, so that no further scan may begin. */
-  isSaturated(): boolean;
-  /** Starts the thread. Resolves once it can send requests, or has failed to start. */
-  ready(): Promise<void>;
-  /** True while the thread runs: from the first client until some time after the last one. */
-  isAlive(): boolean;
-  close(): Promise<void>;
-};
+export type ProbeThread = ReturnType<typeof openProbeThread>;
 
 export type ProbeThreadOptions = {
   /** Reports errors of the thread. If it ended, the next client starts another. */
@@ -60,7 +50,7 @@ const IDLE_MS = 60_000;
 const NOT_ENDED = 'the thread that asks origins did not end';
 
 /** Starts the thread with the first client, and again after it ended. */
-export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
+export function openProbeThread(options: ProbeThreadOptions = {}) {
   let running: RunningThread | null = null;
   let isClosed = false;
   const current = (): RunningThread => {
@@ -69,11 +59,15 @@ export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
     return running;
   };
   return {
-    createClient: (options) => current().createClient(options),
+    /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
+    createClient: (options: ThreadedClientOptions) => current().createClient(options),
+    /** True while the running scans hold as much text as they may, so that no further scan may begin. */
     isSaturated: () => running?.isSaturated ?? false,
+    /** Starts the thread. Resolves once it can send requests, or has failed to start. */
     ready: () => current().ready,
+    /** True while the thread runs: from the first client until some time after the last one. */
     isAlive: () => running !== null && !running.isLost,
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true;
       await running?.close();
     },
