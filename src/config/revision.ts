@@ -52,6 +52,8 @@ export type Revision = {
   readonly reportSaysCharged: boolean;
   /** True if the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
+  /** True if records have `availability`, reports `paidBy`, and lists of records the filter `payable`. */
+  readonly tellsCensus: boolean;
   readonly defaultChecksVersion: string;
 };
 
@@ -95,6 +97,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     scanServesPublished: true,
     reportSaysCharged: false,
     catalogListsChecks: false,
+    tellsCensus: false,
     defaultChecksVersion: '2026-07-25.1',
   },
   '0.3.0': {
@@ -123,6 +126,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     scanServesPublished: false,
     reportSaysCharged: true,
     catalogListsChecks: true,
+    tellsCensus: true,
     defaultChecksVersion: '2026-08-14.2',
   },
 };

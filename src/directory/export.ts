@@ -41,7 +41,8 @@ export async function exportDirectory(
 
 function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
-    ...toProject(record, siteUrl, nowMs),
+    // Every revision that has an export tells of the census.
+    ...toProject(record, { siteUrl, tellsCensus: true }, nowMs),
     // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
       grade,

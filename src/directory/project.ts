@@ -32,8 +32,19 @@ export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
 /** The public form of a directory record (interface spec 2.3). */
 export type Project = ReturnType<typeof toProject>;
 
+/** What records show beside their fields: revisions differ in it. */
+export type ProjectForm = {
+  readonly siteUrl: string;
+  /** True if records have `availability`. */
+  readonly tellsCensus: boolean;
+};
+
 /** `record` must be listed: the caller has left out owners who opted out. */
-export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: number) {
+export function toProject(
+  record: DirectoryRecord,
+  { siteUrl, tellsCensus }: ProjectForm,
+  nowMs: number,
+) {
   const { displayName, description, iconUrl, ogImageUrl } = visibleBranding(record);
   const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
     record.signals;
@@ -50,6 +61,7 @@ export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: numbe
     featured: isFeatured(record, nowMs),
     lastScannedAt: new Date(record.scannedAtMs).toISOString(),
     signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
+    ...(tellsCensus ? { availability: record.availability } : {}),
     reportUrl: reportUrl(siteUrl, record.host),
   };
 }

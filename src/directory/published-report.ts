@@ -1,4 +1,5 @@
 import type { Origin } from '../guard/origin.ts';
+import type { PaidBy } from '../model/availability.ts';
 import { ALL_GRADES, type Grade } from '../model/report.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { HostGrade } from '../store/directory.ts';
@@ -13,12 +14,14 @@ export type ReportPresentation = {
   readonly siteUrl: string;
   /** True for a paid answer in a revision with `reportSaysCharged`. */
   readonly saysCharged: boolean;
+  /** Null in revisions that do not tell of the census. */
+  readonly paidBy: PaidBy | null;
 };
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation) {
   const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
   const { payability, payableBy, clients, otherWays, advice, routes, indexed } = scan.report;
-  const { cache, siteUrl, saysCharged } = presentation;
+  const { cache, siteUrl, saysCharged, paidBy } = presentation;
   return {
     origin,
     grade,
@@ -27,6 +30,7 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     checksVersion,
     scannedAt,
     reportUrl: reportUrl(siteUrl, scan.host),
+    ...(paidBy ? { paidBy } : {}),
     ...(saysCharged ? { charged: true as const } : {}),
     ...(exhausted ? { exhausted } : {}),
     payableBy,
@@ -41,11 +45,20 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
   };
 }
 
+/** A published scan, and who had it made. */
+export type FreshReport = FinishedScan & { readonly paidBy: PaidBy };
+
 /** The published report of a host if it is younger than 24 hours, opted out or not; else null. */
-export async function findFreshReport(store: Store, host: string): Promise<FinishedScan | null> {
+export async function findFreshReport(store: Store, host: string): Promise<FreshReport | null> {
   const result = await store.results.published(host);
   if (result === null || !isFresh(result.scannedAtMs, store.now())) return null;
-  return fromStoredReport(result);
+  return { ...fromStoredReport(result), paidBy: result.paidBy };
+}
+
+/** The body of a free answer; every revision with free reports tells of the census. */
+export function toFreeReport(report: FreshReport, siteUrl: string): ReportBody {
+  const { paidBy } = report;
+  return toReportBody(report, { cache: 'hit', siteUrl, saysCharged: false, paidBy });
 }
 
 /** Status of one origin (interface spec 2.1); its values are null if it was never scanned. */

@@ -1,3 +1,4 @@
+import type { DayWord } from '../model/availability.ts';
 import { PAYABLE_STATES } from '../model/payability.ts';
 import { ALL_GRADES } from '../model/report.ts';
 import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/statistics.ts';
@@ -11,7 +12,7 @@ export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
 /** Every count is rounded down to a multiple of this, so that none tells of one seller. */
 export const ROUNDING = 5 as const;
 
-const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${ORIGINS_OF_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %.`;
+const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${ORIGINS_OF_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %. availability counts the hosts of the daily census on the newest day that is over and had at least ${ORIGINS_OF_BLOCK} of them.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
@@ -23,15 +24,22 @@ export type CheckStatistics = Statistics['checks'][number];
 type Counts = ReadonlyMap<string, number>;
 type HostsAtPrice = readonly [dollars: number, hosts: number];
 
+type StatisticsStore = Pick<Store, 'statistics' | 'now'> & {
+  readonly census: Pick<Store['census'], 'wordsOfLastDay'>;
+};
+
 /** @param checkIds in the order of the answer */
 export async function readStatistics(
-  { statistics, now }: Pick<Store, 'statistics' | 'now'>,
+  { statistics, census, now }: StatisticsStore,
   days: StatisticsDays,
   checkIds: readonly string[],
 ) {
   const nowMs = now();
   const today = utcDay(nowMs);
-  const counts = await statistics.counts({ fromDay: today - days, toDay: today - 1 });
+  const [counts, words] = await Promise.all([
+    statistics.counts({ fromDay: today - days, toDay: today - 1 }),
+    census.wordsOfLastDay(),
+  ]);
   return {
     asOf: new Date(nowMs).toISOString(),
     days,
@@ -42,6 +50,7 @@ export async function readStatistics(
     origins: roundDown(counts.get(ORIGINS) ?? 0),
     grades: roundedGroup(counts, 'grade', ALL_GRADES),
     payableBy: roundedGroup(counts, 'payable', PAYABLE_STATES),
+    availability: toAvailabilityCounts(words),
     checks: checkIds.map((id) => ({ id, ...roundedGroup(counts, `check ${id}`, CHECK_STATES) })),
     offers: {
       byScheme: roundedNames(counts, 'scheme'),
@@ -49,6 +58,15 @@ export async function readStatistics(
       byAsset: roundedNames(counts, 'asset'),
     },
     prices: toPrices(counts),
+  };
+}
+
+function toAvailabilityCounts(words: Readonly<Record<DayWord, number>> | null) {
+  return {
+    payable: roundDown(words?.payable ?? 0),
+    notPayable: roundDown(words?.not_payable ?? 0),
+    down: roundDown(words?.down ?? 0),
+    notChecked: roundDown(words?.not_checked ?? 0),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { Explanation } from '../engine/catalog/explain.ts';
+import { PAYABLE_FILTERS, type PayableFilter } from '../model/availability.ts';
 import { type Preflight, VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,
@@ -29,6 +30,7 @@ export type DirectorySearch = {
   readonly q?: string;
   readonly category?: string;
   readonly sort?: 'recent' | 'grade';
+  readonly payable?: PayableFilter;
   readonly page?: number;
 };
 
@@ -188,11 +190,19 @@ export const TOOLS: readonly Tool[] = [
   {
     name: 'search_directory',
     title: 'Search the directory of scanned origins',
-    description: 'Finds scanned origins by part of a host or by category, newest or best first.',
+    description:
+      'Finds scanned origins by part of a host, by category, or those that the daily census found payable, newest or best first.',
     input: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 253 })),
       category: Type.Optional(Type.String({ maxLength: 40 })),
       sort: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['recent', 'grade'] })),
+      payable: Type.Optional(
+        Type.Unsafe<string>({
+          type: 'string',
+          enum: [...PAYABLE_FILTERS],
+          description: 'Those that could be paid today, or on 6 in 7 checked days of a week.',
+        }),
+      ),
       page: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999 })),
     }),
     output: Type.Object({

@@ -26,7 +26,8 @@ export type Availability = {
 };
 
 /** The side that paid for a published scan: a payer, or the operator's census. */
-export type PaidBy = 'payer' | 'census';
+export const PAID_BY = ['payer', 'census'] as const;
+export type PaidBy = (typeof PAID_BY)[number];
 
 /**
  * `today`: the newest word of the last 36 hours is `payable`. `week`: at least 3 of the last 7 days were checked, and at

@@ -1,5 +1,7 @@
+import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
+import { publishedScanFromJson } from './published-scan.ts';
 import {
   fromStoredJson,
   objectFromStoredJson,
@@ -22,6 +24,8 @@ export type ScanResult = {
   /** The whole report with its per-check results, at most 8 MiB as JSON. */
   readonly report: JsonObject;
 };
+
+export type PublishedResult = ScanResult & { readonly paidBy: PaidBy };
 
 export type StoredRecording = {
   /** JSON; null if it is too large to be kept. */
@@ -99,9 +103,11 @@ export function resultsOn(context: StoreContext) {
      * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
      * null when there is none or it was purged. The caller decides how fresh it must be.
      */
-    async published(host: string): Promise<ScanResult | null> {
+    async published(host: string): Promise<PublishedResult | null> {
       const record = await records.get(host);
-      return record && toResult(await results.get(record.scanId));
+      if (record === null) return null;
+      const result = await toResult(await results.get(record.scanId));
+      return result && { ...result, paidBy: publishedScanFromJson(record.scan).paidBy ?? 'payer' };
     },
 
     /**

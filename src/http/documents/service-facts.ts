@@ -40,6 +40,8 @@ export function toServiceFacts(
     isLive: payment.mode !== 'mock',
     /** True if `/mcp` is served; its tools are not operations of the API. */
     hasMcp: revision.offers.mcp !== undefined,
+    /** True if answers tell of the census. */
+    tellsCensus: revision.tellsCensus,
     operations,
   };
 }

@@ -40,6 +40,12 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
+/** Stands behind the section on watches, in revisions that tell of the census. */
+const CENSUS: Section = {
+  title: 'Publication and the census',
+  text: 'Results reach the public once a payer has settled or the census has scanned. An operator may have a census made of the origins that public indexes list: each may be looked at once a day, by the unpaid requests that the indexes list for two of its resources at most, and scanned once a week. The word of a day (payable, not payable, down, not checked) is shown for 30 days in the directory, and a weekly scan is published as a paid one is. The census keeps to robots.txt and leaves out whoever opted out; /about-census says who asks and how to be left out.',
+};
+
 const MACHINE_SUMMARY =
   'Not a demo. Informational only, not advice. No personal data collected. Errors are not charged. A grade is about protocol conformance only. Scanned origins are listed publicly, including scans by third parties. Opt-out is available. Verification is by a domain-control token.';
 
@@ -47,14 +53,16 @@ const MOCK_SUMMARY =
   'This instance runs with mock payments: signatures are verified, nothing is settled.';
 
 /** `/terms.json` (interface spec 2.9). */
-export function termsDocument({ baseUrl, siteUrl, isLive }: ServiceFacts) {
+export function termsDocument({ baseUrl, siteUrl, isLive, tellsCensus }: ServiceFacts) {
   return {
     version: VERSION,
     effectiveDate: EFFECTIVE_DATE,
     url: `${baseUrl}${PATHS.terms}`,
     contact: siteUrl,
     machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_SUMMARY}`,
-    sections: SECTIONS,
+    sections: SECTIONS.flatMap((section) =>
+      tellsCensus && section.title === 'Watches' ? [section, CENSUS] : [section],
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Project } from '../../directory/project.ts';
 import type { DirectoryChange } from '../../store/changes.ts';
 import type { AnswerView } from './answer-view.ts';
-import { cutText } from './page-text.ts';
+import { cutText, payableOf } from './page-text.ts';
 import { type GradeCounts, gradeHistogram } from './pictures.ts';
 
 export type HomePageInput = {
@@ -34,6 +34,7 @@ export function homePage(input: HomePageInput) {
     projects: input.projects.map((project) => ({
       ...project,
       displayName: cutText(project.displayName, MAX_NAME_BYTES),
+      days: shortDays(project.availability),
     })),
     title: 'x402 Conformance Scanner',
     summary: 'Can an agent pay this API? Grades of x402 seller origins, on 25 published checks',
@@ -43,6 +44,12 @@ export function homePage(input: HomePageInput) {
     previous: page > 0 ? at(page - 1) : null,
     next: (page + 1) * pageSize < count ? at(page + 1) : null,
   };
+}
+
+/** "payable 29 of 30 days" */
+function shortDays(availability: Project['availability']): string {
+  const { payableDays = 0, checkedDays = 0 } = availability ?? {};
+  return checkedDays === 0 ? '' : payableOf({ payableDays, checkedDays });
 }
 
 /** Newcomers and changed grades of the hosts on the page, which has few of one domain. */

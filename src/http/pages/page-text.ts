@@ -1,3 +1,5 @@
+import type { Availability } from '../../model/availability.ts';
+
 export type Requested = {
   /** Canonical: the only value of the seller in a command. */
   readonly origin: string;
@@ -38,6 +40,14 @@ export function copyableRequests(
     },
     scanRequest(requested),
   ];
+}
+
+/** "payable 29 of 30 days", of those that were checked. */
+export function payableOf({
+  payableDays,
+  checkedDays,
+}: Pick<Availability, 'payableDays' | 'checkedDays'>): string {
+  return `payable ${payableDays} of ${checkedDays} ${checkedDays === 1 ? 'day' : 'days'}`;
 }
 
 const ESCAPED_BYTES = 6;

@@ -4,11 +4,13 @@ import { reportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
+import type { Availability } from '../../model/availability.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../words/indexed-words.ts';
+import { dayStrip, daysText } from './day-strip.ts';
 import { copyableRequests, cutText, localScan } from './page-text.ts';
 import { fixFirst } from './patch-blocks.ts';
 import { payableSection } from './payable-section.ts';
@@ -41,12 +43,18 @@ export type ReportPageInput = {
   readonly reportIsFree: boolean;
   /** The stack that the reader asked for; null and unknown names mean the default stack. */
   readonly stack: string | null;
+  /** Null if the census never looked at the host, and in revisions that do not tell of it. */
+  readonly availability: Availability | null;
+  /** True if the census of this service made the scan. */
+  readonly isOfCensus: boolean;
+  readonly nowMs: number;
   /** True for a report whose page would be over its limit otherwise. */
   readonly isBrief: boolean;
 };
 
 /** The page stays small; the report of the API has every row. */
 const MAX_ROWS = 6;
+const BRIEF_ROWS = 8;
 const MAX_ASIDE_BYTES = 140;
 
 const PARTS = [
@@ -82,6 +90,8 @@ export function reportPage(input: ReportPageInput) {
     scannedAt: summary.scannedAt,
     scannedAtText: summary.scannedAt === null ? '' : minuteText(summary.scannedAt),
     checksVersion: input.checksVersion,
+    isOfCensus: input.isOfCensus,
+    days: daysSection(input),
     counts: countsOf(summary, findings),
     subScores: PARTS.map(([label, key, category, about]) => ({
       label,
@@ -99,7 +109,7 @@ export function reportPage(input: ReportPageInput) {
       evidence: cutText(one.evidence, MAX_ASIDE_BYTES),
     })),
     indexed: indexedSection(report?.indexed ?? []),
-    history: historySection(input.history),
+    history: historySection(input),
     histogram: grade === null ? null : gradeHistogram(gradeCounts, grade),
     requests: [
       ...copyableRequests({ ...input, origin: summary.origin }),
@@ -157,14 +167,20 @@ function inOrder(results: readonly CheckResult[], { checks }: Catalog): readonly
   return checks.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-function historySection(history: readonly HistoryRow[]) {
+function historySection({ history, isBrief }: ReportPageInput) {
   if (history.length < 2) return null;
   const versions = new Set(history.map(({ checksVersion }) => checksVersion));
-  const rows = history.toReversed().map(({ scannedAtMs, grade, score, checksVersion }) => {
+  const newest = history.toReversed().slice(0, isBrief ? BRIEF_ROWS : history.length);
+  const rows = newest.map(({ scannedAtMs, grade, score, checksVersion }) => {
     const at = new Date(scannedAtMs).toISOString();
     return { text: minuteText(at), grade, score, checksVersion };
   });
   return { picture: scoreHistory(history), rows, hasMarks: versions.size > 1 };
+}
+
+function daysSection({ availability, nowMs }: ReportPageInput) {
+  if (availability === null) return null;
+  return { picture: dayStrip(availability.days, nowMs), words: daysText(availability) };
 }
 
 function waysSection(ways: readonly OtherWay[], isBrief: boolean) {

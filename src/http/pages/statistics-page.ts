@@ -14,11 +14,20 @@ const PAYERS: Readonly<Record<PayableState, string>> = {
   noChallenge: 'no challenge seen',
 };
 
+const AVAILABILITY = [
+  ['payable', 'payable'],
+  ['notPayable', 'not payable'],
+  ['down', 'down'],
+  ['notChecked', 'not checked'],
+] as const;
+
 export function statisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
-  const { days, asOf, unit, disclaimer, origins, grades, payableBy, offers, prices } = statistics;
+  const { days, asOf, unit, disclaimer, origins, grades, payableBy, availability, offers, prices } =
+    statistics;
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
   const states = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
+  const words = AVAILABILITY.map(([key, label]) => ({ label, count: availability[key] }));
   return {
     title: 'Statistics',
     summary: 'How sellers do, only in aggregates',
@@ -36,6 +45,7 @@ export function statisticsPage(statistics: Statistics, checks: readonly CatalogC
       'Who can pay',
       states.map(([state, count]) => ({ label: PAYERS[state], count })),
     ),
+    words: words.some(({ count }) => count > 0) ? countBars('Payable that day', words) : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;
       const counts = [pass, warn, fail, notDetermined];

@@ -10,11 +10,14 @@ import {
 import { publishedKeys } from '../../attestation/signing-keys.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DISCLAIMER } from '../../directory/project.ts';
-import { findFreshReport, toReportBody } from '../../directory/published-report.ts';
+import {
+  type FreshReport,
+  findFreshReport,
+  toFreeReport,
+} from '../../directory/published-report.ts';
 import { readCatalog } from '../../engine/catalog/catalog.ts';
 import { NoFreshReport } from '../../model/errors.ts';
 import { packageVersion } from '../../probe/client/user-agent.ts';
-import type { FinishedScan } from '../../scan/finished-scan.ts';
 import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
@@ -76,7 +79,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
 
 /** Null for a scan whose observations have no digest: they were too large, or an older release stored it. */
 async function stateScan(
-  scan: FinishedScan,
+  scan: FreshReport,
   { siteUrl, version }: { readonly siteUrl: string; readonly version: string },
 ): Promise<ScanStatement | null> {
   const { origin, observationsSha256 } = scan;
@@ -84,7 +87,7 @@ async function stateScan(
   const { checksVersion } = scan.report;
   const { digest } = await readCatalog(checksVersion);
   return toStatement({ origin, observationsSha256 }, siteUrl, {
-    report: toReportBody(scan, { cache: 'hit', siteUrl, saysCharged: false }),
+    report: toFreeReport(scan, siteUrl),
     catalog: { checksVersion, digest },
     scanner: { name: 'x402-scan', version },
     disclaimer: DISCLAIMER,

@@ -1,12 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
-import { DISCLAIMER, featuredQuery, PROVENANCE, toProject } from '../../directory/project.ts';
+import type { Revision } from '../../config/revision.ts';
+import {
+  DISCLAIMER,
+  featuredQuery,
+  PROVENANCE,
+  type Project,
+  toProject,
+} from '../../directory/project.ts';
 import { OriginRefused } from '../../guard/errors.ts';
+import { PAYABLE_FILTERS } from '../../model/availability.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
+import { CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
+import { noticeProperties, projectPropertiesOf } from './record-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { DOCUMENTED_URL, requestedOrigin } from './url-parameter.ts';
 
@@ -14,7 +23,7 @@ const DEFAULT_PAGE_SIZE = 50;
 /** `/v1/featured` has no pages, so its answer is capped. */
 const MAX_FEATURED = 1_000;
 
-const directoryQuery = Type.Object({
+const queryProperties = {
   sort: Type.Optional(
     oneOf(
       ['recent', 'grade'],
@@ -51,7 +60,37 @@ const directoryQuery = Type.Object({
       documented: { example: '50' },
     }),
   ),
-});
+};
+
+const payable = Type.Optional(
+  oneOf(
+    PAYABLE_FILTERS,
+    '"today" (the newest word of the last 36 hours is payable) or "week" (of the last 7 days at least 3 were checked, and at least 6 in 7 of those were payable).',
+    { example: 'today' },
+  ),
+);
+
+const censusQuery = Type.Object({ ...queryProperties, payable });
+type DirectoryParameters = Static<typeof censusQuery>;
+
+/** The texts and parameters of the list in this revision. */
+function listSchemaOf({ tellsCensus }: Revision) {
+  if (!tellsCensus) {
+    const querystring = Type.Unsafe<DirectoryParameters>(Type.Object(queryProperties));
+    return { summary: 'Scanned origins, page by page', querystring };
+  }
+  return {
+    summary: 'Scanned origins, page by page; payable=today or week: those that can be paid',
+    description:
+      'Scanned origins, page by page. A record has the availability that the daily census found, if it looked at the host; payable=today or payable=week lists those that it found payable.',
+    querystring: Type.Unsafe<DirectoryParameters>(censusQuery),
+  };
+}
+
+type Notices = { readonly disclaimer: string; readonly provenance: string };
+
+const projectsOf = (revision: Revision) =>
+  Type.Array(Type.Unsafe<Project>(Type.Object(projectPropertiesOf(revision))));
 
 const listErrors = errorResponses('invalid_parameter', ...STORE_ERRORS);
 
@@ -62,7 +101,9 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 };
 
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
-  const offer = config.revision.offers.directory;
+  const { siteUrl, revision } = config;
+  const { tellsCensus } = revision;
+  const offer = revision.offers.directory;
   if (offer === undefined) return;
   app.get(
     '/v1/directory',
@@ -71,44 +112,48 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       schema: {
         operationId: 'directory',
         tags: ['directory'],
-        summary: 'Scanned origins, page by page',
-        querystring: directoryQuery,
+        ...listSchemaOf(revision),
         response: {
           200: Type.Object({
             count: Type.Integer({ description: 'All matches, not only those of this page.' }),
             page: Type.Integer(),
             pageSize: Type.Integer(),
             ...noticeProperties,
-            projects: Type.Array(projectSchema),
+            projects: projectsOf(revision),
           }),
           ...listErrors,
         },
       },
     },
     async (request) => {
-      const wanted = wantedOf(request.query);
+      const wanted = wantedOf(request.query, revision);
       const { page, pageSize } = wanted;
       const nowMs = store.now();
       const { count, records } = await store.directory.list(wanted);
-      const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
+      const form = { siteUrl, tellsCensus };
+      const projects = records.map((record) => toProject(record, form, nowMs));
       return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
 };
 
-function wantedOf(query: Static<typeof directoryQuery>): DirectoryQuery {
+function wantedOf(query: DirectoryParameters, { tellsCensus }: Revision): DirectoryQuery {
   return {
     sort: query.sort ?? 'recent',
     category: query.category,
     verified: query.verified === 'true' ? true : undefined,
     q: query.q,
+    // Other revisions ignore it, as they do every unknown parameter.
+    payable: tellsCensus ? query.payable : undefined,
     page: Number(query.page ?? 0),
     pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),
   };
 }
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
-  const offer = config.revision.offers.featured;
+  const { siteUrl, revision } = config;
+  const { tellsCensus } = revision;
+  const offer = revision.offers.featured;
   if (offer === undefined) return;
   app.get(
     '/v1/featured',
@@ -122,7 +167,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
           200: Type.Object({
             count: Type.Integer(),
             ...noticeProperties,
-            projects: Type.Array(projectSchema),
+            projects: projectsOf(revision),
           }),
           ...listErrors,
         },
@@ -132,7 +177,8 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
       const nowMs = store.now();
       const featured = featuredQuery(nowMs, MAX_FEATURED);
       const { count, records } = await store.directory.list(featured);
-      const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
+      const form = { siteUrl, tellsCensus };
+      const projects = records.map((record) => toProject(record, form, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
@@ -140,7 +186,9 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
 
 const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const offer = config.revision.offers.project;
+  const { siteUrl, revision } = config;
+  const { tellsCensus } = revision;
+  const offer = revision.offers.project;
   if (offer === undefined) return;
   app.get(
     '/v1/project',
@@ -157,7 +205,9 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
           }),
         }),
         response: {
-          200: Type.Object({ ...projectProperties, ...noticeProperties }),
+          200: Type.Unsafe<Project & Notices>(
+            Type.Object({ ...projectPropertiesOf(revision), ...noticeProperties }),
+          ),
           ...errorResponses(...URL_ERRORS, 'unknown_project'),
         },
       },
@@ -166,7 +216,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       const host = requestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
-      const project = toProject(record, config.siteUrl, store.now());
+      const project = toProject(record, { siteUrl, tellsCensus }, store.now());
       return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
     },
   );
@@ -181,47 +231,3 @@ function requestedHost(host: string, parts: RouteContext): string {
     throw new UnknownProject('This name');
   }
 }
-
-const nullableText = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description });
-
-export const gradeSchema = oneOf(ALL_GRADES);
-
-export const scoreSchema = Type.Integer({ minimum: 0, maximum: 100 });
-
-export const instantSchema = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
-
-const signalsSchema = Type.Object({
-  registeredIndex: Type.Boolean({ description: 'Registered in a public x402 resource index.' }),
-  hasRecentSettlement: Type.Unsafe<true | null>({
-    type: ['boolean', 'null'],
-    description: 'Recent settlement observed on chain; null is not observed, and proves nothing.',
-  }),
-  indexOwnershipVerified: Type.Boolean({ description: 'Ownership verified in that index.' }),
-  onEcosystemListing: Type.Boolean({ description: "On the protocol's public ecosystem listing." }),
-});
-
-/** Members of a directory record (interface spec 2.3). */
-export const projectProperties = {
-  host: Type.String(),
-  displayName: Type.String({ description: 'Unverified text copied from the origin.' }),
-  description: Type.String({ description: 'Unverified text copied from the origin.' }),
-  category: oneOf<string>(CATEGORIES),
-  iconUrl: nullableText('Unverified link.'),
-  ogImageUrl: nullableText('Unverified link.'),
-  grade: gradeSchema,
-  score: scoreSchema,
-  verified: Type.Boolean({ description: 'An owner has proved domain control.' }),
-  featured: Type.Boolean({ description: 'Graded A within the last 30 days.' }),
-  lastScannedAt: instantSchema,
-  signals: signalsSchema,
-  reportUrl: Type.String(),
-};
-
-export const projectSchema = Type.Object(projectProperties);
-
-/** Stands beside every record or list of records. */
-export const noticeProperties = {
-  disclaimer: Type.String(),
-  provenance: Type.String(),
-};

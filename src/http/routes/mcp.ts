@@ -4,7 +4,7 @@ import { toServiceError } from '../../../plugins/errors.ts';
 import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
 import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
-import { findFreshReport, toReportBody } from '../../directory/published-report.ts';
+import { findFreshReport, toFreeReport } from '../../directory/published-report.ts';
 import { explainAlone } from '../../engine/catalog/explain.ts';
 import { toClient } from '../../limits/client-key.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
@@ -183,6 +183,7 @@ function backendOf(
 ): McpBackend {
   const { config, store, catalog, preflight, gate, scanRoute, judgeInHand } = options;
   const { siteUrl, scanTimeoutMs } = config;
+  const { tellsCensus } = config.revision;
   return {
     scan: (url, { payment }) =>
       soldScan(url, payment, {
@@ -200,7 +201,7 @@ function backendOf(
       const origin = requestedOrigin(url, options);
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
-      return toReportBody(finished, { cache: 'hit', siteUrl, saysCharged: false });
+      return toFreeReport(finished, siteUrl);
     },
     async explain(id) {
       const isKnown = catalog.checks.some((check) => check.id === id);
@@ -210,10 +211,11 @@ function backendOf(
     preflight: (url, method, maxPrice) =>
       preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),
     validate: judgeInHand,
-    async search({ q, category, sort = 'recent', page = 0 }) {
-      const query = { q, category, sort, page, pageSize: PAGE_SIZE };
+    async search({ q, category, sort = 'recent', payable, page = 0 }) {
+      const query = { q, category, sort, payable, page, pageSize: PAGE_SIZE };
       const { count, records } = await store.directory.list(query);
-      const projects = records.map((record) => toProject(record, siteUrl, store.now()));
+      const form = { siteUrl, tellsCensus };
+      const projects = records.map((record) => toProject(record, form, store.now()));
       return { count, page, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   };

@@ -4,14 +4,14 @@ import {
   findFreshReport,
   gradeSummary,
   type ReportBody,
-  toReportBody,
+  toFreeReport,
 } from '../../directory/published-report.ts';
 import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { errorResponses, URL_ERRORS } from './error-schema.ts';
-import { reportSchema } from './report-schema.ts';
+import { reportSchemaOf } from './report-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { requestedOrigin, urlParameter } from './url-parameter.ts';
 
@@ -84,7 +84,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
           'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, with a pointer to POST /v1/scan.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
-          200: Type.Unsafe<ReportBody>(reportSchema),
+          200: Type.Unsafe<ReportBody>(reportSchemaOf(config.revision)),
           ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
         },
       },
@@ -93,7 +93,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       const origin = requestedOrigin(query.url, parts);
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
-      return toReportBody(finished, { cache: 'hit', siteUrl: config.siteUrl, saysCharged: false });
+      return toFreeReport(finished, config.siteUrl);
     },
   );
 };

@@ -8,8 +8,8 @@ import {
 } from '../../directory/statistics.ts';
 import { PAYABLE_STATES } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
-import { instantSchema, noticeProperties } from './directory.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
+import { instantSchema, noticeProperties } from './record-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const countSchema = Type.Integer({ minimum: 0, multipleOf: ROUNDING });
@@ -41,6 +41,13 @@ const statisticsSchema = Type.Object({
   origins: countSchema,
   grades: countsOf(ALL_GRADES),
   payableBy: countsOf(PAYABLE_STATES),
+  availability: Type.Object(
+    { payable: countSchema, notPayable: countSchema, down: countSchema, notChecked: countSchema },
+    {
+      description:
+        'Hosts of the daily census, by what it found on the newest day that is over and had at least 10 of them; all 0 before the first.',
+    },
+  ),
   checks: Type.Array(checkSchema),
   offers: Type.Object({
     byScheme: namedCounts('By scheme; "other" counts schemes that the catalog does not know.'),

@@ -17,6 +17,7 @@ const PRESENTATION = {
   cache: 'miss',
   siteUrl: 'https://scanner.example',
   saysCharged: false,
+  paidBy: 'payer',
 } as const;
 const SALE = ['claimed', 'computed', 'settling', 'settled', 'published'] as const;
 

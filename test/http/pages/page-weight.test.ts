@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADVICE_IDS } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 import type { CannedScan } from '../../scan/fake-scanner.ts';
+import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
 import { REPORT, reportWith } from './full-report.ts';
 import { PAGES, type Site, startSite } from './site-pages.ts';
 
@@ -57,6 +58,8 @@ describe('a page', () => {
     for (let scan = 0; scan < 45; scan += 1) {
       await site.service.publish(HEAVY_HOST, heaviestReport());
     }
+    await listOrigin(site.service.store, HEAVY_HOST);
+    await sayLetters(site.service.store, HEAVY_HOST, 'nd'.repeat(15));
   });
   afterAll(async () => {
     await site?.[Symbol.asyncDispose]();
@@ -78,6 +81,8 @@ describe('a page', () => {
       for (let n = 0; n < 30; n += 1) {
         const host = `${'a123456.'.repeat(29)}s${n}.com`;
         await crowded.service.publish(host, { branding: { displayName: LONG.slice(0, 80) } });
+        await listOrigin(crowded.service.store, host);
+        await sayLetters(crowded.service.store, host, 'pd'.repeat(15));
       }
       for (const path of ['/', '/?q=a123456']) {
         const { body } = await crowded.service.get(path);

@@ -3,9 +3,12 @@ import type { Page } from 'playwright-core';
 import { toGrade } from '../../../src/engine/score.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
 import { REPORT, reportWith } from './full-report.ts';
 
 const HOUR_MS = 3_600_000;
+/** The words of `shop.example.com`, the last of which is today's. */
+export const DAYS = `${'p'.repeat(20)}n-d${'p'.repeat(7)}`;
 
 export type SitePage = {
   readonly path: string;
@@ -36,6 +39,7 @@ export const PAGES: Readonly<Record<string, SitePage>> = {
   about: { path: '/about-scanner' },
   attestation: { path: '/attestations/scan/v1' },
   aboutWatch: { path: '/about-watch' },
+  aboutCensus: { path: '/about-census' },
   missing: { path: '/o/localhost' },
 };
 
@@ -86,6 +90,8 @@ export async function startSite(): Promise<Site> {
     service.advance(3 * HOUR_MS);
   }
   await service.publish('shop.example.com', REPORT);
+  await listOrigin(service.store, 'shop.example.com');
+  await sayLetters(service.store, 'shop.example.com', DAYS);
   // The days before are folded into statistics.
   await service.store.purge(service.now());
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });

@@ -54,6 +54,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
               indexOwnershipVerified: false,
               onEcosystemListing: false,
             },
+            ...(revision === '0.3.0' ? { availability: null } : {}),
             reportUrl: 'https://scanner.example/o/shop.example.com',
           },
         ],

@@ -90,7 +90,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         checksVersion: shop.config.checksVersion,
         scannedAt,
         reportUrl: `https://scanner.example/o/${SHOP}`,
-        ...(revision === '0.3.0' ? { charged: true } : {}),
+        ...(revision === '0.3.0' ? { charged: true, paidBy: 'payer' } : {}),
         payableBy: null,
         payability: [],
         indexed: [],

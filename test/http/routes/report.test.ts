@@ -19,6 +19,7 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
     checksVersion: '2026-08-14.2',
     scannedAt,
     reportUrl: 'https://scanner.example/o/shop.example.com',
+    paidBy: 'payer',
     payableBy: null,
     payability: [],
     clients: [],

@@ -56,6 +56,7 @@ test('before the first block every count is 0', async () => {
       origins: 0,
       grades: { A: 0, B: 0, C: 0, D: 0, F: 0 },
       payableBy: { default: 0, settings: 0, unknown: 0, nobody: 0, noChallenge: 0 },
+      availability: { payable: 0, notPayable: 0, down: 0, notChecked: 0 },
       offers: { byScheme: {}, byNetwork: {}, byAsset: {} },
       prices: { p10: null, p50: null, p90: null, count: 0 },
     });

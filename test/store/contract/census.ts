@@ -10,6 +10,7 @@ import type { DirectoryQuery } from '../../../src/store/context.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { diceOf } from '../../fixtures/dice.ts';
+import { listOrigin, sayLetters } from './census-words.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, TestClock } from './test-clock.ts';
@@ -115,7 +116,7 @@ export function censusRemembers(subject: ContractSubject): void {
       const store = await openCensus(subject, clock, hosts);
       for (const [n, [letters]] of WEEKS.entries()) {
         await store.publish(publishedScan({ host: hosts[n] ?? '' }));
-        await sayLetters(store, clock, hosts[n] ?? '', letters);
+        await sayLetters(store, hosts[n] ?? '', letters);
       }
       const expected = hosts.filter((_, n) => WEEKS[n]?.[1]);
       expect(await payableHosts(store, 'week')).toEqual(expected.toSorted());
@@ -129,7 +130,7 @@ export function censusRemembers(subject: ContractSubject): void {
       for (const host of hosts) {
         await store.publish(publishedScan({ host }));
         const letters = Array.from({ length: 9 }, () => 'pppppnd-'.charAt(dice.below(8)));
-        await sayLetters(store, clock, host, letters.join(''));
+        await sayLetters(store, host, letters.join(''));
       }
       const sizes = new Set<number>();
       for (let day = 0; day < 9; day += 1) {
@@ -166,7 +167,7 @@ export function censusRemembers(subject: ContractSubject): void {
         const { branding, ...scan } = publishedScan({ host, scannedAtMs: 1_000 + n });
         const category = n % 2 === 0 ? 'data' : 'media';
         await store.publish({ ...scan, branding: { ...branding, category } });
-        await sayLetters(store, clock, host, n < 5 ? 'ppp' : 'ppn');
+        await sayLetters(store, host, n < 5 ? 'ppp' : 'ppn');
       }
       await store.listing.set('h3.example.com', { listed: false });
       for (const payable of ['today', 'week'] as const) {
@@ -192,7 +193,7 @@ export function censusRemembers(subject: ContractSubject): void {
     it('lists a host whose record is published after its words', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
-      await sayLetters(store, clock, HOST, 'ppp');
+      await sayLetters(store, HOST, 'ppp');
       expect(await payableHosts(store, 'today')).toEqual([]);
       await store.publish(publishedScan({ host: HOST, paidBy: 'census' }));
       expect(await payableHosts(store, 'today')).toEqual([HOST]);
@@ -228,13 +229,7 @@ export async function openCensus(
   hosts: readonly string[],
 ): Promise<Store> {
   const store = await subject.fresh({ clock: clock.now });
-  const day = utcDay(clock.now());
-  for (const host of hosts) {
-    const originUrl = `https://${host}`;
-    const planned = { isChosen: true, lookAtMs: clock.now() };
-    const seen = { listing: {}, firstDay: day, lastDay: day };
-    await store.census.list({ host, originUrl, domain: 'example.com', ...seen, ...planned });
-  }
+  for (const host of hosts) await listOrigin(store, host);
   return store;
 }
 
@@ -246,21 +241,6 @@ export async function say(
   word: DayWord,
 ): Promise<void> {
   await store.census.say(host, utcDay(clock.now()), word);
-  await store.census.fold(host);
-}
-
-/** Says the words of these days; the last letter is today's. */
-async function sayLetters(
-  store: Store,
-  clock: TestClock,
-  host: string,
-  letters: string,
-): Promise<void> {
-  const first = utcDay(clock.now()) - letters.length + 1;
-  for (const [n, letter] of Array.from(letters).entries()) {
-    const word = DAY_WORDS.find((one) => one !== 'not_checked' && DAY_LETTERS[one] === letter);
-    if (word !== undefined) await store.census.say(host, first + n, word);
-  }
   await store.census.fold(host);
 }
 

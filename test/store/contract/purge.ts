@@ -112,7 +112,7 @@ export function purgeForgets(subject: ContractSubject): void {
       await store.results.save(result);
       await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
       await store.purge(clock.advance(DAY_MS - 1));
-      expect(await store.results.published(result.host)).toEqual(result);
+      expect(await store.results.published(result.host)).toEqual({ ...result, paidBy: 'payer' });
       expect((await store.purge(clock.advance(1))).results).toBe(1);
       expect(await store.results.published(result.host)).toBeNull();
       await store.purge(clock.advance(1_000 * DAY_MS));

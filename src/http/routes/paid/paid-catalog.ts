@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
 import { listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import { ExportSnapshots } from '../../../directory/export.ts';
@@ -10,7 +10,7 @@ import type { ChangesQuery } from '../../../store/changes.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
 import { reportExample } from '../report-schema.ts';
 import { requestedOrigin } from '../url-parameter.ts';
-import { type PaidOperation, paidSchemas } from './paid-schemas.ts';
+import { type PaidOperation, paidSchemasOf } from './paid-schemas.ts';
 import { type SellingOptions, scanRoute } from './scan-route.ts';
 
 /** For answers that are read from the store. */
@@ -30,15 +30,18 @@ export type SoldOperation = {
   readonly operation: PaidOperation;
   readonly offer: PaidOffer;
   readonly route: PaidRoute;
+  readonly schema: FastifySchema;
 };
 
 /** The paid operations of the revision with their routes, prices and schemas. */
 export function soldRoutes(options: SellingOptions): SoldOperation[] {
   const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
+  const schemas = paidSchemasOf(options.config.revision);
   return operations.flatMap((operation) => {
     const offer = options.config.revision.offers[operation];
     if (offer?.kind !== 'paid') return [];
-    return [{ operation, offer, route: MAKERS[operation](options, offer) }];
+    const route = MAKERS[operation](options, offer);
+    return [{ operation, offer, route, schema: schemas[operation] }];
   });
 }
 
@@ -47,8 +50,8 @@ export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldOperat
   app,
   { sold },
 ) => {
-  for (const { operation, route, offer } of sold) {
-    app.sell(route, { schema: paidSchemas[operation], offer });
+  for (const { route, schema, offer } of sold) {
+    app.sell(route, { schema, offer });
   }
 };
 
@@ -151,7 +154,8 @@ function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origi
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
       const saysCharged = revision.reportSaysCharged;
-      const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged });
+      const paidBy = revision.tellsCensus ? finished.paidBy : null;
+      const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged, paidBy });
       return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: finished.scanId };
     },
   };

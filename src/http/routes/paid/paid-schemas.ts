@@ -1,16 +1,17 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
+import type { Revision } from '../../../config/revision.ts';
 import type { ErrorCode } from '../../../model/error-codes.ts';
 import { oneOf } from '../../../model/shapes.ts';
+import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import {
   gradeSchema,
   instantSchema,
   noticeProperties,
-  projectProperties,
+  projectPropertiesOf,
   scoreSchema,
-} from '../directory.ts';
-import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
-import { reportSchema } from '../report-schema.ts';
+} from '../record-schema.ts';
+import { reportSchemaOf } from '../report-schema.ts';
 import { urlParameter } from '../url-parameter.ts';
 import { INCLUDE_SCHEMA } from './scan-route.ts';
 
@@ -58,8 +59,22 @@ const change = Type.Object({
   previousScore: Type.Optional(scoreSchema),
 });
 
-export const paidSchemas = {
-  scan: {
+type TellingRevision = Pick<Revision, 'tellsCensus'>;
+
+/** The schemas of the paid operations in this revision. */
+export function paidSchemasOf(revision: TellingRevision) {
+  return {
+    scan: scanSchemaOf(revision),
+    report: reportOperationOf(revision),
+    export: exportSchemaOf(revision),
+    changes: changesSchema,
+  } satisfies Readonly<Record<string, FastifySchema>>;
+}
+
+export type PaidOperation = keyof ReturnType<typeof paidSchemasOf>;
+
+function scanSchemaOf(revision: TellingRevision) {
+  return {
     operationId: 'scan',
     tags: ['scanning'],
     summary: 'Scan an origin and get its report',
@@ -78,7 +93,7 @@ export const paidSchemas = {
     }),
     response: {
       200: Type.Object({
-        ...reportSchema.properties,
+        ...reportSchemaOf(revision).properties,
         recording: Type.Optional(
           Type.Unsafe<object | null>({
             type: ['object', 'null'],
@@ -92,8 +107,11 @@ export const paidSchemas = {
       }),
       ...errorResponses('invalid_url', ...BODY_ERRORS, 'scanner_failed', ...GATE_ERRORS),
     },
-  },
-  report: {
+  };
+}
+
+function reportOperationOf(revision: TellingRevision) {
+  return {
     operationId: 'report',
     tags: ['scanning'],
     summary: 'The full report of the last 24 hours',
@@ -101,11 +119,14 @@ export const paidSchemas = {
       'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, uncharged, with a pointer to POST /v1/scan.',
     querystring: Type.Object({ url: urlParameter }),
     response: {
-      200: reportSchema,
+      200: reportSchemaOf(revision),
       ...errorResponses('invalid_url', 'no_fresh_report', ...QUERY_ERRORS, ...GATE_ERRORS),
     },
-  },
-  export: {
+  };
+}
+
+function exportSchemaOf(revision: TellingRevision) {
+  return {
     operationId: 'export',
     tags: ['directory'],
     summary: 'The whole directory in one answer',
@@ -119,7 +140,7 @@ export const paidSchemas = {
         ...noticeProperties,
         projects: Type.Array(
           Type.Object({
-            ...projectProperties,
+            ...projectPropertiesOf(revision),
             gradeHistory: Type.Array(historyRow, { description: 'Oldest first.' }),
             firstSeenAt: instantSchema,
             scanCount: Type.Integer(),
@@ -128,43 +149,42 @@ export const paidSchemas = {
       }),
       ...errorResponses(...GATE_ERRORS),
     },
-  },
-  changes: {
-    operationId: 'changes',
-    tags: ['directory'],
-    summary: 'What changed in the directory since an instant',
-    description:
-      'Changes after since (exclusive), oldest first. Continue with nextSince while hasMore is true.',
-    querystring: Type.Object({
-      since: Type.String({
-        description:
-          'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z, from 1970 to 9998; exclusive.',
-        documented: {
-          format: 'date-time',
-          pattern: `^${DAY}T${TIME}$`,
-          example: '2026-08-14T00:00:00Z',
-        },
-      }),
-      limit: Type.Optional(
-        Type.String({
-          description: 'An integer from 1 to 1000, default 100.',
-          documented: { pattern: '^([1-9][0-9]{0,2}|1000)$', example: '100' },
-        }),
-      ),
-    }),
-    response: {
-      200: Type.Object({
-        since: instantSchema,
-        count: Type.Integer({ description: 'Changes in this answer.' }),
-        limit: Type.Integer(),
-        hasMore: Type.Boolean(),
-        nextSince: instantSchema,
-        ...noticeProperties,
-        changes: Type.Array(change),
-      }),
-      ...errorResponses(...QUERY_ERRORS, ...GATE_ERRORS),
-    },
-  },
-} satisfies Readonly<Record<string, FastifySchema>>;
+  };
+}
 
-export type PaidOperation = keyof typeof paidSchemas;
+const changesSchema = {
+  operationId: 'changes',
+  tags: ['directory'],
+  summary: 'What changed in the directory since an instant',
+  description:
+    'Changes after since (exclusive), oldest first. Continue with nextSince while hasMore is true.',
+  querystring: Type.Object({
+    since: Type.String({
+      description:
+        'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z, from 1970 to 9998; exclusive.',
+      documented: {
+        format: 'date-time',
+        pattern: `^${DAY}T${TIME}$`,
+        example: '2026-08-14T00:00:00Z',
+      },
+    }),
+    limit: Type.Optional(
+      Type.String({
+        description: 'An integer from 1 to 1000, default 100.',
+        documented: { pattern: '^([1-9][0-9]{0,2}|1000)$', example: '100' },
+      }),
+    ),
+  }),
+  response: {
+    200: Type.Object({
+      since: instantSchema,
+      count: Type.Integer({ description: 'Changes in this answer.' }),
+      limit: Type.Integer(),
+      hasMore: Type.Boolean(),
+      nextSince: instantSchema,
+      ...noticeProperties,
+      changes: Type.Array(change),
+    }),
+    ...errorResponses(...QUERY_ERRORS, ...GATE_ERRORS),
+  },
+};

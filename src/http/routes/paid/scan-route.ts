@@ -25,7 +25,9 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
-  const { answer, isWhole } = scanAnswers(scanCoordinator, { siteUrl, saysCharged });
+  // Whoever gets the answer has paid for it, also if the census has published this scan.
+  const paidBy = revision.tellsCensus ? 'payer' : null;
+  const { answer, isWhole } = scanAnswers(scanCoordinator, { siteUrl, saysCharged, paidBy });
 
   return {
     name: 'scan',

@@ -48,6 +48,7 @@ export type SendHome = (reply: FastifyReply, request: HomeRequest) => Promise<Fa
 
 export function createSendHome({ config, store }: RouteContext): SendHome {
   const { siteUrl, revision } = config;
+  const form = { siteUrl, tellsCensus: revision.tellsCensus };
   const scanPrice = priceText(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
@@ -61,7 +62,7 @@ export function createSendHome({ config, store }: RouteContext): SendHome {
       isFront ? store.changes.newest(CHANGES_READ) : [],
     ]);
     const nowMs = store.now();
-    const projects = records.map((record) => toProject(record, siteUrl, nowMs));
+    const projects = records.map((record) => toProject(record, form, nowMs));
     const list = { ...wanted, query: q, count, projects, gradeCounts, changes };
     return reply.view('home', homePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };

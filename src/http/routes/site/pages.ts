@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
+import type { Config } from '../../../config/config.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { DISCLAIMER } from '../../../directory/project.ts';
 import {
@@ -11,6 +12,8 @@ import {
 } from '../../../directory/statistics.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
+import type { DirectoryRecord } from '../../../store/directory.ts';
+import { payableOf } from '../../pages/page-text.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost } from '../url-parameter.ts';
 
@@ -54,10 +57,18 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
+/** The address to write to; null if this service runs no census. */
+function censusContact(config: Config): string | null {
+  const { census = null } = config as Config & { readonly census?: CensusContact | null };
+  return census?.contactEmail ?? null;
+}
+
+type CensusContact = { readonly contactEmail: string };
+
 /** Pages without any state: about the scanner (our User-Agent header links to it), watches and signed reports. */
 export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const { siteUrl, baseUrl, revision } = config;
-  function serve(path: string, template: string, view: Readonly<Record<string, string>>) {
+  function serve(path: string, template: string, view: Readonly<Record<string, unknown>>) {
     const options = { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } };
     app.get(path, options, async (_request, reply) => reply.view(template, view));
   }
@@ -65,7 +76,16 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     title: 'About the scanner',
     summary: 'What the scanner sends to an origin, and what it never does',
     userAgent: scannerUserAgent(`${siteUrl}/about-scanner`),
+    hasCensus: revision.tellsCensus,
   });
+  if (revision.tellsCensus) {
+    serve('/about-census', 'about-census', {
+      title: 'The census',
+      summary: 'What the census of this service asks of origins, how often, and how to be left out',
+      userAgent: scannerUserAgent(`${siteUrl}/about-census`),
+      contactEmail: censusContact(config),
+    });
+  }
   if (revision.offers.watch !== undefined) {
     serve('/about-watch', 'about-watch', {
       title: 'What we watch',
@@ -87,27 +107,52 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
 const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
 const NO_COLOUR = '#5b6875';
 const badgeParams = Type.Object({ file: Type.String({ maxLength: 300 }) });
+const badgeQuery = Type.Object({
+  show: Type.Optional(
+    Type.Unsafe<'days'>({
+      type: 'string',
+      enum: ['days'],
+      description: '"days": on how many of the checked days of the last 30 it was payable.',
+    }),
+  ),
+});
 
 /** `/badge/api.example.com.svg`, which other sites embed. */
 export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { tellsCensus } = parts.config.revision;
+  const querystring = Type.Unsafe<Static<typeof badgeQuery>>(
+    tellsCensus ? badgeQuery : Type.Object({}),
+  );
   app.get(
     '/badge/:file',
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params: badgeParams } },
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params: badgeParams, querystring } },
     async (request, reply) => {
       const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
       const record = origin === null ? null : await parts.store.directory.get(origin.host);
       const listed = record?.listed === true ? record : null;
       // Loaded with the first badge: the module holds a table of character widths.
       const { makeBadge } = await import('badge-maker');
-      const svg = makeBadge({
-        label: 'x402',
-        message: listed === null ? 'not scanned' : `${listed.grade} ${listed.score}/100`,
-        color: listed === null ? NO_COLOUR : COLOURS[listed.grade],
-      });
+      const showsDays = tellsCensus && request.query.show === 'days';
+      const svg = makeBadge({ label: 'x402', ...(showsDays ? daysOf(listed) : gradeOf(listed)) });
       return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
     },
   );
 };
+
+type BadgeText = { readonly message: string; readonly color: string };
+
+function gradeOf(record: DirectoryRecord | null): BadgeText {
+  if (record === null) return { message: 'not scanned', color: NO_COLOUR };
+  return { message: `${record.grade} ${record.score}/100`, color: COLOURS[record.grade] };
+}
+
+function daysOf(record: DirectoryRecord | null): BadgeText {
+  const { payableDays = 0, checkedDays = 0 } = record?.availability ?? {};
+  if (checkedDays === 0) return { message: 'not checked yet', color: NO_COLOUR };
+  const share = payableDays / checkedDays;
+  const grade = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
+  return { message: payableOf({ payableDays, checkedDays }), color: COLOURS[grade] };
+}
 
 const querystring = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
 

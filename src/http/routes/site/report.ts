@@ -6,7 +6,7 @@ import { feedUrl } from '../../../directory/host-feed.ts';
 import { isFresh } from '../../../directory/project.ts';
 import { findFreshReport, gradeSummary } from '../../../directory/published-report.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
-import type { HistoryRow } from '../../../store/directory.ts';
+import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
@@ -75,6 +75,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         siteUrl,
         scanPrice,
         reportIsFree,
+        ...censusFacts(record, config),
+        nowMs,
       };
       const hasFeed = record !== null && revision.offers.feed !== undefined;
       const links = {
@@ -90,6 +92,15 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     },
   );
 };
+
+/** What the census found and did, in revisions that tell of it. */
+function censusFacts(
+  record: DirectoryRecord | null,
+  { revision }: Pick<RouteContext['config'], 'revision'>,
+) {
+  if (record === null || !revision.tellsCensus) return { availability: null, isOfCensus: false };
+  return { availability: record.availability, isOfCensus: record.paidBy === 'census' };
+}
 
 /** The address of the signed report; null if there is none. */
 function proofUrl(

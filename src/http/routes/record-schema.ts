@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import type { Revision } from '../../config/revision.ts';
+import { DAY_WORDS, SHOWN_DAYS } from '../../model/availability.ts';
+import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
+import { oneOf } from '../../model/shapes.ts';
+
+const nullableText = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description });
+
+export const gradeSchema = oneOf(ALL_GRADES);
+
+export const scoreSchema = Type.Integer({ minimum: 0, maximum: 100 });
+
+export const instantSchema = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
+
+const signalsSchema = Type.Object({
+  registeredIndex: Type.Boolean({ description: 'Registered in a public x402 resource index.' }),
+  hasRecentSettlement: Type.Unsafe<true | null>({
+    type: ['boolean', 'null'],
+    description: 'Recent settlement observed on chain; null is not observed, and proves nothing.',
+  }),
+  indexOwnershipVerified: Type.Boolean({ description: 'Ownership verified in that index.' }),
+  onEcosystemListing: Type.Boolean({ description: "On the protocol's public ecosystem listing." }),
+});
+
+/** Members of a directory record (interface spec 2.3). */
+const PROJECT_PROPERTIES = {
+  host: Type.String(),
+  displayName: Type.String({ description: 'Unverified text copied from the origin.' }),
+  description: Type.String({ description: 'Unverified text copied from the origin.' }),
+  category: oneOf<string>(CATEGORIES),
+  iconUrl: nullableText('Unverified link.'),
+  ogImageUrl: nullableText('Unverified link.'),
+  grade: gradeSchema,
+  score: scoreSchema,
+  verified: Type.Boolean({ description: 'An owner has proved domain control.' }),
+  featured: Type.Boolean({ description: 'Graded A within the last 30 days.' }),
+  lastScannedAt: instantSchema,
+  signals: signalsSchema,
+  reportUrl: Type.String(),
+};
+
+/** Stands beside every record or list of records. */
+export const noticeProperties = {
+  disclaimer: Type.String(),
+  provenance: Type.String(),
+};
+
+const dayCount = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: SHOWN_DAYS, description });
+
+const availabilitySchema = Type.Unsafe({
+  ...Type.Object({
+    today: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      enum: [...DAY_WORDS, null],
+      description: 'The newest word of the last 36 hours; null if there is none.',
+    }),
+    payableDays: dayCount('Days on which a default client could pay.'),
+    checkedDays: dayCount('Days with another word than not_checked.'),
+    days: Type.String({
+      pattern: `^[pnd-]{${SHOWN_DAYS}}$`,
+      description: `A letter a UTC day, newest last: p payable, n not payable, d down, - not checked or not yet.`,
+    }),
+  }),
+  type: ['object', 'null'],
+  description: 'What the daily census found; null if it never looked at the host.',
+});
+
+/** Members of a directory record in this revision. */
+export function projectPropertiesOf({ tellsCensus }: Pick<Revision, 'tellsCensus'>) {
+  if (!tellsCensus) return PROJECT_PROPERTIES;
+  const { reportUrl, ...properties } = PROJECT_PROPERTIES;
+  return { ...properties, availability: availabilitySchema, reportUrl };
+}

@@ -1,0 +1,140 @@
+/** What pages and badges show of the census. */
+import { describe, expect, test } from 'vitest';
+import { dayStrip, daysText } from '../../../src/http/pages/day-strip.ts';
+import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+
+const HOST = 'shop.example.com';
+
+async function publishWith({ store, publish }: TestApp, letters: string): Promise<void> {
+  await publish(HOST);
+  await listOrigin(store, HOST);
+  await sayLetters(store, HOST, letters);
+}
+
+describe('the squares of 30 days', () => {
+  const NOW_MS = Date.UTC(2026, 8, 30, 12);
+  const days = `${'p'.repeat(19)}nd${'p'.repeat(8)}-`;
+  const svg = String(dayStrip(days, NOW_MS));
+
+  test('have a mark each, so that they can be read without colours', () => {
+    const marks = [...svg.matchAll(/class="mark-\w+">([^<]+)/g)].map(([, text]) => text);
+    expect(marks.join('')).toHaveLength(30);
+    expect(marks).toEqual(['✓'.repeat(27), '✗', '!', '·']);
+    expect(svg.match(/h22v22h-22z/g)).toHaveLength(30);
+  });
+
+  test('stand in the order of the days, in two rows', () => {
+    const [first, last] = [/<path d="M50 0h/, /<path d="M386 24h22v22h-22z" class="cell-unknown"/];
+    expect(svg).toMatch(first);
+    expect(svg).toMatch(last);
+    expect(svg).toContain('>09-01</text>');
+    expect(svg).toContain('>09-16</text>');
+  });
+
+  test('are said to a screen reader, with the dates that were no good', () => {
+    expect(svg).toContain(
+      'aria-label="Payable on 27 of 29 days that were checked; not payable on 2026-09-20; down on 2026-09-21; not checked on 1."',
+    );
+    const all = String(dayStrip('p'.repeat(30), NOW_MS));
+    expect(all).toContain('"Payable on 30 of 30 days that were checked; not checked on 0."');
+    const bad = String(dayStrip('nd'.repeat(15), NOW_MS));
+    expect(bad).toContain('; not payable on 15 days; down on 15 days; not checked on 0."');
+    const none = String(dayStrip('-'.repeat(30), NOW_MS));
+    expect(none).toContain('"Payable on 0 of 0 days that were checked; not checked on 30."');
+  });
+
+  test.each([
+    [{ today: 'payable', payableDays: 29, checkedDays: 30 }, 'Payable on 29 of 30 days that were'],
+    [{ today: 'not_payable', payableDays: 0, checkedDays: 1 }, 'Payable on 0 of 1 day that was'],
+    [{ today: 'not_checked', payableDays: 0, checkedDays: 0 }, 'Not checked yet.'],
+  ] as const)('have a sentence: %j', (availability, sentence) => {
+    expect(daysText({ ...availability, days: '' })).toContain(sentence);
+  });
+});
+
+describe('the report page', () => {
+  test('has the squares only if the census looked at the host', async () => {
+    await using service = await startApp();
+    await service.publish(HOST);
+    const page = async () => (await service.get(`/o/${HOST}`)).body;
+    expect(await page()).not.toContain('Day by day');
+    await listOrigin(service.store, HOST);
+    await sayLetters(service.store, HOST, 'ppnp');
+    expect(await page()).toContain('Payable on 3 of 4 days that were checked. Today: payable.');
+    expect(await page()).toContain('not payable on 2026-08-31');
+    service.advance(2 * DAY_MS);
+    expect(await page()).toContain('Today: nothing new in 36 hours.');
+  });
+});
+
+describe('the badge', () => {
+  test('says with show=days on how many of the checked days the host was payable', async () => {
+    await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+    const badge = async (query = '?show=days') =>
+      (await service.get(`/badge/${HOST}.svg${query}`)).body;
+    expect(await badge()).toContain('x402: not checked yet');
+    await service.publish(HOST, { grade: 'A', score: 95 });
+    expect(await badge()).toContain('x402: not checked yet');
+    await listOrigin(service.store, HOST);
+    await sayLetters(service.store, HOST, 'p');
+    expect(await badge()).toContain('x402: payable 1 of 1 day<');
+    await sayLetters(service.store, HOST, `${'p'.repeat(20)}n${'p'.repeat(9)}`);
+    expect(await badge()).toContain('x402: payable 29 of 30 days');
+    expect(await badge('')).toContain('x402: A 95/100');
+    await service.store.listing.set(HOST, { listed: false });
+    expect(await badge()).toContain('x402: not checked yet');
+  });
+
+  test.each(['', 'grade', 'day', 'DAYS', 'days,'])('refuses show=%s', async (value) => {
+    await using service = await startApp();
+    const answer = await service.get(`/badge/${HOST}.svg?show=${value}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter' });
+    expect(answer.json().message).toContain('"days"');
+  });
+});
+
+describe('the front page', () => {
+  test('says how often a host was payable, if it was checked', async () => {
+    await using service = await startApp();
+    await publishWith(service, '-');
+    expect((await service.get('/')).body).not.toContain('>payable');
+    await sayLetters(service.store, HOST, 'ppd');
+    expect((await service.get('/')).body).toContain('<span class="tag">payable 2 of 3 days</span>');
+  });
+});
+
+describe('/statistics', () => {
+  test('counts the words of the last day, and nothing before it', async () => {
+    await using service = await startApp();
+    expect((await service.get('/statistics')).body).not.toContain('Payable that day');
+    for (let n = 0; n < 11; n += 1) {
+      await listOrigin(service.store, `h${n}.example.com`);
+      await sayLetters(service.store, `h${n}.example.com`, n < 6 ? 'p' : 'd');
+    }
+    service.advance(DAY_MS);
+    await service.store.purge(service.now());
+    expect((await service.get('/statistics')).body).toContain(
+      'aria-label="Payable that day: payable 5, not payable 0, down 5, not checked 0"',
+    );
+  });
+});
+
+describe('/about-census', () => {
+  test('says that a service without a census asks nobody', async () => {
+    await using service = await startApp();
+    const page = await service.get('/about-census');
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain('This service runs no census. It asks nobody on its own account.');
+    expect((await service.get('/about-scanner')).body).toContain('href="/about-census"');
+  });
+});
+
+test('a page of a host that was opted out shows no days', async () => {
+  await using service = await startApp();
+  await publishWith(service, 'ppp');
+  await service.store.listing.set(HOST, { listed: false });
+  const { statusCode, body } = await service.get(`/o/${HOST}`);
+  expect([statusCode, body.includes('Payable on')]).toEqual([404, false]);
+});

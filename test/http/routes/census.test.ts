@@ -1,0 +1,181 @@
+/** What the census found, in the answers of 0.3.0 and in none of 0.1.0. */
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { exportDirectory } from '../../../src/directory/export.ts';
+import { DAY_WORDS } from '../../../src/model/availability.ts';
+import { utcDay } from '../../../src/store/statistics.ts';
+import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { publishedScan } from '../../store/contract/samples.ts';
+import { PRICES, startSelling } from './paid/selling.ts';
+
+const HOST = 'shop.example.com';
+const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
+
+/** A published host with these words; the last letter is today's. */
+async function publishWith({ store, publish }: TestApp, host: string, letters: string) {
+  await publish(host, { grade: 'A', score: 95 });
+  await listOrigin(store, host);
+  await sayLetters(store, host, letters);
+}
+
+/** Finishes and publishes a scan of the census. */
+async function publishByCensus({ store, scanner, scanCoordinator, config }: TestApp, host: string) {
+  const { parseOrigin } = await import('../../../src/guard/origin.ts');
+  scanner.will(host, {});
+  const { scanId, scannedAt } = await scanCoordinator.run(parseOrigin(host, config.originPolicy));
+  const scannedAtMs = Date.parse(scannedAt);
+  await store.publish(publishedScan({ scanId, host, scannedAtMs, paidBy: 'census' }));
+}
+
+describe('availability', () => {
+  test('stands in every record: directory, featured, project, export', async () => {
+    await using service = await startApp(WITHOUT_LIMIT);
+    await publishWith(service, HOST, 'pppnd-p');
+    const availability = {
+      today: 'payable',
+      payableDays: 4,
+      checkedDays: 6,
+      days: 'pppnd-p'.padStart(30, '-'),
+    };
+    const { projects } = (await service.get('/v1/directory')).json();
+    expect(projects).toMatchObject([{ host: HOST, availability }]);
+    const featured = (await service.get('/v1/featured')).json();
+    expect(featured.projects).toEqual(projects);
+    const project = (await service.get(`/v1/project?host=${HOST}`)).json();
+    expect(project).toMatchObject(projects[0]);
+    const { body } = await exportDirectory(service.store, service.config.siteUrl);
+    expect(JSON.parse(await text(body)).projects).toMatchObject(projects);
+    service.advance(2 * DAY_MS);
+    const later = (await service.get(`/v1/project?host=${HOST}`)).json();
+    const moved = { ...availability, today: null, days: 'pppnd-p--'.padStart(30, '-') };
+    expect(later.availability).toEqual(moved);
+  });
+
+  test('is null if the census never looked at the host', async () => {
+    await using service = await startApp();
+    await service.publish(HOST);
+    const { availability } = (await service.get(`/v1/project?host=${HOST}`)).json();
+    expect(availability).toBeNull();
+  });
+
+  test('is in the export that is sold', async () => {
+    await using shop = await startSelling();
+    await publishWith(shop.app, HOST, 'n');
+    const payment = await shop.header(PRICES['0.3.0'].export);
+    const answer = await shop.app.get('/v1/directory/export', payment);
+    expect(answer.json().projects).toMatchObject([{ availability: { today: 'not_payable' } }]);
+  });
+});
+
+describe('the filter payable', () => {
+  const hostsOf = async ({ get }: TestApp, query: string) => {
+    const { count, projects } = (await get(`/v1/directory?${query}`)).json();
+    return { count, hosts: projects.map(({ host }: { host: string }) => host) };
+  };
+
+  test('lists those that could be paid today, or in a week, page by page', async () => {
+    await using service = await startApp(WITHOUT_LIMIT);
+    const words = ['ppp', 'ppppppp', 'pppnnnp', 'nnnnnnn', 'p', 'ppppppn'];
+    for (const [n, letters] of words.entries()) {
+      await publishWith(service, `h${n}.example.com`, letters);
+      service.advance(1_000);
+    }
+    expect(await hostsOf(service, 'payable=today')).toEqual({
+      count: 4,
+      hosts: ['h4.example.com', 'h2.example.com', 'h1.example.com', 'h0.example.com'],
+    });
+    expect(await hostsOf(service, 'payable=week&pageSize=2')).toEqual({
+      count: 3,
+      hosts: ['h5.example.com', 'h1.example.com'],
+    });
+    expect(await hostsOf(service, 'payable=week&pageSize=2&page=1')).toEqual({
+      count: 3,
+      hosts: ['h0.example.com'],
+    });
+    await service.store.listing.set('h0.example.com', { listed: false });
+    expect((await hostsOf(service, 'payable=week')).count).toBe(2);
+  });
+
+  test.each(['', 'now', 'TODAY', 'true', 'month', '1'])(
+    'payable=%s is refused with the two that there are',
+    async (value) => {
+      await using service = await startApp();
+      const answer = await service.get(`/v1/directory?payable=${value}`);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toMatchObject({ error: 'invalid_parameter', charged: false });
+      expect(answer.json().message).toMatch(/"payable".*"today".*"week"/s);
+    },
+  );
+
+  test('a repeated value is refused', async () => {
+    await using service = await startApp();
+    const answer = await service.get('/v1/directory?payable=today&payable=week');
+    expect(answer.statusCode).toBe(400);
+  });
+});
+
+describe('paidBy', () => {
+  test('is "payer" in a paid answer and in the report that it publishes', async () => {
+    await using shop = await startSelling();
+    const paid = await shop.scan(HOST, await shop.header(PRICES['0.3.0'].scan));
+    expect(paid.json()).toMatchObject({ charged: true, paidBy: 'payer' });
+    const report = async () => (await shop.app.get(`/v1/report?url=${HOST}`)).json();
+    await expect.poll(report).toMatchObject({ cache: 'hit', paidBy: 'payer' });
+  });
+
+  test('is "census" in the report of a scan that nobody ordered, until somebody pays for another', async () => {
+    await using service = await startApp(WITHOUT_LIMIT);
+    await publishByCensus(service, HOST);
+    const report = async () => (await service.get(`/v1/report?url=${HOST}`)).json();
+    expect(await report()).toMatchObject({ cache: 'hit', paidBy: 'census' });
+    expect((await service.get(`/o/${HOST}`)).body).toContain('census of this service</a>');
+    const envelope = (await service.get(`/v1/attestation?url=${HOST}`)).json();
+    const statement = JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
+    expect(statement.predicate.report).toEqual(await report());
+    service.advance(1_000);
+    await service.publish(HOST);
+    expect(await report()).toMatchObject({ paidBy: 'payer' });
+    expect((await service.get(`/o/${HOST}`)).body).not.toContain('census of this service</a>');
+  });
+});
+
+test('/v1/statistics counts the words of the last day, rounded down to fives, and 0 before it', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  const counts = async () => (await service.get('/v1/statistics')).json().availability;
+  const nothing = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
+  expect(await counts()).toEqual(nothing);
+  for (let n = 0; n < 22; n += 1) {
+    const host = `h${n}.example.com`;
+    await listOrigin(service.store, host);
+    const word = DAY_WORDS[Math.floor(n / 6)] ?? 'down';
+    await service.store.census.say(host, utcDay(service.now()), word);
+  }
+  await service.store.purge(service.now());
+  expect(await counts()).toEqual(nothing);
+  service.advance(DAY_MS);
+  await service.store.purge(service.now());
+  expect(await counts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });
+  expect((await service.get('/statistics')).body).toContain('payable 5, not payable 5, down 5');
+});
+
+test('0.1.0 has none of it', async () => {
+  await using service = await startApp({ revision: '0.1.0', ...WITHOUT_LIMIT });
+  await publishWith(service, HOST, 'nnn');
+  await publishByCensus(service, 'census.example.com');
+  const all = await service.get('/v1/directory');
+  expect(all.json().count).toBe(2);
+  expect(all.body).not.toContain('availability');
+  // An unknown parameter, which is ignored.
+  for (const value of ['today', 'week', 'now']) {
+    expect((await service.get(`/v1/directory?payable=${value}`)).body).toBe(all.body);
+  }
+  expect((await service.get(`/v1/project?host=${HOST}`)).body).not.toContain('availability');
+  expect((await service.get('/openapi.json')).body).not.toMatch(/availability|paidBy|census/);
+  expect((await service.get('/terms.txt')).body).not.toContain('census');
+  expect((await service.get('/about-census')).statusCode).toBe(404);
+  expect((await service.get('/about-scanner')).body).not.toContain('census');
+  const badge = await service.get(`/badge/${HOST}.svg`);
+  expect((await service.get(`/badge/${HOST}.svg?show=days`)).body).toBe(badge.body);
+  expect((await service.get(`/o/${HOST}`)).body).not.toMatch(/payable on|census/i);
+});

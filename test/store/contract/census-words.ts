@@ -1,0 +1,29 @@
+/** Origins of a census, and what it says of them. */
+import { DAY_LETTERS, DAY_WORDS } from '../../../src/model/availability.ts';
+import { utcDay } from '../../../src/store/statistics.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+export type CensusStore = Pick<Store, 'census' | 'now'>;
+
+/** Adds an origin as an import of today does. */
+export async function listOrigin({ census, now }: CensusStore, host: string): Promise<void> {
+  const day = utcDay(now());
+  const planned = { isChosen: true, lookAtMs: now() };
+  const seen = { listing: {}, firstDay: day, lastDay: day };
+  const originUrl = `https://${host}`;
+  await census.list({ host, originUrl, domain: 'example.com', ...seen, ...planned });
+}
+
+/** Says the words of these days, the last of which is today, and folds them; "-" is a day without a word. */
+export async function sayLetters(
+  { census, now }: CensusStore,
+  host: string,
+  letters: string,
+): Promise<void> {
+  const first = utcDay(now()) - letters.length + 1;
+  for (const [n, letter] of Array.from(letters).entries()) {
+    const word = DAY_WORDS.find((one) => one !== 'not_checked' && DAY_LETTERS[one] === letter);
+    if (word !== undefined) await census.say(host, first + n, word);
+  }
+  await census.fold(host);
+}
