@@ -217,23 +217,18 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
 }
 
 /** Limits of connections before a request is complete. */
-export type ServerLimits = {
+export const SERVER_LIMITS = {
   /** Time to receive a whole request from the connection's first byte; the answer may take longer. */
-  readonly requestTimeoutMs: number;
+  requestTimeoutMs: 15_000,
   /** Interval of the check; a connection is closed at most this much later. */
-  readonly checkIntervalMs: number;
+  checkIntervalMs: 5_000,
   /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
-  readonly maxConnections: number;
+  maxConnections: 10_000,
   /**
    * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
    * ones lose their first packet and retry after a second.
    */
-  readonly backlog: number;
-};
-
-export const SERVER_LIMITS: ServerLimits = {
-  requestTimeoutMs: 15_000,
-  checkIntervalMs: 5_000,
-  maxConnections: 10_000,
   backlog: 4_096,
 };
+
+export type ServerLimits = Readonly<typeof SERVER_LIMITS>;

@@ -7,32 +7,23 @@ import {
   AnswerTooLong,
   type Reading,
 } from '../answers/answer-reader.ts';
+import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import type { Serialized } from '../parse/json/transfer.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
-import {
-  readMerchantPage,
-  readOriginRows,
-  readPartners,
-  readSellerRows,
-  readVerification,
-} from './index-answers.ts';
+import * as READINGS from './index-answers.ts';
 
 /** Shared by several dependent requests. */
-export type Deadline = {
-  /** The full limit, for messages. */
-  readonly timeoutMs: number;
-  /** Aborts when time is up. */
-  readonly signal: AbortSignal;
-  leftMs(): number;
-};
+export type Deadline = ReturnType<typeof startDeadline>;
 
 /** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
-export function startDeadline(timeoutMs: number): Deadline {
+export function startDeadline(timeoutMs: number) {
   const end = performance.now() + timeoutMs;
   return {
+    /** The full limit, for messages. */
     timeoutMs,
+    /** Aborts when time is up. */
     signal: AbortSignal.timeout(timeoutMs),
     leftMs: () => Math.max(0, end - performance.now()),
   };
@@ -118,6 +109,17 @@ export async function askOk<Value>(
   return status === 200 ? { ok: true, value } : failed(`${new URL(url).host} answered ${status}`);
 }
 
+/** Calls a method of a chain's node by JSON-RPC. */
+export function askNode(rpcUrl: string, method: string, params: unknown, context: RequestContext) {
+  return ask(rpcUrl, {
+    ...context,
+    capBytes: answerCapOf(method),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    reading: NODE_ANSWER,
+    detail: { method, contract: null },
+  });
+}
+
 export function failed(detail: string, quietMs = 0): IndexFailure {
   return { ok: false, detail, quietMs };
 }
@@ -157,13 +159,6 @@ function readCode(error: unknown): string {
 export const WINDOW_DAYS = 30;
 
 const MODULE = new URL('./index-answers.ts', import.meta.url).href;
-const READINGS = {
-  readMerchantPage,
-  readOriginRows,
-  readPartners,
-  readSellerRows,
-  readVerification,
-} as const;
 
 /** A reading of `index-answers.ts`. */
 export function indexReading<Name extends keyof typeof READINGS>(exportName: Name) {

@@ -19,7 +19,7 @@ import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { declaredInput, digestDeclaration } from './listed-terms.ts';
-import { lapseReasons, reasonsFor } from './listing-reasons.ts';
+import { lapseReasons, type PaidResource, reasonsFor } from './listing-reasons.ts';
 
 export type ListingObservations = Pick<
   Observations,
@@ -43,13 +43,6 @@ type IndexEntries = {
   readonly isComplete: boolean;
   /** Instant of the look-up of entries that lapse; null for the others. */
   readonly readMs: number | null;
-};
-
-/** A paid resource with its method. */
-type PaidResource = {
-  readonly resource: ResourceObservation;
-  readonly method: string;
-  readonly challenged: ChallengedResource | null;
 };
 
 export function compareListings(

@@ -10,12 +10,11 @@ import {
   type PublicClient,
   parseAbi,
 } from 'viem';
-import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import { answerOverCap, isRevert, isTooLong, resultOf } from '../answers/node-error.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { ask, failed, type IndexAnswer, type RequestContext } from './ask.ts';
+import { askNode, failed, type IndexAnswer, type RequestContext } from './ask.ts';
 import type { LookupTurn } from './options.ts';
 
 export type ChainFactsOptions = {
@@ -178,14 +177,7 @@ export function createChainClient(
         0,
       );
     });
-    const capBytes = answerCapOf(method);
-    const reply = await ask(rpcUrl, {
-      ...context,
-      capBytes,
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      reading: NODE_ANSWER,
-      detail: { method, contract: null },
-    });
+    const reply = await askNode(rpcUrl, method, params, context);
     if (reply.ok) return resultOf(method, reply.value.status, reply.value.value);
     if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.quietMs);
     return resultOf(method, 200, answerOverCap(method));

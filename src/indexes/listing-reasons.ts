@@ -13,7 +13,8 @@ import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 
-export type UnlistedResource = {
+/** A paid resource with its method. */
+export type PaidResource = {
   readonly resource: ResourceObservation;
   readonly method: string;
   readonly challenged: ChallengedResource | null;
@@ -67,7 +68,7 @@ const MAX_DESCRIPTION_CHARS = 500;
 
 export function reasonsFor(
   index: IndexName,
-  unlisted: UnlistedResource,
+  unlisted: PaidResource,
   context: ReasonContext,
   kit: Kit,
 ): Reasons {
@@ -118,7 +119,7 @@ function settlementReasons({ settlements, isBare }: ReasonContext): readonly Rea
 }
 
 function challengeReasons(
-  { resource, method, challenged }: UnlistedResource,
+  { resource, method, challenged }: PaidResource,
   hostname: string,
   kit: Kit,
 ): readonly ReasonEntry[] {
@@ -219,9 +220,7 @@ function hostElsewhere(url: string | null, hostname: string): string | null {
   return host === hostname ? null : host;
 }
 
-function findDeclaration({
-  challenged,
-}: Pick<UnlistedResource, 'challenged'>): JsonValue | undefined {
+function findDeclaration({ challenged }: Pick<PaidResource, 'challenged'>): JsonValue | undefined {
   const challenge = challenged?.reading.challenge;
   if (challenge === undefined || challenge.version === 1) return undefined;
   return jsonObject(challenge.value['extensions'])['bazaar'];

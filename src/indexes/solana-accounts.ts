@@ -1,7 +1,6 @@
-import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
-import { ask, failed, type IndexAnswer, type RequestContext } from './ask.ts';
+import { askNode, failed, type IndexAnswer, type RequestContext } from './ask.ts';
 
 const REFERENCE_CHARS = 32;
 
@@ -37,14 +36,7 @@ async function call(
   params: readonly unknown[],
   context: RequestContext,
 ): Promise<IndexAnswer<unknown>> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const reply = await ask(rpcUrl, {
-    ...context,
-    body,
-    capBytes: answerCapOf(method),
-    reading: NODE_ANSWER,
-    detail: { method, contract: null },
-  });
+  const reply = await askNode(rpcUrl, method, params, context);
   if (!reply.ok) return reply;
   const { value } = reply.value;
   return value === null || 'error' in value ? unknown(rpcUrl) : { ok: true, value: value.result };

@@ -138,26 +138,21 @@ function stillOpen(sent: SettleOutcome | null, status: string): ReconcileVerdict
   return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
 }
 
-export type ReconcileTiming = {
+export const TIMING = {
   /** Interval of look-ups while a caller waits. */
-  readonly lookIntervalMs: number;
+  lookIntervalMs: 1_000,
   /**
    * Instants of the further sends, counted from the first send; the last is made at three quarters of the
    * validity, and no later than the last of these. The first is also the shortest pause between two
    * sends of one process.
    */
-  readonly resendAfterMs: readonly number[];
-  /** Intervals of look-ups in the background: they double from the first to the second. */
-  readonly firstBackoffMs: number;
-  readonly lastBackoffMs: number;
-};
-
-export const TIMING: ReconcileTiming = {
-  lookIntervalMs: 1_000,
   resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
+  /** Intervals of look-ups in the background: they double from the first to the second. */
   firstBackoffMs: 1_000,
   lastBackoffMs: 3_600_000,
 };
+
+export type ReconcileTiming = Readonly<typeof TIMING>;
 
 /** Random share of a backoff, so that keys of one moment are not looked up together. */
 const JITTER = 0.25;

@@ -16,7 +16,7 @@ import type {
 import { sharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
-import type { TextBudget } from './scan-budget.ts';
+import type { ScanBudget, TextBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
 
 export type ProbeClientOptions = {
@@ -66,15 +66,9 @@ export type ProbeRequest = {
   readonly isFirstOfMany?: boolean;
 };
 
-export type ProbeStats = {
-  readonly requests: number;
-  readonly bytes: number;
-  readonly sockets: number;
-  /** The longest chain of requests that waited for one another; handshakes are not counted. */
-  readonly roundTrips: number;
-  /** Processor time that TLS handshakes took, in milliseconds. */
-  readonly handshakeMs: number;
-};
+export type ProbeStats = Readonly<
+  Pick<ScanBudget, 'requests' | 'bytes' | 'sockets' | 'roundTrips' | 'handshakeMs'>
+>;
 
 export type ProbeClient = {
   /**

@@ -2,23 +2,13 @@
 
 import type { Origin } from '../../guard/origin.ts';
 import type { HttpObservation } from '../../model/observations.ts';
-import type { ProbeClient, RpcMessage } from './client.ts';
+import type { ProbeClient, ProbeRequest } from './client.ts';
 
-export type Ask = {
-  readonly method: 'GET' | 'HEAD' | 'POST';
-  /** Path and query. */
-  readonly path: string;
-  readonly capBytes: number;
+/** A request with headers of its own, or with an MCP message, shares no cached answer. */
+export type Ask = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
   readonly accept: string;
-  readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;
-  /** Headers that are added to the usual ones or replace them; such a request shares no cached answer. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** A message to an MCP endpoint; its answer is not cached for other messages. */
-  readonly rpc?: RpcMessage;
-  /** True when more requests follow its answer; the other connections are then opened beside it. */
-  readonly isFirstOfMany?: boolean;
 };
 
 export class RequestCache {

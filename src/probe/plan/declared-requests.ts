@@ -1,6 +1,6 @@
 /** Requests that documents declare: required parameters as OpenAPI's examples fill them in. */
 
-import type { Observations, ResourceSource } from '../../model/observations.ts';
+import type { Observations, ResourceObservation } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
@@ -10,13 +10,7 @@ import type { FixedPaths } from '../first-wave.ts';
 export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin' | 'x402scan'>;
 
 /** A resource that the second wave is to ask for. */
-export type PlannedResource = {
-  readonly url: string;
-  readonly path: string;
-  readonly template: string;
-  readonly method: 'GET' | 'POST' | null;
-  readonly sources: readonly ResourceSource[];
-  readonly declaredPaid: boolean;
+export type PlannedResource = Omit<ResourceObservation, 'madeUp' | 'probes' | 'tool'> & {
   /** A value in `path` is declared nowhere. */
   readonly madeUp: boolean;
   /** True when OpenAPI declares a POST that no document calls paid; a probe would execute it. */
