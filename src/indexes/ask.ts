@@ -10,7 +10,13 @@ import {
 import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import type { Serialized } from '../parse/json/transfer.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
-import * as READINGS from './index-answers.ts';
+import {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} from './index-answers.ts';
 
 /** Shared by several dependent requests. */
 export type Deadline = ReturnType<typeof startDeadline>;
@@ -159,6 +165,14 @@ function readCode(error: unknown): string {
 export const WINDOW_DAYS = 30;
 
 const MODULE = new URL('./index-answers.ts', import.meta.url).href;
+
+const READINGS = {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} as const;
 
 /** A reading of `index-answers.ts`. */
 export function indexReading<Name extends keyof typeof READINGS>(exportName: Name) {
