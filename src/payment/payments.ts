@@ -6,7 +6,8 @@ import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/answers.ts';
 import { challengeFor } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import type { GateDeps } from './gate/purchase.ts';
-import type { PublishByRoute, ReconcileTiming } from './ledger/reconcile.ts';
+import type { PublishByRoute } from './ledger/ledger.ts';
+import type { ReconcileTiming } from './ledger/reconcile.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
@@ -41,6 +42,7 @@ export type PaymentsOptions = {
   readonly receiptWithinMs?: number | undefined;
   /** Default: one of its own. */
   readonly answers?: AnswerReader | undefined;
+  /** One factor in place of these times would not do: tests let one of them end before the others. */
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;

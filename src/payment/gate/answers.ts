@@ -7,8 +7,7 @@ import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
 import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
-import { isUnproved } from '../ledger/reconcile.ts';
+import { findTransaction, isUnproved, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import {
   type DeliverySettlement,

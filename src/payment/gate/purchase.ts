@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
-import type { PublishByRoute } from '../ledger/reconcile.ts';
+import type { PublishByRoute } from '../ledger/ledger.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidAnswer, PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';

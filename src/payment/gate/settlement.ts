@@ -3,8 +3,13 @@ import type { Hex } from 'viem';
 import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { findTransaction, type LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
-import { publishSettled } from '../ledger/reconcile.ts';
+import {
+  findTransaction,
+  type LedgerWriter,
+  publishSettled,
+  StepLost,
+  toProgress,
+} from '../ledger/ledger.ts';
 import type { Authorization } from '../paid-route.ts';
 import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from '../settle/facilitator.ts';
 import type { EvmNetwork } from '../terms.ts';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
-import type { Authorization, SignedPayment } from '../paid-route.ts';
+import { type Authorization, parseRouteName, type SignedPayment } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
 
 /** A block this much later than `validBefore` proves that an authorization was never used. */
@@ -233,4 +233,35 @@ export function countSends(entry: LedgerEntry): Sends {
 
 export function isReverted({ data }: LedgerRow): boolean {
   return data['isReverted'] === true;
+}
+
+/** A payment without proof ends in the payer's favour, and its scan is not published. */
+export const UNPROVED = 'unproved';
+
+/** Publishes a paid scan, by the name of its route. */
+export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
+
+/** An answer without proof of payment belongs to its payer and is not published. */
+export function isUnproved(entry: LedgerEntry): boolean {
+  return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
+}
+
+/**
+ * Publishes a paid scan, then writes the step; without proof it writes the step only. May be run again after a
+ * crash, and by several instances at once. Rejects if publishing failed; it must be run again then.
+ */
+export async function publishSettled(
+  routes: PublishByRoute,
+  writer: LedgerWriter,
+  isWithoutProof = false,
+): Promise<void> {
+  const { request, scanId } = writer.facts;
+  const publish = routes.get(parseRouteName(request));
+  if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
+  try {
+    await writer.write('published', {});
+  } catch (error) {
+    // Another instance has published the same scan.
+    if (!(error instanceof StepLost)) throw error;
+  }
 }

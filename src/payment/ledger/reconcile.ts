@@ -1,18 +1,16 @@
-/** The end of a payment: one look at one in doubt, the times of looks, and the publication of the paid result. */
+/** One look at a payment in doubt, and the times of looks. */
 
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
-import { parseRouteName } from '../paid-route.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';
 import {
   currentClaim,
   findTransaction,
-  type LedgerWriter,
-  StepLost,
   type StoredPayment,
   storedPayment,
+  UNPROVED,
 } from './ledger.ts';
 
 export type ReconcileVerdict =
@@ -30,9 +28,6 @@ export type ReconcileOptions = {
 
 /** Sends the payment again; null if it may only be looked up. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
-
-/** A payment without proof ends in the payer's favour, and its scan is not published. */
-export const UNPROVED = 'unproved';
 
 /**
  * Time after `validBefore` at which a payment without proof is given up. No node or facilitator will prove
@@ -174,32 +169,4 @@ export function nextLookMs({
 }): number {
   const jitter = JITTER * random;
   return Math.min(backoffMs * (1 + jitter), untilDueMs + firstBackoffMs * jitter);
-}
-
-/** Publishes a paid scan, by the name of its route. */
-export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
-
-/** An answer without proof of payment belongs to its payer and is not published. */
-export function isUnproved(entry: LedgerEntry): boolean {
-  return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
-}
-
-/**
- * Publishes a paid scan, then writes the step; without proof it writes the step only. May be run again after a
- * crash, and by several instances at once. Rejects if publishing failed; it must be run again then.
- */
-export async function publishSettled(
-  routes: PublishByRoute,
-  writer: LedgerWriter,
-  isWithoutProof = false,
-): Promise<void> {
-  const { request, scanId } = writer.facts;
-  const publish = routes.get(parseRouteName(request));
-  if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
-  try {
-    await writer.write('published', {});
-  } catch (error) {
-    // Another instance has published the same scan.
-    if (!(error instanceof StepLost)) throw error;
-  }
 }

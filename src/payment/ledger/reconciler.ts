@@ -5,17 +5,23 @@ import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
 import { Resends, type ResendsOptions } from '../settle/resends.ts';
-import { FINAL_AFTER_MS, findTransaction, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import {
-  nextLookMs,
+  FINAL_AFTER_MS,
+  findTransaction,
+  isInDoubt,
+  LedgerWriter,
   type PublishByRoute,
   publishSettled,
+  StepLost,
+  UNPROVED,
+} from './ledger.ts';
+import {
+  nextLookMs,
   type ReconcileOptions,
   type ReconcileTiming,
   type ReconcileVerdict,
   reconcileOnce,
   TIMING,
-  UNPROVED,
 } from './reconcile.ts';
 
 export type ReconcilerOptions = ReconcileOptions &

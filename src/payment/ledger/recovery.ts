@@ -3,8 +3,15 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { LedgerState, Owner } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
-import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
-import { isUnproved, type PublishByRoute, publishSettled } from './reconcile.ts';
+import {
+  currentClaim,
+  isInDoubt,
+  isUnproved,
+  LedgerWriter,
+  type PublishByRoute,
+  publishSettled,
+  StepLost,
+} from './ledger.ts';
 import type { Reconciler } from './reconciler.ts';
 
 export type RecoveryOptions = {
