@@ -84,18 +84,11 @@ export function gradeSummary(
   };
 }
 
-export type GradeRank = {
-  /** Share of the listed origins that have a worse grade, rounded down. */
-  readonly betterThanPercent: number;
-  /** Number of listed origins, including this host. */
-  readonly origins: number;
-};
-
-/** "Better than 64 % of 212 listed origins"; null while there is no other origin to compare with. */
-export function findGradeRank(
-  counts: Readonly<Record<Grade, number>>,
-  own: Grade,
-): GradeRank | null {
+/**
+ * "Better than 64 % of 212 listed origins", this one included: the share of those with a worse grade, rounded down. Null
+ * while there is no other origin to compare with.
+ */
+export function findGradeRank(counts: Readonly<Record<Grade, number>>, own: Grade) {
   const sum = (grades: readonly Grade[]) =>
     grades.reduce((total, grade) => total + counts[grade], 0);
   const origins = sum(ALL_GRADES);

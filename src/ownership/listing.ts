@@ -12,10 +12,6 @@ export type ListingWish = {
   readonly listingKey?: string | undefined;
 };
 
-export type ListingAnswer = ListingSettings & { readonly host: string };
-
-export type ListingOptions = { readonly store: Store; readonly verification: Verification };
-
 /**
  * Changes how a host is listed. For an hour after the host's last confirm, the client that started the
  * token and callers with its listing key may change anything. Any other caller may only hide the host,
@@ -23,11 +19,11 @@ export type ListingOptions = { readonly store: Store; readonly verification: Ver
  * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(
-  options: ListingOptions,
+  options: { readonly store: Store; readonly verification: Verification },
   origin: Origin,
   client: Client,
   wish: ListingWish,
-): Promise<ListingAnswer> {
+): Promise<ListingSettings & { readonly host: string }> {
   const { store, verification } = options;
   const { listingKey, listed, suppressEnrichment } = wish;
   const { host } = origin;

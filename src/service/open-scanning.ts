@@ -8,7 +8,10 @@ import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
 import type { Store } from '../store/store.ts';
 import type { Scanning, ScanningOptions } from './scanning.ts';
 
-/** Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. */
+/**
+ * Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. Each member is
+ * written out: a helper over their names would need a cast for each.
+ */
 export function openScanning(options: ScanningOptions): Scanning {
   let opened: Promise<Scanning> | null = null;
   let scanner: Scanner | null = null;

@@ -138,12 +138,10 @@ async function withOwners(
 /** Rows of history that are kept of a host. */
 export const HISTORY_ROWS_PER_HOST = 400;
 
-export type HistoryRow = {
-  readonly scanId: string;
-  readonly grade: Grade;
-  readonly score: number;
-  readonly scannedAtMs: number;
-  readonly checksVersion: string;
+export type HistoryRow = Pick<
+  PublishedScan,
+  'scanId' | 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'
+> & {
   /** Absent in rows that an older release wrote. */
   readonly payableBy?: PayableState | undefined;
 };
@@ -151,16 +149,6 @@ export type HistoryRow = {
 /** A record and all its history, oldest first. */
 export type ExportRecord = DirectoryRecord & {
   readonly history: readonly HistoryRow[];
-};
-
-export type ExportSnapshot = {
-  /** Number of `records`. */
-  readonly count: number;
-  /** True if the directory has more records than the limit; the most recently scanned are included. */
-  readonly truncated: boolean;
-  readonly exportedAtMs: number;
-  /** Can be iterated once. Read in batches; later publications are left out. */
-  readonly records: AsyncIterable<ExportRecord>;
 };
 
 /** Hosts whose history is read together: up to 400 rows each. */
@@ -184,8 +172,11 @@ export function historyOn({ tables }: StoreContext) {
 /** Reads a consistent snapshot of the directory, without opted-out hosts. */
 export function exportsOn(context: StoreContext) {
   return {
-    /** Newest scan first, at most `limit` records. */
-    async snapshot(limit: number): Promise<ExportSnapshot> {
+    /**
+     * Newest scan first, at most `limit` records; `truncated` if there are more. `records` can be iterated once, and is read in
+     * batches; later publications are left out.
+     */
+    async snapshot(limit: number) {
       const hosts = await context.lists.hostsByRecency(limit + 1);
       // All records are read before streaming begins, so that the snapshot is of one moment.
       const records = await readListed(context, hosts.slice(0, limit));

@@ -15,7 +15,8 @@ const ABOUT_EQUAL_MS = 25;
 /**
  * Chooses the next task: that of the scan that used least. It stands before Piscina, not in its `taskQueue`: a
  * task that can be killed has a `signal`, and Piscina (5.3.2) keeps those in a list of its own, in
- * about the order of arrival and without a bound, and never shows them to `taskQueue`.
+ * about the order of arrival and without a bound, and never shows them to `taskQueue`. A PQueue does not serve either: it
+ * frees the place of a task when its signal aborts, while the thread still ends.
  */
 export function createFairQueue({ places, maxWaiting }: FairQueueOptions) {
   const waiting = new Set<Waiting>();

@@ -208,18 +208,11 @@ export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
 
-/** Sends of a payment by all processes. */
-export type Sends = {
-  readonly count: number;
-  /** Times at which the first and the last were announced, database time. */
-  readonly firstMs: number;
-  readonly lastMs: number;
-  /** True if its transaction was mined and reverted; another would revert too, at our cost. */
-  readonly isReverted: boolean;
-};
-
-/** The first send is that of `settling`; each later one is announced by a step `unknown`. */
-export function countSends(entry: LedgerEntry): Sends {
+/**
+ * Counts the sends of a payment by all processes: the first is that of `settling`, each later one is announced by a step
+ * `unknown`. Database times. `isReverted`: its transaction was mined and reverted; another would revert too, at our cost.
+ */
+export function countSends(entry: LedgerEntry) {
   const { rows } = entry;
   const first = rows.find(({ state }) => state === 'settling') ?? currentClaim(entry);
   const again = rows.filter(({ data }) => data['isSend'] === true);

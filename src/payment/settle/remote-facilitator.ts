@@ -175,13 +175,7 @@ export type CdpAuthOptions = {
 };
 
 /** Makes the headers of one request to each path: a JWT each, signed with a key of the Coinbase Developer Platform. */
-export function cdpAuthHeaders({
-  key,
-  url,
-  now = Date.now,
-}: CdpAuthOptions): () => Promise<
-  Record<keyof typeof METHODS, { readonly Authorization: string }>
-> {
+export function cdpAuthHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
   const headerFor = (name: keyof typeof METHODS) => ({

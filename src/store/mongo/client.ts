@@ -90,11 +90,6 @@ function classifyError(cause: unknown): { code: StoreErrorCode; advice: string }
 
 const MEASURE_EVERY_MS = 60_000;
 
-export type DatabaseClock = {
-  readonly now: () => number;
-  stop(): void;
-};
-
 /**
  * Tells the database's time without a round trip: this machine's clock, corrected by a measurement each minute.
  * Instances with wrong clocks thus agree on which owner is silent and which row has expired.
@@ -104,7 +99,7 @@ export async function startClock(
   database: Db,
   location: string,
   onError: (message: string, error: unknown) => void,
-): Promise<DatabaseClock> {
+) {
   let offsetMs = await measureOffset(database, location);
   const timer = setInterval(async () => {
     try {

@@ -43,16 +43,14 @@ export type HomeRequest = {
   readonly answer: AnswerView | null;
 };
 
-/** Sends the front page, or a page of the hosts that contain `q`. */
-export type SendHome = (reply: FastifyReply, request: HomeRequest) => Promise<FastifyReply>;
-
-export function createSendHome({ config, store }: RouteContext): SendHome {
+/** The function sends the front page, or a page of the hosts that contain `q`. */
+export function createSendHome({ config, store }: RouteContext) {
   const { siteUrl, revision } = config;
   const form = { siteUrl, tellsCensus: revision.tellsCensus };
   const scanPrice = priceText(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
-  return async (reply, { q, page, asked, answer }) => {
+  return async (reply: FastifyReply, { q, page, asked, answer }: HomeRequest) => {
     reply.header('link', LINKS);
     const wanted = { sort: 'recent', q, page, pageSize: PAGE_SIZE } as const;
     const isFront = q === '' && page === 0;
@@ -68,7 +66,7 @@ export function createSendHome({ config, store }: RouteContext): SendHome {
   };
 }
 
-export type AnswerOptions = RouteContext & { readonly sendHome: SendHome };
+export type AnswerOptions = RouteContext & { readonly sendHome: ReturnType<typeof createSendHome> };
 
 const FORM = 'application/x-www-form-urlencoded';
 const PREFLIGHT_PATH = '/v1/preflight';
