@@ -7,7 +7,7 @@ import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catal
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
-import { STACKS, type Stack } from '../patches/patch.ts';
+import { STACKS } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
 import { toPhrase } from '../words/check-phrases.ts';
@@ -66,16 +66,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   return 0;
 }
 
-type ExplainRequest = {
-  readonly id: string;
-  readonly file: string | null;
-  readonly stack: Stack | null;
-  readonly publicOrigin: string | null;
-  /** "exact,eip155:8453" */
-  readonly offer: string | null;
-};
-
-function parse(args: readonly string[]): ExplainRequest {
+function parse(args: readonly string[]) {
   const { values, positionals } = readFlags('explain', args, {
     report: { type: 'string' },
     stack: { type: 'string' },

@@ -4,30 +4,9 @@ import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import {
-  FORMAT_NAMES,
-  type FormatName,
-  parseChoice,
-  readFlags,
-  showCall,
-  UsageError,
-} from './usage.ts';
+import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './usage.ts';
 
-export type PayTestCall = {
-  readonly target: string;
-  readonly start: string | null;
-  readonly routes: readonly SellerRoute[];
-  readonly failingRoute: SellerRoute | null;
-  readonly body: string | null;
-  readonly only: readonly TrialId[] | null;
-  readonly facilitatorHost: string;
-  readonly facilitatorPort: number;
-  readonly variables: readonly string[];
-  readonly networks: readonly string[];
-  readonly format: FormatName;
-  readonly output: string | null;
-  readonly failOn: 'fail' | 'warn' | null;
-};
+export type PayTestCall = ReturnType<typeof parsePayTest>;
 
 const VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
 const FAIL_ON = ['fail', 'warn'] as const;
@@ -35,7 +14,7 @@ const ROUTE = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
 const NETWORK = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
 
 /** Throws UsageError with one line that says what is accepted. */
-export function parsePayTest(args: readonly string[]): PayTestCall {
+export function parsePayTest(args: readonly string[]) {
   const { values, positionals } = parse(args);
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) {

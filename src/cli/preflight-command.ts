@@ -10,16 +10,6 @@ import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 const METHOD = /^[A-Z]{3,7}$/;
 
-type Call = {
-  readonly url: string;
-  readonly method: string;
-  /** "0.05", in whole units of the asset. */
-  readonly maxPrice: string | null;
-  readonly allowPrivate: boolean;
-  readonly isStrict: boolean;
-  readonly format: 'text' | 'json';
-};
-
 /** Exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError. */
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
@@ -29,7 +19,7 @@ export async function preflightCommand(args: readonly string[], { out }: Streams
   return exitOf(preflight.verdict, call.isStrict);
 }
 
-async function runPreflight(call: Call): Promise<Preflight> {
+async function runPreflight(call: ReturnType<typeof parse>): Promise<Preflight> {
   // A text that not even the flag makes a URL of is bad usage.
   policyFor(call.url, call.allowPrivate);
   const preflight = await askUrlOnce({ ...call, caller: 'command line' });
@@ -41,7 +31,7 @@ async function runPreflight(call: Call): Promise<Preflight> {
   return { ...preflight, reasons };
 }
 
-function parse(args: readonly string[]): Call {
+function parse(args: readonly string[]) {
   const { values, positionals } = readFlags('preflight', args, {
     method: { type: 'string' },
     'max-price': { type: 'string' },

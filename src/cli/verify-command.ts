@@ -21,12 +21,6 @@ import { messageOf, readFlags, UsageError, usageLine } from './usage.ts';
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const MAX_LINE_CHARS = 1_000;
 
-type Call = {
-  readonly file: string;
-  readonly keys: string | null;
-  readonly recording: string | null;
-};
-
 /** Exit code 0 if all that was asked is proved, 1 otherwise. Throws UsageError and OriginRefused. */
 export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
@@ -67,7 +61,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   return isProved ? 0 : 1;
 }
 
-function parse(args: readonly string[]): Call {
+function parse(args: readonly string[]) {
   const { values, positionals } = readFlags('verify', args, {
     keys: { type: 'string' },
     recording: { type: 'string' },
@@ -84,7 +78,7 @@ async function readFileEnvelope(file: string) {
 }
 
 /** Null if neither the user nor the report names a key set. */
-function sourceOf({ keys }: Call, site: string | null): KeySource | null {
+function sourceOf({ keys }: ReturnType<typeof parse>, site: string | null): KeySource | null {
   if (keys !== null) return { at: keys, isStated: true };
   return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isStated: false };
 }

@@ -16,40 +16,17 @@ import { toTally } from './tally.ts';
 export type { FinishedScan } from './finished-scan.ts';
 export type { ScanCoordinatorOptions } from './in-flight-scans.ts';
 
-export type ScanCoordinator = {
-  /**
-   * Refuses blocked addresses before anything is charged: throws OriginRefused. A host with a published
-   * record is admitted, or its seller could keep a grade by changing DNS.
-   */
-  admit(origin: Origin): Promise<void>;
-  /**
-   * Joins the origin's scan in flight, or starts one, and stores its result privately. The scan continues
-   * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
-   */
-  run(origin: Origin, options?: ScanRunOptions): Promise<FinishedScan>;
-  /** Joins this process's scan in flight; null when there is none. */
-  join(origin: Origin, options?: JoinOptions): Promise<FinishedScan> | null;
-  /** The recording of a finished scan; null if none was kept. */
-  recordingOf(scan: FinishedScan): Promise<StoredRecording | null>;
-  /** Publishes a finished scan to cache, directory and changes. Idempotent. Default: a payer paid for it. */
-  publish(scanId: string, paidBy?: PaidBy): Promise<void>;
-  /** True while a new scan would be refused; joining one in flight always works. */
-  isSaturated(): boolean;
-  /** Reason that no scan of this process can succeed, and none may be sold; null while scans can. */
-  fault(): string | null;
-  /** Maximum of scans in this process. */
-  readonly maxScans: number;
-  /** Number of paid scans running in this process. */
-  running(): number;
-  /** Waits up to `graceMs` for scans in flight, then abandons them. */
-  close(graceMs?: number): Promise<void>;
-};
+export type ScanCoordinator = ReturnType<typeof createScanCoordinator>;
 
-export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoordinator {
+export function createScanCoordinator(options: ScanCoordinatorOptions) {
   const inFlight = new InFlightScans(options);
   const { scanner, store, catalogFacts, maxScans = MAX_SCANS, onPublished } = options;
   return {
-    async admit(origin) {
+    /**
+     * Refuses blocked addresses before anything is charged: throws OriginRefused. A host with a published
+     * record is admitted, or its seller could keep a grade by changing DNS.
+     */
+    async admit(origin: Origin): Promise<void> {
       try {
         await scanner.admit(origin);
       } catch (error) {
@@ -57,22 +34,34 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
         if (!isKnown) throw error;
       }
     },
-    run: (origin, runOptions = {}) => inFlight.run(origin, runOptions),
-    join: (origin, joinOptions) => inFlight.join(origin, joinOptions),
-    async recordingOf({ scanId, keepRecording }) {
+    /**
+     * Joins the origin's scan in flight, or starts one, and stores its result privately. The scan continues
+     * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
+     */
+    run: (origin: Origin, runOptions: ScanRunOptions = {}) => inFlight.run(origin, runOptions),
+    /** Joins this process's scan in flight; null when there is none. */
+    join: (origin: Origin, joinOptions?: JoinOptions) => inFlight.join(origin, joinOptions),
+    /** The recording of a finished scan; null if none was kept. */
+    async recordingOf({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
       return (await store.results.recording(scanId)) ?? (await keepRecording?.()) ?? null;
     },
-    async publish(scanId, paidBy) {
+    /** Publishes a finished scan to cache, directory and changes. Idempotent. Default: a payer paid for it. */
+    async publish(scanId: string, paidBy?: PaidBy): Promise<void> {
       const result = await store.results.byScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
       const scan = fromStoredReport(result);
       await store.publish(toPublishedScan(scan, catalogFacts, paidBy), toTally(scan.report));
       onPublished?.(result.host);
     },
+    /** True while a new scan would be refused; joining one in flight always works. */
     isSaturated: () => inFlight.isFull(),
+    /** Reason that no scan of this process can succeed, and none may be sold; null while scans can. */
     fault: () => scanner.fault?.() ?? null,
+    /** Maximum of scans in this process. */
     maxScans,
+    /** Number of paid scans running in this process. */
     running: () => inFlight.paid,
-    close: (graceMs = 0) => inFlight.close(graceMs),
+    /** Waits up to `graceMs` for scans in flight, then abandons them. */
+    close: (graceMs = 0): Promise<void> => inFlight.close(graceMs),
   };
 }

@@ -1,5 +1,6 @@
 /** Links that the origin's documents hold, and icons that its root names. */
 
+import type { LinkSet } from '../../model/observations.ts';
 import type { JsonValue } from '../../parse/json/json.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
@@ -15,12 +16,7 @@ export type PlannedLink = {
   readonly server: boolean;
 };
 
-export type LinkPlan = {
-  readonly links: readonly PlannedLink[];
-  readonly found: number;
-  readonly otherHosts: number;
-  readonly documents: number;
-};
+export type LinkPlan = Omit<LinkSet, 'checked'> & { readonly links: readonly PlannedLink[] };
 
 type Reference = {
   readonly target: string;

@@ -25,13 +25,6 @@ const DISCOVERY =
   /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
 const DOCUMENT = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
 
-export type ResourceCandidates = {
-  readonly resources: readonly PlannedResource[];
-  readonly otherMethods: number;
-  readonly looked: readonly string[];
-  readonly elsewhere: readonly string[];
-};
-
 type Draft = {
   path: string;
   template: string;
@@ -41,7 +34,7 @@ type Draft = {
   madeUp: boolean;
 };
 
-export function findResources(seen: FirstWave, kit: Kit): ResourceCandidates {
+export function findResources(seen: FirstWave, kit: Kit) {
   const openapi = kit.openapi(seen);
   const manifest = kit.manifest(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
