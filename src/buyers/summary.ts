@@ -1,17 +1,5 @@
-import {
-  type ClientVersion,
-  type OtherWay,
-  PAYABLE_BY,
-  type Payability,
-  type PayableBy,
-  type ResourcePayability,
-} from '../model/payability.ts';
-
-export type PayabilitySummary = {
-  readonly payability: readonly ResourcePayability[] | null;
-  readonly payableBy: PayableBy | null;
-  readonly clients: readonly ClientVersion[];
-};
+import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.ts';
+import type { ScanReport } from '../model/report.ts';
 
 const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
@@ -22,7 +10,7 @@ const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: []
 export function toSummary(
   payability: Payability | null,
   otherWays: readonly OtherWay[] = [],
-): PayabilitySummary {
+): Pick<ScanReport, 'payability' | 'payableBy' | 'clients'> {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
   const { resources, clients } = payability;
   const apart = resources.length > 0 ? otherWays : [];

@@ -14,17 +14,9 @@ export const TRANSFER_TYPES = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-export type PaymentToJudge = {
-  readonly payload: Members;
-  readonly requirements: Members;
-};
-
-export type ValidPayment = {
-  readonly payer: string;
-  readonly nonce: string;
-  readonly amount: string;
-};
-export type Judgement = ValidPayment | { readonly reason: string; readonly nonce: string };
+type Judgement =
+  | { readonly payer: string; readonly nonce: string; readonly amount: string }
+  | { readonly reason: string; readonly nonce: string };
 
 /** The clocks of seller and buyer may differ by this much. */
 const LEEWAY_SEC = 6;
@@ -39,8 +31,10 @@ export function readNonce(payload: Members): string {
 }
 
 /** Checks signature, recipient, amount and times of an EIP-3009 payment as its token contract would. */
-export async function judgePayment(payment: PaymentToJudge): Promise<Judgement> {
-  const { payload, requirements } = payment;
+export async function judgePayment({
+  payload,
+  requirements,
+}: Readonly<Record<'payload' | 'requirements', Members>>): Promise<Judgement> {
   const authorization = authorizationOf(payload);
   const nonce = readNonce(payload);
   const amount = text(requirements['amount'] ?? requirements['maxAmountRequired']);

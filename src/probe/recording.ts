@@ -71,12 +71,6 @@ export type Trim = {
   readonly headers: boolean;
 };
 
-export type Trimmed = {
-  readonly observations: Observations;
-  /** Number of values that looked like secrets and were replaced. */
-  readonly secrets: number;
-};
-
 /** Headers that a check, a reader or the prober looks at; all others are the seller's business. */
 const READ_HEADERS = new Set([
   'access-control-allow-origin',
@@ -107,8 +101,11 @@ const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
 ];
 
-/** Makes observations fit for a bug report: the headers that judgement reads, short bodies, no secrets. */
-export function trimObservations(observations: Observations, trim: Trim): Trimmed {
+/**
+ * Makes observations fit for a bug report: the headers that judgement reads, short bodies, no secrets. `secrets`
+ * counts the values that looked like secrets and were replaced.
+ */
+export function trimObservations(observations: Observations, trim: Trim) {
   let secrets = 0;
   const clean = (text: string) =>
     SECRETS.reduce(

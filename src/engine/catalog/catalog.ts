@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ProbingOptions } from '../../model/observations.ts';
-import type { CategoryKey, Severity } from '../../model/report.ts';
+import type { CategoryKey, CheckResult } from '../../model/report.ts';
 import { isScoringName, type ScoringName } from '../score.ts';
 import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
 
@@ -16,11 +16,7 @@ export type CatalogCategory = {
   readonly description: string;
 };
 
-export type CatalogCheck = {
-  readonly id: string;
-  readonly title: string;
-  readonly severity: Severity;
-  readonly category: CategoryKey;
+export type CatalogCheck = Pick<CheckResult, 'id' | 'title' | 'severity' | 'category'> & {
   /** "P6@2": version 2 of P6 runs. */
   readonly impl: string;
   /** Digest of the implementation's file. */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { CategoryKey, Severity } from '../../model/report.ts';
 import { EngineFault } from '../../workers/job.ts';
-import type { Sentences } from '../define-check.ts';
+import type { CheckDefinition } from '../define-check.ts';
 import { type Catalog, type CatalogCheck, CatalogError, entryBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 
@@ -12,21 +11,11 @@ export type ExplanationSection = {
   readonly text: string;
 };
 
-export type Explanation = {
-  readonly id: string;
-  readonly title: string;
-  readonly severity: Severity;
-  readonly category: CategoryKey;
-  readonly impl: string;
-  /** The rule in two sentences: for an origin that passes, and for one that does not. */
-  readonly says: Sentences;
-  readonly needs: readonly string[];
-  readonly requires: readonly string[];
-  /** Outcome names in order of precedence. */
-  readonly outcomes: readonly string[];
-  /** Sections in README order. */
-  readonly sections: readonly ExplanationSection[];
-};
+/** What the catalog and the check say, and the sections of its README, in order. */
+export type Explanation = Omit<CatalogCheck, 'digest'> &
+  Pick<CheckDefinition, 'says' | 'needs' | 'requires' | 'outcomes'> & {
+    readonly sections: readonly ExplanationSection[];
+  };
 
 /** Throws EngineFault when the catalog does not run the check, or its folder has no README. */
 export async function explainCheck(
