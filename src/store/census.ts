@@ -83,6 +83,7 @@ export function censusOn(context: StoreContext) {
     async remove(host: string): Promise<void> {
       await censusWords.remove({ host });
       await census.remove({ host });
+      await tables.records.set({ host }, censusMembers(null));
     },
 
     async word(host: string, day: number): Promise<DayWord | null> {
@@ -144,20 +145,32 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   };
   await census.set({ host }, folded);
   const row = await census.get(host);
-  if (row) await records.set({ host }, payableMembers(row));
+  if (row) await records.set({ host }, censusMembers(row));
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
-/** The members of a record by which lists select payable hosts. */
-export function payableMembers(row: Row<'census'> | null) {
-  if (row === null) return { payableUntilMs: null, payableWeekDays: null };
+/** What the census says of a host, as its record keeps it. */
+export type DayWords = {
+  /** The newest word, and when it was said. */
+  readonly word: DayWord;
+  readonly wordAtMs: number;
+  /** A letter for each of 30 days, newest last, and the day of the last letter. */
+  readonly letters: string;
+  readonly letterDay: number;
+};
+
+/** The members of a record that the census fills. */
+export function censusMembers(row: Row<'census'> | null) {
+  if (row === null || row.word === null || row.wordAtMs === null) {
+    return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
+  }
   const { word, wordAtMs, letters, letterDay } = row;
-  const isPayable = word === 'payable' && wordAtMs !== null;
   // Without further words each later day loses the oldest letter of its week.
   const ahead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
   const weekDays = ahead.filter((days) => isPayableWeek(shifted(letters, days)));
   return {
-    payableUntilMs: isPayable ? wordAtMs + TODAY_MS : null,
+    dayWords: toStoredJson({ word, wordAtMs, letters, letterDay }, `the words of ${row.host}`),
+    payableUntilMs: word === 'payable' ? wordAtMs + TODAY_MS : null,
     payableWeekDays: ` ${weekDays.map((days) => letterDay + days).join(' ')} `,
   };
 }
@@ -188,11 +201,13 @@ function countChecked(letters: string): number {
 }
 
 /** Null for a host that was never looked at. */
-export function toAvailability(row: Row<'census'> | null, nowMs: number): Availability | null {
-  if (row === null || row.word === null || row.wordAtMs === null) return null;
-  const days = shifted(row.letters, Math.max(0, utcDay(nowMs) - row.letterDay));
+export function toAvailability(dayWords: string | null, nowMs: number): Availability | null {
+  if (dayWords === null) return null;
+  // `censusMembers` is the only writer of this text.
+  const { word, wordAtMs, letters, letterDay } = objectFromStoredJson(dayWords) as DayWords;
+  const days = shifted(letters, Math.max(0, utcDay(nowMs) - letterDay));
   return {
-    today: nowMs - row.wordAtMs < TODAY_MS ? row.word : null,
+    today: nowMs - wordAtMs < TODAY_MS ? word : null,
     payableDays: countLetters(days, 'payable'),
     checkedDays: countChecked(days),
     days,

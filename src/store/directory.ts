@@ -114,12 +114,8 @@ async function withOwners(
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
   const hosts = records.map((record) => record.host);
-  const [stateOf, census] = await Promise.all([
-    findOwners(context, hosts),
-    context.tables.census.all({ host: { in: hosts } }),
-  ]);
-  const byHost = new Map(census.map((row) => [row.host, row]));
-  return records.map(({ host, scan, firstSeenAtMs, scanCount }) => {
+  const stateOf = await findOwners(context, hosts);
+  return records.map(({ host, scan, firstSeenAtMs, scanCount, dayWords }) => {
     const { listed: isListed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
     const untilMs = verifiedUntilMs(confirmedAtMs, nowMs);
     return {
@@ -130,7 +126,7 @@ async function withOwners(
       verifiedUntilMs: untilMs,
       listed: isListed,
       enrichmentSuppressed,
-      availability: toAvailability(byHost.get(host) ?? null, nowMs),
+      availability: toAvailability(dayWords, nowMs),
     };
   });
 }

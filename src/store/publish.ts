@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { payableMembers } from './census.ts';
+import { censusMembers } from './census.ts';
 import { announce, HostHistory, requireNewest } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
@@ -79,8 +79,8 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
       reached,
       scan: publishedScanToJson(newest),
     };
-    const payable = payableMembers(await tables.census.get(host));
-    const isNew = await tables.records.insert({ host, ...members, ...payable });
+    const words = censusMembers(await tables.census.get(host));
+    const isNew = await tables.records.insert({ host, ...members, ...words });
     if (!isNew) await tables.records.set({ host }, members);
   } while (await history.catchUp());
 }

@@ -87,6 +87,8 @@ export const TABLES = {
       /** True when some scan had an answer of the origin. */
       reached: boolean,
       scan: text,
+      /** JSON of `DayWords`: lists read no row of the census, whose listings are long. Null without a word. */
+      dayWords: orNull(text),
       /** The census has found the host payable, which counts until then; null if it has not. */
       payableUntilMs: orNull(integer),
       /** The UTC days on whose lists its week is payable, by the words so far: " 20513 20514 ". */

@@ -19,6 +19,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       firstSeenAtMs: scannedAtMs,
       scanCount: 1,
       reached: true,
+      dayWords: null,
       payableUntilMs: null,
       payableWeekDays: null,
       scan: publishedScanToJson(scan),

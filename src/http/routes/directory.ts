@@ -80,7 +80,8 @@ function listSchemaOf({ tellsCensus }: Revision) {
     return { summary: 'Scanned origins, page by page', querystring };
   }
   return {
-    summary: 'Scanned origins, page by page; payable=today or week: those that can be paid',
+    summary:
+      'Scanned origins and their availability, page by page; payable=today or week lists those that can be paid',
     description:
       'Scanned origins, page by page. A record has the availability that the daily census found, if it looked at the host; payable=today or payable=week lists those that it found payable.',
     querystring: Type.Unsafe<DirectoryParameters>(censusQuery),

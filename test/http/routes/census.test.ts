@@ -159,6 +159,21 @@ test('/v1/statistics counts the words of the last day, rounded down to fives, an
   expect((await service.get('/statistics')).body).toContain('payable 5, not payable 5, down 5');
 });
 
+test('the documents of 0.3.0 name availability, the filter and the census', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  for (const path of ['/llms.txt', '/llms-full.txt', '/discovery', '/openapi.json']) {
+    const { body } = await service.get(path);
+    expect([path, body.includes('availability'), body.includes('payable=today')]).toEqual([
+      path,
+      true,
+      true,
+    ]);
+  }
+  const terms = await service.get('/terms.txt');
+  expect(terms.body).toContain('once a payer has settled or the census has scanned');
+  expect(terms.body).toContain('looked at once a day');
+});
+
 test('0.1.0 has none of it', async () => {
   await using service = await startApp({ revision: '0.1.0', ...WITHOUT_LIMIT });
   await publishWith(service, HOST, 'nnn');
