@@ -24,13 +24,14 @@ export type Deadline = ReturnType<typeof startDeadline>;
 /** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
-export function startDeadline(timeoutMs: number) {
+export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   const end = performance.now() + timeoutMs;
+  const time = AbortSignal.timeout(timeoutMs);
   return {
     /** The full limit, for messages. */
     timeoutMs,
-    /** Aborts when time is up. */
-    signal: AbortSignal.timeout(timeoutMs),
+    /** Aborts when time is up, or with `stop`. */
+    signal: stop === undefined ? time : AbortSignal.any([time, stop]),
     leftMs: () => Math.max(0, end - performance.now()),
   };
 }
@@ -43,6 +44,8 @@ export type IndexFailure = {
   readonly quietMs: number;
   /** The answer exceeds its cap. */
   readonly isTooLong?: true;
+  /** The source asked for the pause. */
+  readonly isBusy?: true;
 };
 
 export type IndexAnswer<T> = { readonly ok: true; readonly value: T } | IndexFailure;
@@ -52,6 +55,8 @@ export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
   readonly answers: AnswerReader;
+  /** Called before each request; returns null, or the reason not to make it. With it, no request is repeated. */
+  readonly turn?: (() => string | null) | undefined;
 };
 
 export type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
@@ -76,14 +81,16 @@ export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
 ): Promise<IndexAnswer<IndexReply<Value>>> {
-  const { deadline, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
+  const { deadline, turn, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
   const name = new URL(url).host;
   try {
+    const reason = turn?.() ?? null;
+    if (reason !== null) return failed(`${name} was not asked: ${reason}`);
     let response = await send(url, options);
     if (BUSY.has(response.statusCode)) {
       const waitMs = waitOf(response);
       await response.body.dump();
-      if (waitMs >= deadline.leftMs()) return busy(name, response.statusCode, waitMs);
+      if (turn || waitMs >= deadline.leftMs()) return busy(name, response.statusCode, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
       response = await send(url, options);
     }
@@ -105,9 +112,9 @@ export async function ask<Value, Detail extends Serialized>(
 }
 
 /** Returns what was read of a 200; every other status is a failure. */
-export async function askOk<Value>(
+export async function askOk<Value, Detail extends Serialized = null>(
   url: string,
-  options: AskOptions<Value>,
+  options: AskOptions<Value, Detail>,
 ): Promise<IndexAnswer<Value>> {
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
@@ -131,7 +138,7 @@ export function failed(detail: string, quietMs = 0): IndexFailure {
 }
 
 function busy(name: string, status: number, waitMs: number): IndexFailure {
-  return failed(`${name} answered ${status}`, Math.min(waitMs, MAX_QUIET_MS));
+  return { ...failed(`${name} answered ${status}`, Math.min(waitMs, MAX_QUIET_MS)), isBusy: true };
 }
 
 function send(

@@ -77,13 +77,15 @@ export async function bazaarListings(
   ask: AskMerchant = askMerchant,
 ): Promise<IndexAnswer<BazaarListings>> {
   const reply = await ask(base, address, context);
-  if (!reply.ok) return reply;
-  const { items, isComplete } = reply.value;
+  return reply.ok ? { ok: true, value: toListings(reply.value) } : reply;
+}
+
+export function toListings({ items, isComplete }: Merchant): BazaarListings {
   const resources = items.flatMap(
     ({ resource, method, terms, lastAt }): readonly ListedResource[] =>
       resource === null ? [] : [{ resource, method, terms, lastSettledAt: lastAt }],
   );
-  return { ok: true, value: { resources, isComplete } };
+  return { resources, isComplete };
 }
 
 /** Reads page after page within one deadline; a later page that fails leaves the list incomplete. */
@@ -134,7 +136,7 @@ async function askPage(
   return { ok: true, value };
 }
 
-function toFacts(address: string, items: readonly MerchantItem[]): SettlementFacts {
+export function toFacts(address: string | null, items: readonly MerchantItem[]): SettlementFacts {
   const counts = items.map(({ calls }) => calls);
   const lastAt = items
     .map((item) => item.lastAt)
@@ -154,11 +156,11 @@ function toFacts(address: string, items: readonly MerchantItem[]): SettlementFac
 }
 
 /** The setting is a host or the interface's own URL. */
-function apiBase(base: string): string {
+export function apiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }
 
-const NO_RECIPIENT = {
+export const NO_RECIPIENT = {
   state: 'failed',
   source: 'Bazaar',
   detail: 'asked by recipient, and this origin names none',

@@ -1,6 +1,6 @@
 import { createAnswerReader } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
+import type { IndexedOrigin, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
 import { bazaarListings, createMerchants, listingsLookup } from './bazaar.ts';
@@ -37,15 +37,16 @@ const INDEX_CACHE_MS = HOUR_MS;
 const LISTING_CACHE_MS = 24 * HOUR_MS;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
-/** `timeoutMs` limits each of a scan's lookups, over all sources and retries. */
+/** `timeoutMs` limits each of a scan's lookups, over all sources, retries and turns. */
 export function createStanding(
   options: EcosystemOptions,
   snapshots: SnapshotCache,
   timeoutMs = LOOKUP_TIMEOUT_MS,
+  turn?: RequestContext['turn'],
 ): RefreshingStanding {
   const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
   const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
-  const own = { userAgent, answers };
+  const own = { userAgent, answers, turn };
   const cache = createResponseCache(snapshots);
   const askMerchant = createMerchants(() => snapshots.now());
   const sources = settlementSources(options, askMerchant);
@@ -96,7 +97,8 @@ export function createStanding(
         x402scanUrl === null ? SWITCHED_OFF : indexed(origin, x402scanUrl, cache, context),
         partners(LISTING_CACHE_MS, context),
       ]);
-      return { x402scan, listing: listing(origin, listed) };
+      if (listed.state !== 'seen') return { x402scan, listing: listed };
+      return { x402scan, listing: { ...listed, data: findPartner(origin, listed.data) } };
     },
     settlements: (origin, payees) =>
       settlementLookup(sources, origin, payees, cache, startContext()),
@@ -144,8 +146,4 @@ async function indexed(
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { ...found, ownershipVerified } };
-}
-
-function listing(origin: Origin, lookup: Lookup<readonly Partner[]>): Lookup<ListingFacts> {
-  return lookup.state === 'seen' ? { ...lookup, data: findPartner(origin, lookup.data) } : lookup;
 }

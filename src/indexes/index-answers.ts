@@ -100,7 +100,8 @@ const rawItem = Type.Object({
     ),
   ),
 });
-type RawItem = JsonObject & Static<typeof rawItem>;
+export type RawItem = JsonObject & Static<typeof rawItem>;
+export const isItem = ajv.compile<RawItem>(rawItem);
 const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 
 /** The Bazaar's answer for an unknown merchant; any other 404 means a wrong address. */
@@ -162,7 +163,7 @@ export function readMerchantPage(
   const items = memberAt(value, ['resources']) ?? memberAt(value, ['items']);
   if (!isItems(items)) return null;
   return {
-    items: items.filter((item) => pays(item, address)).map(toMerchantItem),
+    items: items.filter((item) => pays(item.accepts ?? [], address)).map(toMerchantItem),
     isFull: items.length >= limit,
   };
 }
@@ -197,7 +198,7 @@ function toPartners(list: readonly unknown[]): readonly Partner[] {
   });
 }
 
-function toMerchantItem(item: RawItem): MerchantItem {
+export function toMerchantItem(item: RawItem): MerchantItem {
   const { resource, quality } = item;
   const isUrl = typeof resource === 'string' && resource.length <= MAX_URL_CHARS;
   return {
@@ -210,13 +211,13 @@ function toMerchantItem(item: RawItem): MerchantItem {
   };
 }
 
-function pays({ accepts }: RawItem, address: string): boolean {
-  const recipients = (accepts ?? []).flatMap(({ payTo }) => payTo ?? []);
+export function pays(offers: readonly { payTo?: string | null }[], address: string): boolean {
+  const recipients = offers.flatMap(({ payTo }) => payTo ?? []);
   return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
 }
 
 /** tRPC with superjson; `unread` says why nothing else was read. */
-function trpcData(answer: string): { readonly data: unknown; readonly unread: Unread } {
+export function trpcData(answer: string): { readonly data: unknown; readonly unread: Unread } {
   const value = parsed(answer);
   const data = memberAt(value, ['result', 'data', 'json']);
   return { data, unread: value === undefined ? undefined : null };
@@ -227,7 +228,7 @@ function readList(value: unknown): unknown {
   return Array.isArray(value) ? value : memberAt(value, ['items']);
 }
 
-function memberAt(value: unknown, path: readonly string[]): unknown {
+export function memberAt(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {
     if (typeof current !== 'object' || current === null) return undefined;

@@ -64,7 +64,6 @@ const LAPSED_DAYS = 30;
 const LAPSING_DAYS = 25;
 const DAY_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 500;
-/** A tenth of a cent in parts of a dollar. */
 
 export function reasonsFor(
   index: IndexName,

@@ -51,7 +51,7 @@ export async function settlementLookup(
 }
 
 /** The window ends at the source's answer, not now, so that a later outage changes nothing. */
-function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
+export function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
   if (lookup.state !== 'seen') return false;
   const agoMs = Date.parse(lookup.asOf) - Date.parse(lookup.data.lastAt ?? '');
   return lookup.data.settlements > 0 || agoMs <= WINDOW_DAYS * DAY_MS;

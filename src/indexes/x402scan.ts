@@ -16,6 +16,9 @@ import { isSameOrigin, toIso } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;
+const ORIGINS = indexReading('readOriginRows');
+const SELLERS = indexReading('readSellerRows');
+const VERIFICATION = indexReading('readVerification');
 
 export async function x402scanOrigin(
   base: string,
@@ -24,7 +27,8 @@ export async function x402scanOrigin(
 ): Promise<IndexAnswer<IndexRow>> {
   // A full page may list only other hosts that contain this one, so the longer URL is searched next.
   for (const words of [origin.host, origin.url]) {
-    const reply = await search(base, words, context);
+    const input = { search: words, limit: MAX_ROWS };
+    const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS);
     if (!reply.ok) return reply;
     const row = reply.value.find((candidate) => isSameOrigin(candidate.origin, origin));
     const elsewhere = resourcesElsewhere(reply.value, origin);
@@ -45,19 +49,8 @@ export async function x402scanVerified(
   originId: string,
   context: RequestContext,
 ): Promise<IndexAnswer<boolean>> {
-  const reading = indexReading('readVerification');
   const input = { originId };
-  return askTrpc(base, 'public.resources.verificationStatus', input, { context, reading });
-}
-
-async function search(
-  base: string,
-  words: string,
-  context: RequestContext,
-): Promise<IndexAnswer<readonly OriginRow[]>> {
-  const reading = indexReading('readOriginRows');
-  const input = { search: words, limit: MAX_ROWS };
-  return askTrpc(base, 'public.origins.search', input, { context, reading });
+  return askTrpc(base, 'public.resources.verificationStatus', input, context, VERIFICATION);
 }
 
 /** Search matches substrings: only this host, its parents and children count. */
@@ -89,7 +82,7 @@ export async function x402scanSettlementsByOrigin(
     timeframe: WINDOW_DAYS,
     sorting: { id: 'tx_count', desc: true },
   };
-  const rows = await sellers(base, 'public.sellers.bazaar.list', input, context);
+  const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ origins }) =>
@@ -106,21 +99,12 @@ export async function x402scanSettlementsByAddress(
   context: RequestContext,
 ): Promise<IndexAnswer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
-  const rows = await sellers(base, 'public.sellers.all.list', input, context);
+  const rows = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
   );
   return { ok: true, value: toFacts(address, own, WINDOW_DAYS) };
-}
-
-function sellers(
-  base: string,
-  procedure: string,
-  input: object,
-  context: RequestContext,
-): Promise<IndexAnswer<readonly SellerRow[]>> {
-  return askTrpc(base, procedure, input, { context, reading: indexReading('readSellerRows') });
 }
 
 function toFacts(
@@ -148,18 +132,23 @@ async function askTrpc<Value>(
   base: string,
   procedure: string,
   input: object,
-  {
-    context,
-    reading,
-  }: { readonly context: RequestContext; readonly reading: Reading<Value | Unread> },
+  context: RequestContext,
+  reading: Reading<Value | Unread>,
 ): Promise<IndexAnswer<Value>> {
-  const encoded = encodeURIComponent(JSON.stringify({ json: input }));
-  const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
-  const answer = await askOk(url, { ...context, reading, detail: null });
+  const answer = await askOk(trpcUrl(base, procedure, input), {
+    ...context,
+    reading,
+    detail: null,
+  });
   if (!answer.ok) return answer;
   const { value } = answer;
   const name = new URL(base).host;
   if (value === undefined) return failed(`${name} answered with something that is not JSON`);
   if (value === null) return failed(`${name} answered ${procedure} in an unknown shape`);
   return { ok: true, value };
+}
+
+export function trpcUrl(base: string, procedure: string, input: object): string {
+  const encoded = encodeURIComponent(JSON.stringify({ json: input }));
+  return `${base}/api/trpc/${procedure}?input=${encoded}`;
 }

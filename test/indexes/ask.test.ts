@@ -120,6 +120,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
       ok: false,
       detail: `index.example.com answered ${status}`,
       quietMs: 120_000,
+      isBusy: true,
     });
     expect(scope.pendingMocks()).toHaveLength(1);
   });

@@ -13,7 +13,12 @@ export type StandIn = {
 
 /** What it says to one request; `hang` never answers. */
 export type Said =
-  | { readonly status?: number; readonly retryAfter?: string; readonly json: unknown }
+  | {
+      readonly status?: number;
+      readonly retryAfter?: string;
+      readonly location?: string;
+      readonly json: unknown;
+    }
   | 'hang';
 
 export async function startStandIn(
@@ -53,6 +58,7 @@ async function respond(
   if (said === 'hang') return;
   response.writeHead(said.status ?? 200, {
     'content-type': 'application/json',
+    ...(said.location === undefined ? {} : { location: said.location }),
     ...(said.retryAfter === undefined ? {} : { 'retry-after': said.retryAfter }),
   });
   response.end(JSON.stringify(said.json));

@@ -1,0 +1,103 @@
+/**
+ * Reads whole indexes: https://docs.cdp.coinbase.com/api-reference/v2/rest-api/x402-facilitator/browse-the-catalog, which
+ * rounds limits to tens and offsets down to a multiple of the limit, and `public.resources.list.paginated` of
+ * Merit-Systems/x402scan, apps/scan/src/trpc/routers/public/resources.ts, at e85e6727698393a639c4b5069e24641b1fdef22e.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { askOk, failed, type IndexAnswer, type RequestContext, startDeadline } from './ask.ts';
+import { apiBase } from './bazaar.ts';
+import {
+  type ImportedListing,
+  type ImportSource,
+  LISTINGS,
+  type ListingPage,
+} from './listing-page.ts';
+import { trpcUrl } from './x402scan.ts';
+
+export type ImportOptions = Pick<RequestContext, 'userAgent' | 'answers'> & {
+  readonly base: string;
+  /** Waits; tests replace it. */
+  readonly wait?: (ms: number) => Promise<unknown>;
+  /** Told of the end of each request. */
+  readonly onRequest?: (result: ReturnType<typeof resultOf>) => void;
+  readonly signal?: AbortSignal;
+};
+
+const PAGE_BYTES = 16 * 1024 * 1024;
+const PAGE_MS = 30_000;
+const MAX_PAGES = 100;
+const MAX_WAITS = 3;
+const MAX_WAIT_MS = 120_000;
+/** Rows of a page; those of x402scan contain its own and the seller's schemas. */
+const LIMITS = { bazaar: 1_000, x402scan: 500 };
+
+/**
+ * Calls `onPage` for each page in order, one request at a time, and rejects only if it does. The end of the index makes
+ * it complete; `detail` says what else ended it. A list that changes meanwhile shows some rows twice.
+ */
+export async function importListings(
+  source: ImportSource,
+  options: ImportOptions,
+  onPage: (listings: readonly ImportedListing[]) => Promise<void> | void,
+): Promise<{
+  readonly isComplete: boolean;
+  readonly pages: number;
+  readonly detail: string | null;
+}> {
+  const { base, signal } = options;
+  const { wait = (ms) => delay(ms, undefined, { signal }).catch(() => null) } = options;
+  const name = new URL(base).host;
+  let [limit, offset, pages, waits] = [LIMITS[source], 0, 0, 0];
+  const end = (detail: string | null) => ({ isComplete: detail === null, pages, detail });
+  while (pages < MAX_PAGES) {
+    const start = offset - (offset % limit);
+    const answer = await askPage(source, options, limit, start);
+    options.onRequest?.(resultOf(answer));
+    if (answer.ok) {
+      const { listings, size, total } = answer.value;
+      await onPage(listings);
+      pages += 1;
+      const next = start + size;
+      if (total === null ? size < limit : next >= total) return end(null);
+      if (next <= offset) return end(`${name} does not turn its pages`);
+      // An index that gives fewer rows has a limit of its own.
+      [offset, limit] = [next, Math.min(limit, size)];
+    } else if (answer.isBusy && waits < MAX_WAITS) {
+      waits += 1;
+      await wait(Math.min(answer.quietMs, MAX_WAIT_MS));
+    } else if (answer.isTooLong && limit > 1) {
+      limit = Math.max(1, Math.floor(limit / 40) * 10);
+    } else return end(answer.detail);
+  }
+  return end(`${name} has more than ${MAX_PAGES} pages`);
+}
+
+async function askPage(
+  source: ImportSource,
+  { base, userAgent, answers, signal }: ImportOptions,
+  limit: number,
+  start: number,
+): Promise<IndexAnswer<ListingPage>> {
+  const url =
+    source === 'bazaar'
+      ? `${apiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
+      : trpcUrl(base, 'public.resources.list.paginated', {
+          pagination: { page: start / limit, page_size: limit },
+          // The newest first: a row that is updated meanwhile shows another one twice, and hides none.
+          sorting: { id: 'lastUpdated', desc: true },
+        });
+  const deadline = startDeadline(PAGE_MS, signal);
+  const context = { deadline, userAgent, answers, turn: () => null, capBytes: PAGE_BYTES };
+  const answer = await askOk(url, { ...context, reading: LISTINGS, detail: { source } });
+  if (signal?.aborted) return failed('the import was stopped');
+  if (!answer.ok) return answer;
+  const { value } = answer;
+  const unknown = `${new URL(base).host} answered in an unknown shape`;
+  return value === null ? failed(unknown) : { ok: true, value };
+}
+
+function resultOf(answer: IndexAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {
+  if (answer.ok) return 'read';
+  if (answer.isBusy) return 'busy';
+  return answer.isTooLong ? 'too_large' : 'failed';
+}

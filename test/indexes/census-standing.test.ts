@@ -1,0 +1,353 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import { createCensusStanding, type ImportedRows } from '../../src/indexes/census-standing.ts';
+import { createStanding } from '../../src/indexes/create-standing.ts';
+import type { EcosystemOptions } from '../../src/indexes/options.ts';
+import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
+import {
+  originRow,
+  PAY_TO,
+  page,
+  resourceRow,
+  sellerByAddress,
+  sellerOfOrigin,
+  trpc,
+  verification,
+} from './recorded-answers.ts';
+import { PATIENT_MS } from './request-context.ts';
+import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+
+const ORIGIN = parseOrigin('https://weather.example.com');
+const PAYEE = { network: 'eip155:8453', address: PAY_TO };
+const OTHER_PAYEE = {
+  network: 'eip155:8453',
+  address: '0x2222222222222222222222222222222222222222',
+};
+const SEARCH = 'public.origins.search';
+const BY_ORIGIN = 'public.sellers.bazaar.list';
+const BY_ADDRESS = 'public.sellers.all.list';
+const TOO_SOON = 'the census makes one request in 5 s';
+
+let source: StandIn;
+let script: Record<string, () => Said>;
+let cache: MemoryCache;
+let isBusy: boolean;
+let imported: Record<string, ImportedRows>;
+beforeEach(async () => {
+  cache = memoryCache();
+  isBusy = false;
+  imported = {};
+  const row = originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)]);
+  script = {
+    [SEARCH]: () => ({ json: trpc([row]) }),
+    'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
+    [BY_ORIGIN]: () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
+    [BY_ADDRESS]: () => ({ json: page([sellerByAddress(PAY_TO)]) }),
+    ecosystem: () => ({ json: [{ name: 'Weather', websiteUrl: ORIGIN.url }] }),
+  };
+  source = await startStandIn(({ pathname }) => {
+    const name = pathname.split('/').at(-1) ?? '';
+    return script[name]?.() ?? { status: 404, json: 'nothing here' };
+  });
+});
+afterEach(() => source.close());
+
+function sources(overrides: Partial<EcosystemOptions> = {}): EcosystemOptions {
+  return {
+    x402scanUrl: source.url,
+    bazaarUrl: source.url,
+    ecosystemUrl: source.url,
+    rpcUrl: source.url,
+    solanaRpcUrl: source.url,
+    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    network: 'eip155:8453',
+    userAgent: 'test',
+    ...overrides,
+  };
+}
+
+function census(overrides: Partial<EcosystemOptions> = {}) {
+  return createCensusStanding({
+    sources: sources(overrides),
+    snapshots: cache,
+    bazaarRows: async (host) => imported[host] ?? null,
+    isBusy: () => isBusy,
+  });
+}
+
+const paidScans = () => createStanding(sources(), cache, PATIENT_MS);
+
+/** Names of the procedures and paths that were asked, oldest first. */
+const asked = () =>
+  source.asked.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
+
+/** The snapshot of the listing, as the service keeps it. */
+async function keepListing(): Promise<void> {
+  await paidScans().refreshListing();
+  source.forget();
+}
+
+function rowOf(overrides: Partial<ImportedRows['rows'][number]> = {}) {
+  const offer = { price: '10000', network: 'eip155:8453', asset: null, scheme: 'exact' };
+  const offers = [{ ...offer, payTo: PAY_TO }];
+  return {
+    resource: `${ORIGIN.url}/paid`,
+    method: 'GET',
+    terms: { x402Version: 2, description: null, inputSchema: null, offers },
+    calls: 5,
+    payers: 2,
+    lastAt: '2026-08-20T01:00:00.000Z',
+    ...overrides,
+  };
+}
+const paying = (payTo: string | null) => {
+  const { terms } = rowOf();
+  return { terms: { ...terms, offers: terms.offers.map((offer) => ({ ...offer, payTo })) } };
+};
+const keepRows = (...rows: readonly ImportedRows['rows'][number][]) => {
+  imported[ORIGIN.host] = { rows, takenAtMs: cache.now() - HOUR_MS };
+};
+
+describe('the census asks x402scan', () => {
+  test('once for an origin, and leaves its ownership open', async () => {
+    await keepListing();
+    const { x402scan, listing } = await census().origin(ORIGIN);
+    expect(x402scan).toMatchObject({
+      state: 'seen',
+      data: { resources: [{ resource: `${ORIGIN.url}/paid` }], ownershipVerified: null },
+    });
+    expect(listing).toMatchObject({ state: 'seen', data: { listed: true } });
+    expect(asked()).toEqual([SEARCH]);
+  });
+
+  test('not again for 5 s, and says so', async () => {
+    await keepListing();
+    const { origin } = census();
+    await origin(ORIGIN);
+    const other = parseOrigin('https://other.example.com');
+    const refused = {
+      state: 'failed',
+      source: 'x402scan',
+      detail: `${new URL(source.url).host} was not asked: ${TOO_SOON}`,
+    };
+    cache.wait(4_999);
+    expect((await origin(other)).x402scan).toEqual(refused);
+    expect(asked()).toEqual([SEARCH]);
+    cache.wait(1);
+    expect((await origin(other)).x402scan).toMatchObject({ state: 'seen' });
+    expect(asked()).toEqual([SEARCH, SEARCH]);
+  });
+
+  test('21 times in 100 s, whatever 101 scans want', async () => {
+    await keepListing();
+    const { origin, settlements } = census();
+    for (let second = 0; second <= 100; second += 1) {
+      const one = parseOrigin(`https://seller-${second}.example.com`);
+      await Promise.all([origin(one), settlements(one, [PAYEE])]);
+      cache.wait(1_000);
+    }
+    expect(asked()).toHaveLength(21);
+  });
+
+  test('again after the clock was set back', async () => {
+    await keepListing();
+    const { origin } = census();
+    await origin(ORIGIN);
+    cache.wait(-HOUR_MS);
+    await origin(parseOrigin('https://other.example.com'));
+    expect(asked()).toEqual([SEARCH, SEARCH]);
+  });
+
+  test('once if it is busy', async () => {
+    await keepListing();
+    script[SEARCH] = () => ({ status: 429, retryAfter: '0', json: 'later' });
+    const { x402scan } = await census().origin(ORIGIN);
+    expect(x402scan).toMatchObject({ state: 'failed' });
+    expect(asked()).toEqual([SEARCH]);
+  });
+
+  test('not while a paid scan runs', async () => {
+    await keepListing();
+    isBusy = true;
+    const { origin, settlements } = census();
+    const detail = `${new URL(source.url).host} was not asked: paid scans come first`;
+    const refused = { state: 'failed', source: 'x402scan', detail };
+    const { x402scan, listing } = await origin(ORIGIN);
+    expect(x402scan).toEqual(refused);
+    expect(listing).toMatchObject({ state: 'seen' });
+    expect(await settlements(ORIGIN, [PAYEE])).toEqual(refused);
+    expect(source.asked).toEqual([]);
+    isBusy = false;
+    expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen' });
+  });
+
+  test('not if a scan knows the answer: a fresh one costs nothing, an old one stands', async () => {
+    const paid = paidScans();
+    await paid.origin(ORIGIN);
+    await paid.settlements(ORIGIN, [PAYEE]);
+    source.forget();
+    const { origin, settlements } = census();
+    expect((await origin(ORIGIN)).x402scan).toMatchObject({ data: { ownershipVerified: true } });
+    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 42 } });
+    await origin(parseOrigin('https://other.example.com'));
+    expect(asked()).toEqual([SEARCH]);
+    isBusy = true;
+    cache.wait(7 * DAY_MS);
+    expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen', ageSec: 7 * 86_400 });
+    expect(asked()).toEqual([SEARCH]);
+  });
+});
+
+describe('settlements in the census', () => {
+  test('are those of the rows of the import, without a request', async () => {
+    keepRows(rowOf(), rowOf({ calls: 3, payers: 1, lastAt: null }));
+    expect(await census().settlements(ORIGIN, [PAYEE])).toEqual({
+      state: 'seen',
+      source: 'Bazaar import',
+      asOf: '2026-08-20T11:00:00.000Z',
+      ageSec: 3_600,
+      data: {
+        address: null,
+        windowDays: 30,
+        settlements: 8,
+        payers: 2,
+        lastAt: '2026-08-20T01:00:00.000Z',
+      },
+    });
+    expect(source.asked).toEqual([]);
+  });
+
+  test('are those of rows that pay a recipient of this origin', async () => {
+    const none = rowOf(paying(null));
+    const evm = PAY_TO.replace('0x', '0X');
+    keepRows(rowOf(paying(OTHER_PAYEE.address)), rowOf(paying(evm)), none);
+    const { settlements } = census();
+    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 10 } });
+    expect(await settlements(ORIGIN, [OTHER_PAYEE, PAYEE])).toMatchObject({
+      data: { settlements: 15 },
+    });
+    const sibling = parseOrigin('https://other.example.com');
+    expect(await settlements(sibling, [PAYEE])).toMatchObject({ state: 'failed' });
+  });
+
+  const UNPAID = { calls: 0, payers: 0, lastAt: null };
+  const LONG_AGO = { ...UNPAID, lastAt: '2026-05-01T00:00:00.000Z' };
+  test.each([
+    ['are none', [rowOf(UNPAID)]],
+    ['are older than 30 days', [rowOf(LONG_AGO)]],
+    ['are of nobody', []],
+  ])('come from x402scan if those of the import %s', async (_name, rows) => {
+    keepRows(...rows);
+    const { settlements } = census();
+    const found = await settlements(ORIGIN, [PAYEE]);
+    expect(found).toMatchObject({ source: 'x402scan', data: { address: null, settlements: 42 } });
+    expect(asked()).toEqual([BY_ORIGIN]);
+  });
+
+  test('are unknown, not none, if x402scan has no row of the origin and cannot be asked again', async () => {
+    script[BY_ORIGIN] = () => ({ json: page([]) });
+    keepRows(rowOf(UNPAID));
+    const { settlements } = census();
+    expect(await settlements(ORIGIN, [PAYEE])).toEqual({
+      state: 'failed',
+      source: 'x402scan',
+      detail: TOO_SOON,
+    });
+    expect(asked()).toEqual([BY_ORIGIN]);
+    cache.wait(5_000);
+    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({
+      source: 'x402scan',
+      data: { address: PAY_TO, settlements: 12 },
+    });
+    expect(asked()).toEqual([BY_ORIGIN, BY_ADDRESS]);
+  });
+
+  test('are none if x402scan says so of the recipient', async () => {
+    script[BY_ORIGIN] = () => ({ json: page([]) });
+    script[BY_ADDRESS] = () => ({ json: page([]) });
+    const { settlements } = census();
+    await settlements(ORIGIN, [PAYEE]);
+    cache.wait(5_000);
+    const none = { address: PAY_TO, windowDays: 30, settlements: 0, lastAt: null };
+    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ state: 'seen', data: none });
+  });
+
+  test('are those of the import if no other index is on, and off if none is', async () => {
+    keepRows(rowOf(UNPAID));
+    const found = await census({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
+    expect(found).toMatchObject({ source: 'Bazaar import', data: { settlements: 0 } });
+    const none = census({ x402scanUrl: null, bazaarUrl: null });
+    const off = { state: 'off', why: 'switched-off' };
+    expect(await none.settlements(ORIGIN, [PAYEE])).toEqual(off);
+    expect(source.asked).toEqual([]);
+  });
+
+  test('are unknown without an import and without x402scan', async () => {
+    const none = { state: 'failed', source: 'Bazaar import', detail: 'none within two days' };
+    const alone = census({ x402scanUrl: null });
+    expect(await alone.settlements(ORIGIN, [PAYEE])).toEqual(none);
+    const broken = createCensusStanding({
+      sources: sources({ x402scanUrl: null }),
+      snapshots: cache,
+      bazaarRows: () => Promise.reject(new Error('the store is down')),
+      isBusy: () => false,
+    });
+    expect(await broken.settlements(ORIGIN, [PAYEE])).toEqual(none);
+    expect(await alone.settlements(ORIGIN, [])).toMatchObject({
+      state: 'failed',
+      detail: 'asked by recipient, and this origin names none',
+    });
+  });
+});
+
+describe('listings in the census', () => {
+  test('are the rows of this origin, all of them, without a request', async () => {
+    const { terms, ...row } = rowOf();
+    keepRows(rowOf(), rowOf(paying(OTHER_PAYEE.address)));
+    const { listings } = census();
+    expect(await listings([PAYEE], ORIGIN)).toEqual({
+      state: 'seen',
+      source: 'Bazaar import',
+      asOf: '2026-08-20T11:00:00.000Z',
+      ageSec: 3_600,
+      data: {
+        resources: [
+          { resource: row.resource, method: row.method, terms, lastSettledAt: row.lastAt },
+        ],
+        isComplete: true,
+      },
+    });
+    expect(source.asked).toEqual([]);
+  });
+
+  test('are unknown without an import, a recipient or the origin', async () => {
+    const { listings } = census();
+    expect(await listings([PAYEE], ORIGIN)).toMatchObject({ state: 'failed' });
+    keepRows(rowOf());
+    expect(await listings([], ORIGIN)).toMatchObject({ state: 'failed' });
+    expect(await listings([PAYEE])).toMatchObject({ state: 'failed' });
+    const off = { state: 'off', why: 'switched-off' };
+    expect(await census({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(off);
+  });
+});
+
+test('the census asks neither the Bazaar nor a node', async () => {
+  await keepListing();
+  const standing = census();
+  script[BY_ORIGIN] = () => ({ json: page([]) });
+  script[BY_ADDRESS] = () => ({ json: page([]) });
+  for (let round = 0; round < 5; round += 1) {
+    await standing.origin(ORIGIN);
+    await standing.settlements(ORIGIN, [PAYEE]);
+    await standing.listings([PAYEE], ORIGIN);
+    cache.wait(5_000);
+  }
+  expect(standing.onChain).toBeUndefined();
+  expect(new Set(source.asked.map((url) => url.split('?')[0]))).toEqual(
+    new Set(
+      [SEARCH, 'public.resources.verificationStatus', BY_ORIGIN, BY_ADDRESS].map(
+        (name) => `/api/trpc/${name}`,
+      ),
+    ),
+  );
+});

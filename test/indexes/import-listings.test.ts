@@ -1,0 +1,360 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { createAnswerReader } from '../../src/answers/answer-reader.ts';
+import { type ImportOptions, importListings } from '../../src/indexes/import-listings.ts';
+import type { ImportedListing, ImportSource } from '../../src/indexes/listing-page.ts';
+import { bazaarItem, resourceRow, trpc } from './recorded-answers.ts';
+import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+
+const MIB = 1024 * 1024;
+const answers = createAnswerReader();
+afterAll(() => answers.close());
+
+/** A page as it is asked for. */
+type Asked = { readonly limit: number; readonly offset: number };
+
+const urlAt = (at: number) => `https://weather.example.com/paid/${at}`;
+const bazaarRow = (at: number) => ({ ...bazaarItem(null), resource: urlAt(at) });
+const rowsOf = (total: number, { limit, offset }: Asked, rowAt: (at: number) => object) =>
+  Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) =>
+    rowAt(offset + at),
+  );
+
+function bazaarPage(total: number, asked: Asked): Said {
+  const pagination = { ...asked, total };
+  return { json: { x402Version: 2, items: rowsOf(total, asked, bazaarRow), pagination } };
+}
+
+function readAsked(path: string): Asked {
+  const { searchParams } = new URL(path, 'http://index');
+  return {
+    limit: Number(searchParams.get('limit')),
+    offset: Number(searchParams.get('offset')),
+  };
+}
+
+let index: StandIn;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await index.close();
+});
+
+type Answerer = (asked: Asked, path: string) => Said;
+
+/** Imports an index that answers so; `most` is the number of requests that were open together. */
+async function importFrom(
+  answer: Answerer,
+  {
+    source = 'bazaar',
+    ...overrides
+  }: Partial<ImportOptions> & { readonly source?: ImportSource } = {},
+) {
+  let [open, most] = [0, 0];
+  index = await startStandIn(async ({ pathname, search }) => {
+    open += 1;
+    most = Math.max(most, open);
+    await setImmediate();
+    open -= 1;
+    return answer(readAsked(`${pathname}${search}`), `${pathname}${search}`);
+  });
+  const pages: (readonly ImportedListing[])[] = [];
+  const waits: number[] = [];
+  const results: string[] = [];
+  const options = {
+    base: index.url,
+    userAgent: 'test',
+    answers,
+    wait: async (ms: number) => waits.push(ms),
+    onRequest: (result: string) => results.push(result),
+    ...overrides,
+  };
+  const ended = await importListings(source, options, (listings) => {
+    pages.push(listings);
+  });
+  const urls = pages.flat().map(({ url }) => url);
+  return { ended, pages, urls, waits, results, most, asked: index.asked.map(readAsked) };
+}
+
+const limits = (asked: readonly Asked[]) => asked.map(({ limit }) => limit);
+const offsets = (asked: readonly Asked[]) => asked.map(({ offset }) => offset);
+
+describe('an import of the Bazaar', () => {
+  test.each([
+    [0, [0]],
+    [999, [0]],
+    [1_000, [0]],
+    [1_001, [0, 1_000]],
+    [2_040, [0, 1_000, 2_000]],
+  ])('reads %d rows in pages of 1,000, one request at a time', async (total, expected) => {
+    const { ended, urls, asked, results, most } = await importFrom((page) =>
+      bazaarPage(total, page),
+    );
+    expect(ended).toEqual({ isComplete: true, pages: expected.length, detail: null });
+    expect(offsets(asked)).toEqual(expected);
+    expect(new Set(limits(asked))).toEqual(new Set([1_000]));
+    expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
+    expect(new Set(results)).toEqual(new Set(['read']));
+    expect(most).toBe(1);
+    expect(index.asked[0]).toBe('/platform/v2/x402/discovery/resources?limit=1000&offset=0');
+  });
+
+  test.each([
+    [1_500, [0, 1_000]],
+    [2_000, [0, 1_000, 2_000]],
+  ])('ends with a page that is not full if no total is named: %d', async (total, expected) => {
+    const { ended, asked } = await importFrom((page) => ({
+      json: { items: rowsOf(total, page, bazaarRow) },
+    }));
+    expect(ended).toMatchObject({ isComplete: true });
+    expect(offsets(asked)).toEqual(expected);
+  });
+
+  test('asks an index that gives fewer rows for as many', async () => {
+    const { ended, urls, asked } = await importFrom(({ limit, offset }) =>
+      bazaarPage(250, { limit: Math.min(limit, 100), offset }),
+    );
+    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(limits(asked)).toEqual([1_000, 100, 100]);
+    expect(urls).toEqual(Array.from({ length: 250 }, (_, at) => urlAt(at)));
+  });
+
+  test('reads 100 pages at most, and is not complete then', async () => {
+    const { ended, asked } = await importFrom(({ offset }) =>
+      bazaarPage(1_001, { limit: 10, offset }),
+    );
+    expect(asked).toHaveLength(100);
+    const detail = `${new URL(index.url).host} has more than 100 pages`;
+    expect(ended).toEqual({ isComplete: false, pages: 100, detail });
+  });
+
+  test('is not complete if an empty page comes before the total', async () => {
+    const { ended, asked } = await importFrom(({ offset }) =>
+      bazaarPage(1_500, { limit: 0, offset }),
+    );
+    expect(asked).toHaveLength(1);
+    expect(ended).toMatchObject({ isComplete: false, pages: 1 });
+  });
+
+  test('gives each listing with what the Bazaar says of it', async () => {
+    const quality = {
+      l30DaysTotalCalls: 7,
+      l30DaysUniquePayers: 2,
+      lastCalledAt: '2026-08-19T10:00:00Z',
+    };
+    const extensions = { bazaar: { info: { input: { type: 'http', method: 'post' } } } };
+    const items = [{ ...bazaarItem(quality), extensions }];
+    const { pages } = await importFrom(() => ({ json: { items } }));
+    const url = 'https://weather.example.com/paid';
+    expect(pages).toEqual([
+      [
+        {
+          url,
+          method: 'POST',
+          bazaar: {
+            resource: url,
+            method: 'POST',
+            terms: expect.objectContaining({ x402Version: 2 }),
+            calls: 7,
+            payers: 2,
+            lastAt: '2026-08-19T10:00:00.000Z',
+          },
+        },
+      ],
+    ]);
+  });
+});
+
+describe('an import of x402scan', () => {
+  const inputOf = (path: string) => {
+    const { json } = JSON.parse(new URL(path, 'http://index').searchParams.get('input') ?? '{}');
+    return json;
+  };
+
+  test('reads pages of 500, the newest rows first', async () => {
+    const total = 1_020;
+    const { ended, urls } = await importFrom(
+      (_, path) => {
+        const { page, page_size: limit } = inputOf(path).pagination;
+        const items = rowsOf(total, { limit, offset: page * limit }, (at) =>
+          resourceRow(urlAt(at)),
+        );
+        return { json: trpc({ items, total_count: total, page }) };
+      },
+      { source: 'x402scan' },
+    );
+    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
+    expect(index.asked.map(inputOf)).toEqual(
+      [0, 1, 2].map((page) => ({
+        pagination: { page, page_size: 500 },
+        sorting: { id: 'lastUpdated', desc: true },
+      })),
+    );
+    expect(index.asked[0]).toMatch('/api/trpc/public.resources.list.paginated?');
+  });
+
+  test('tells methods, and leaves out what nobody pays', async () => {
+    const rows = [
+      resourceRow(urlAt(0), { method: '' }),
+      resourceRow(urlAt(1), { method: 'post' }),
+      resourceRow(urlAt(2), { accepts: [] }),
+    ];
+    const { pages } = await importFrom(() => ({ json: trpc({ items: rows, total_count: 3 }) }), {
+      source: 'x402scan',
+    });
+    expect(pages).toEqual([
+      [
+        { url: urlAt(0), method: null, bazaar: null },
+        { url: urlAt(1), method: 'POST', bazaar: null },
+      ],
+    ]);
+  });
+});
+
+describe.each([429, 503])('an index that is busy (%i)', (status) => {
+  /** Busy for this many requests, after one good page. */
+  const busyFor = (times: number, retryAfter: string): Answerer => {
+    let left = times;
+    return (page) => {
+      if (page.offset === 0 || left === 0) return bazaarPage(1_500, page);
+      left -= 1;
+      return { status, retryAfter, json: 'later' };
+    };
+  };
+
+  test.each([
+    ['7', 7_000],
+    ['0', 0],
+    ['120', 120_000],
+    ['3600', 120_000],
+  ])('is waited for three times in all (Retry-After: %s)', async (retryAfter, waitMs) => {
+    const { ended, waits, results, urls } = await importFrom(busyFor(3, retryAfter));
+    expect(ended).toEqual({ isComplete: true, pages: 2, detail: null });
+    expect(waits).toEqual([waitMs, waitMs, waitMs]);
+    expect(results).toEqual(['read', 'busy', 'busy', 'busy', 'read']);
+    expect(urls).toHaveLength(1_500);
+  });
+
+  test('ends the import the fourth time; what was read stays read', async () => {
+    const { ended, waits, urls } = await importFrom(busyFor(4, '1'));
+    const detail = `${new URL(index.url).host} answered ${status}`;
+    expect(ended).toEqual({ isComplete: false, pages: 1, detail });
+    expect(waits).toHaveLength(3);
+    expect(urls).toHaveLength(1_000);
+    expect(index.asked).toHaveLength(5);
+  });
+});
+
+describe('a page of 17 MiB', () => {
+  const padded = (page: Said): Said =>
+    page === 'hang' ? page : { json: { padding: 'x'.repeat(17 * MIB), page: page.json } };
+
+  test('is asked again with a quarter of the limit, which later pages keep', async () => {
+    const { ended, urls, asked, results } = await importFrom((page) =>
+      page.limit > 250 ? padded(bazaarPage(600, page)) : bazaarPage(600, page),
+    );
+    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(limits(asked)).toEqual([1_000, 250, 250, 250]);
+    expect(offsets(asked)).toEqual([0, 0, 250, 500]);
+    expect(results).toEqual(['too_large', 'read', 'read', 'read']);
+    expect(urls).toEqual(Array.from({ length: 600 }, (_, at) => urlAt(at)));
+  });
+
+  test('loses no row of an index that rounds limits to tens and offsets to limits', async () => {
+    const total = 1_150;
+    const { ended, urls } = await importFrom(({ limit, offset }) => {
+      const rounded = Math.min(1_000, Math.max(20, Math.round(limit / 10) * 10));
+      const page = { limit: rounded, offset: offset - (offset % rounded) };
+      return offset > 0 && limit > 100 ? padded(bazaarPage(total, page)) : bazaarPage(total, page);
+    });
+    expect(ended).toMatchObject({ isComplete: true });
+    expect([...new Set(urls)]).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
+  });
+
+  test('ends the import if it is a page of one row', async () => {
+    const { ended, asked } = await importFrom((page) => padded(bazaarPage(600, page)));
+    expect(limits(asked)).toEqual([1_000, 250, 60, 10, 1]);
+    const detail = expect.stringContaining('answered with more than 16777216 bytes');
+    expect(ended).toEqual({ isComplete: false, pages: 0, detail });
+  });
+});
+
+describe('an import ends, not complete,', () => {
+  test.each<unknown>([
+    null,
+    [],
+    {},
+    { items: {} },
+    { items: [1, 'x', null, []] },
+    { items: [{ url: urlAt(1), accepts: [] }] },
+    { resources: [{ resource: urlAt(1), quality: { l30DaysTotalCalls: '20' } }] },
+    '<html>',
+  ])('with an answer in an unknown shape: %j', async (json) => {
+    for (const source of ['bazaar', 'x402scan'] as const) {
+      const body = source === 'bazaar' ? json : trpc(json);
+      const { ended, asked, results } = await importFrom(() => ({ json: body }), { source });
+      const detail = `${new URL(index.url).host} answered in an unknown shape`;
+      expect(ended).toEqual({ isComplete: false, pages: 0, detail });
+      expect(asked).toHaveLength(1);
+      expect(results).toEqual(['failed']);
+      if (source === 'bazaar') await index.close();
+    }
+  });
+
+  test.each([500, 404, 204])('with %i', async (status) => {
+    const { ended } = await importFrom(() => ({ status, json: { items: [bazaarRow(1)] } }));
+    const detail = `${new URL(index.url).host} answered ${status}`;
+    expect(ended).toEqual({ isComplete: false, pages: 0, detail });
+  });
+
+  test('with a redirect, which is not followed', async () => {
+    const { ended, asked } = await importFrom((page, path) =>
+      path.startsWith('/moved')
+        ? bazaarPage(10, page)
+        : { status: 302, location: '/moved', json: {} },
+    );
+    expect(ended).toMatchObject({ detail: `${new URL(index.url).host} answered 302` });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('with a page that does not come in 30 s', async () => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(300));
+    const { ended } = await importFrom((page) =>
+      page.offset === 0 ? bazaarPage(1_500, page) : 'hang',
+    );
+    expect(limit.mock.calls).toEqual([[30_000], [30_000]]);
+    const detail = `${new URL(index.url).host} did not answer within 30000 ms`;
+    expect(ended).toEqual({ isComplete: false, pages: 1, detail });
+  });
+
+  test('with its signal, in a request and in a wait', async () => {
+    const stop = new AbortController();
+    const hung = await importFrom(
+      () => {
+        stop.abort();
+        return 'hang';
+      },
+      { signal: stop.signal },
+    );
+    const detail = 'the import was stopped';
+    expect(hung.ended).toEqual({ isComplete: false, pages: 0, detail });
+    await index.close();
+
+    const later = new AbortController();
+    setTimeout(() => later.abort(), 100);
+    index = await startStandIn(() => ({ status: 429, retryAfter: '120', json: '' }));
+    const options = { base: index.url, userAgent: 'test', answers, signal: later.signal };
+    expect(await importListings('bazaar', options, () => {})).toMatchObject({ detail });
+    expect(index.asked).toHaveLength(1);
+  });
+});
+
+test('an import rejects if its listings cannot be kept, and asks no further', async () => {
+  index = await startStandIn(({ search }) => bazaarPage(3_000, readAsked(`/${search}`)));
+  const kept = importListings('bazaar', { base: index.url, userAgent: 'test', answers }, () => {
+    throw new Error('the store is full');
+  });
+  await expect(kept).rejects.toThrow('the store is full');
+  expect(index.asked).toHaveLength(1);
+});
