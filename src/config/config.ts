@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { DEFAULT_POLICY, type OriginPolicy, parseAllowHosts } from '../guard/origin.ts';
+import { readCensusConfig } from './census.ts';
 import {
   acceptedFor,
   type Environment,
@@ -28,17 +29,20 @@ export function loadConfig(environment: Environment) {
 
   const baseUrl = webAddress(settings, 'BASE_URL') ?? listeningAddress(settings);
   const revision: Revision = REVISIONS[settings.API_REVISION];
+  const siteUrl = webAddress(settings, 'SITE_URL') ?? baseUrl;
+  const ecosystem = readEcosystemConfig(settings);
   return {
     host: settings.HOST,
     port: settings.PORT,
     // `baseUrl` and `siteUrl` have no trailing slash.
     baseUrl,
-    siteUrl: webAddress(settings, 'SITE_URL') ?? baseUrl,
+    siteUrl,
     revision,
     checksVersion: settings.CHECKS_VERSION ?? revision.defaultChecksVersion,
     storeUrl: settings.STORE_URL,
     payment: readPaymentConfig(settings, environment),
-    ecosystem: readEcosystemConfig(settings),
+    ecosystem,
+    census: readCensusConfig(settings, siteUrl, ecosystem),
     originPolicy: originPolicy(settings),
     scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
     isRateLimited: settings.RATE_LIMIT === 'on',

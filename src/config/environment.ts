@@ -87,6 +87,16 @@ const SCHEMA = Type.Object({
   SIGNING_KEY: text(
     'an Ed25519 private key as PKCS#8 PEM, as openssl genpkey -algorithm ed25519 writes it',
   ),
+  CENSUS: text('a list of indexes, such as bazaar,x402scan'),
+  CENSUS_FILE: text('a readable file with an origin, or the URL of a paid GET, in each line'),
+  CENSUS_EXCLUDE: text('a readable file with a host, or a registrable domain, in each line'),
+  CENSUS_MAX: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 10_000,
+    description: 'a number of origins from 1 to 100000',
+  }),
+  CONTACT_EMAIL: text('an e-mail address, such as census@scanner.example'),
   LOG_LEVEL: choice(LOG_LEVELS, 'info'),
   ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
   ALLOW_UNPROVED_SETTLEMENTS: flag('1 or 0'),

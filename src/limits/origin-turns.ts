@@ -16,8 +16,8 @@ export type OriginTurns = {
   stop(): void;
 };
 
-/** `call` is a confirm or a preflight. */
-export type TurnKind = 'call' | 'look' | 'webhook';
+/** `call` is a confirm or a preflight. `census` goes after all others. */
+export type TurnKind = 'call' | 'look' | 'webhook' | 'census';
 
 export type TurnRequest = {
   /** Default: `call`. */
@@ -68,6 +68,7 @@ const LIMITS: Readonly<Record<TurnKind, Limits>> = {
   call: { atOnce: 8, besideScans: 1, waiting: 64 },
   look: { atOnce: 16, besideScans: 4, waiting: 256 },
   webhook: { atOnce: 64, besideScans: 8, waiting: 256 },
+  census: { atOnce: 4, besideScans: 1, waiting: 64 },
 };
 /**
  * While scans run, the interval of connections for calls, and for those who are over their handshake budget: callers
@@ -150,7 +151,7 @@ class Places {
   /** Start times of the newest requests, by domain and network. */
   readonly #begun = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
   readonly #stopping = new AbortController();
-  readonly #running: Record<TurnKind, number> = { call: 0, look: 0, webhook: 0 };
+  readonly #running: Record<TurnKind, number> = { call: 0, look: 0, webhook: 0, census: 0 };
   #waiting: Waiter[] = [];
   #turn = 0;
   #lastDialMs = Number.NEGATIVE_INFINITY;
@@ -233,7 +234,9 @@ class Places {
       const place = this.#placeOf(one);
       return one.isUrgent && place <= this.#turn ? place - this.#turn - 1 : place;
     };
-    return ready.reduce((best, one) => (rank(one) < rank(best) ? one : best));
+    const others = ready.filter(({ kind }) => kind !== 'census');
+    const first = others.length > 0 ? others : ready;
+    return first.reduce((best, one) => (rank(one) < rank(best) ? one : best));
   }
 
   /**

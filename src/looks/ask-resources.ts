@@ -1,11 +1,17 @@
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
+import type { HttpData, Observation } from '../model/observation.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, PreflightOffer } from '../preflight/result.ts';
-import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import type {
+  CreateProbeClient,
+  ProbeClient,
+  ProbeClientOptions,
+  ProbeRequest,
+} from '../probe/client/client.ts';
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
@@ -45,6 +51,7 @@ export type AskResourcesOptions = {
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
 const TIMEOUT_MS = 10_000;
+export const TOO_MANY = 429;
 
 export function createAskResources({
   engine,
@@ -60,8 +67,8 @@ export function createAskResources({
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
         if (!isAdmitted && answers.length === 0) throw new Saturated();
         if (!isAdmitted) break;
-        const { status, preflight } = await askOne(client, origin, resource, engine);
-        if (status === 429) break;
+        const { observation, preflight } = await askOne(client, origin, resource, engine);
+        if (observation?.ok && observation.data.status === TOO_MANY) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
       // Nothing is known of resources that are not asked.
@@ -76,24 +83,25 @@ export function createAskResources({
   };
 }
 
-async function askOne(
+/** Sends one request. `observation` is null if none was sent. */
+export async function askOne(
   client: ProbeClient,
   origin: Origin,
   { method, path }: WatchedResource,
   engine: PreflightEngine,
+  options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
-  const answer: { status: number | null } = { status: null };
+  const answer: { observation: Observation<HttpData> | null } = { observation: null };
   const noting: Pick<ProbeClient, 'check' | 'request'> = {
     check: (origin) => client.check(origin),
     async request(request) {
-      const observation = await client.request({ ...request, timeoutMs: TIMEOUT_MS });
-      answer.status = observation.ok ? observation.data.status : null;
-      return observation;
+      answer.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });
+      return answer.observation;
     },
   };
   const request = { origin, method, path, maxPrice: null };
   const preflight = await preflightUrl(request, { ...engine, client: noting });
-  return { status: answer.status, preflight };
+  return { observation: answer.observation, preflight };
 }
 
 type ResourceVerdict =

@@ -36,8 +36,8 @@ export type Standing = {
   settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
   /** Asks chain nodes about these offers; empty when none is set or none answers. Never rejects. */
   onChain?(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]>;
-  /** Bazaar entries under these recipients; absent when the Bazaar is never asked. */
-  listings?(payees: readonly Payee[]): Promise<Lookup<BazaarListings>>;
+  /** Bazaar entries under these recipients of an origin; absent when the Bazaar is never asked. */
+  listings?(payees: readonly Payee[], origin: Origin): Promise<Lookup<BazaarListings>>;
 };
 
 const OFF = { state: 'off', why: 'offline' } as const;

@@ -135,7 +135,7 @@ async function askAboutChallenges(
   const [settlements, chain, bazaar, payability] = await Promise.all([
     standing.settlements(origin, payees),
     said.chainOffers.length > 0 ? (onChain?.(said.chainOffers) ?? []) : [],
-    isSold ? standing.listings?.(payees) : undefined,
+    isSold ? standing.listings?.(payees, origin) : undefined,
     oracle?.tryChallenges(said.listed, work.signal) ?? null,
   ]);
   return {

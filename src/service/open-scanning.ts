@@ -6,7 +6,7 @@ import type { SnapshotCache } from '../indexes/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
 import type { Store } from '../store/store.ts';
-import type { Scanning, ScanningOptions } from './scanning.ts';
+import type { CensusScanning, Scanning, ScanningOptions } from './scanning.ts';
 
 /**
  * Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. Each member is
@@ -49,6 +49,17 @@ export function openScanning(options: ScanningOptions): Scanning {
     postWebhook: async (...posted) => (await scanning()).postWebhook(...posted),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
     askHost: async (...asked) => (await scanning()).askHost(...asked),
+    openCensus(census) {
+      let parts: CensusScanning | null = null;
+      const open = async () => {
+        parts ??= (await scanning()).openCensus(census);
+        return parts;
+      };
+      return {
+        askListed: async (...asked) => (await open()).askListed(...asked),
+        scanner: { scan: async (...scan) => (await open()).scanner.scan(...scan) },
+      };
+    },
   };
 }
 
@@ -75,14 +86,14 @@ export function openStanding(
   return {
     origin: async (origin) => (await standing()).origin(origin),
     settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
-    listings: async (payees) => (await standing()).listings(payees),
+    listings: async (...asked) => (await standing()).listings(...asked),
     onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
     refreshListing: async () => (await standing()).refreshListing(),
   };
 }
 
 /** Cache of third parties' answers in the store, shared by all instances. */
-function snapshotCacheOn(store: Store): SnapshotCache {
+export function snapshotCacheOn(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),
     put: ({ source, key, takenAtMs, data }) =>

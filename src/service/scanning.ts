@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createOracle } from '../buyers/create-oracle.ts';
+import { type AskListed, createAskListed } from '../census/ask-listed.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
@@ -45,6 +46,18 @@ export type Scanning = {
   readonly askResources: AskResources;
   readonly resolve: ResolveOrigin;
   readonly postWebhook: PostWebhook;
+  /** The parts of a census, which asks under a name of its own. */
+  readonly openCensus: (options: CensusScanningOptions) => CensusScanning;
+};
+
+export type CensusScanningOptions = {
+  readonly userAgent: string;
+  readonly standing: Standing;
+};
+
+export type CensusScanning = {
+  readonly askListed: AskListed;
+  readonly scanner: Pick<Scanner, 'scan'>;
 };
 
 /** Starts no thread; the first scan does. */
@@ -90,6 +103,10 @@ export function createScanning(options: ScanningOptions): Scanning {
       }
     },
     postWebhook: createPostWebhook(outbound),
+    openCensus: ({ userAgent: name, standing: rare }) => ({
+      askListed: createAskListed({ engine: judges, ...outbound, userAgent: name }),
+      scanner: createScanner({ ...judges, ...outbound, userAgent: name, standing: rare }),
+    }),
   };
 }
 

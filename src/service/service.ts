@@ -1,24 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
-import { createAnswerReader } from '../answers/answer-reader.ts';
-import { openSigningKey, toSigningKey } from '../attestation/signing-keys.ts';
+import { openSigningKey } from '../attestation/signing-keys.ts';
 import type { Config } from '../config/config.ts';
-import { SettingError } from '../config/environment.ts';
-import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
 import { refreshListing } from '../indexes/refresh-listing.ts';
-import { createOriginTurns } from '../limits/origin-turns.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { Scanner } from '../scan/scanner.ts';
-import { openStore } from '../store/open-store.ts';
+import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { Watching } from '../watch/watching.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
-import { openScanning, openStanding } from './open-scanning.ts';
+import type { OpenCensus } from './open-census.ts';
+import { type OpenScans, openScans } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
@@ -51,64 +44,60 @@ export async function openService(config: Config): Promise<Service> {
 /** Adds each part that it opens to `opened`, which closes them in the opposite order. */
 async function openParts(config: Config, opened: AsyncDisposableStack): Promise<Service> {
   const log = createLogger(config);
-  const onError = (message: string, err: unknown) => log.warn({ err }, message);
-  const opening = openStore(config.storeUrl, { timeScale: config.timeScale, onError });
-  const store = opened.adopt(await opening, (one) => one.close());
-
+  const published: ((host: string) => void)[] = [];
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
-  const loaded = await Promise.all([discoverChecks(), ...loading]);
-  const [checks, { buildApp }, { openPayments }] = loaded;
-  const catalog = await catalogFor(config, checks);
-  await joinInstances(store, config, catalog, log);
-  const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
-  const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
-  const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
-  const standing = openStanding(config, userAgent, { store, answers });
-  const { scanner, askResources, resolve, postWebhook, ...sellerCalls } = openScanning({
-    policy: config.originPolicy,
-    userAgent,
-    catalog,
-    checks,
-    standing,
+  const scans = await openScans(config, opened, {
     log,
+    signer: config.payment.signer,
+    onPublished: (host) => {
+      for (const compare of published) compare(host);
+    },
   });
-  opened.defer(() => scanner.close());
-  const published: { watching: Watching | null } = { watching: null };
-  const onPublished = (host: string) => published.watching?.published(host);
-  const scanCoordinator = openScanCoordinator(store, scanner, catalog, { log, onPublished });
-  opened.defer(() => scanCoordinator.close());
+  const { store, catalog, checks, answers, scanning, scanCoordinator, turns, onError } = scans;
+  const [{ buildApp }, { openPayments }] = await Promise.all(loading);
+  const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const payments = await openPayments({
     ...{ config, store, scanCoordinator, answers },
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
   opened.defer(() => payments.stop());
-  const runningScans = () => scanCoordinator.running();
-  const turns = createOriginTurns({ now: () => store.now(), runningScans });
-  const { fetchToken } = sellerCalls;
+  const { fetchToken, askResources, resolve, postWebhook, judgeInHand, askSeller, askHost } =
+    scanning;
   const asking = { askResources, resolve, fetchToken, postWebhook, turns };
-  const watchParts = { config, store, scanCoordinator, ...asking, onError };
-  const { watching, metrics } = openWatching(watchParts);
-  if (config.revision.offers.watch !== undefined) published.watching = watching;
+  const { watching, metrics } = openWatching({
+    config,
+    store,
+    scanCoordinator,
+    ...asking,
+    onError,
+  });
   opened.defer(() => watching.stop());
+  const isWatching = config.revision.offers.watch !== undefined;
+  if (isWatching) published.push((host) => watching.published(host));
+  const census = await openCensusIfWanted(config, scans);
+  opened.defer(() => census?.stop());
+  if (census !== null) published.push((host) => census.census.published(host));
   const app = await buildApp(config, {
     log,
     store,
     scanCoordinator,
     catalog,
     checks,
-    ...sellerCalls,
+    ...{ fetchToken, judgeInHand, askSeller, askHost },
     turns,
     payments,
     signingKey,
-    registries: [metrics.registry],
+    registries: [metrics.registry, ...(census === null ? [] : [census.registry])],
   });
   opened.defer(() => app.close());
   await payments.start();
-  published.watching?.start();
+  if (isWatching) watching.start();
+  census?.start();
 
-  const parts = { app, store, scanCoordinator, payments, watching };
-  const stopTimers = startTimers({ ...parts, standing });
+  const looking = [watching, ...(census === null ? [] : [census])];
+  const parts = { app, store, scanCoordinator, payments, looking };
+  const stopTimers = startTimers({ ...parts, standing: scans.standing });
   const running = { ...parts, stopTimers, opened };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
@@ -120,7 +109,8 @@ type RunningService = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
-  readonly watching: Watching;
+  /** What asks origins by itself. */
+  readonly looking: readonly Pick<Watching, 'stop'>[];
   stopTimers(): void;
   /** Disposes the opened parts in reverse order. */
   readonly opened: AsyncDisposableStack;
@@ -128,58 +118,29 @@ type RunningService = {
 
 /** Lets calls end and settle within `graceMs`, then closes the parts. */
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
-  const { app, store, scanCoordinator, payments, watching, stopTimers, opened } = service;
+  const { app, store, scanCoordinator, payments, looking, stopTimers, opened } = service;
   stopTimers();
   // `app.close` waits for requests, and those wait for scans: both are closed together.
   const answered = app.close();
   // Connections that were busy at `close` stay open afterwards; the sweep closes them once they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-  const unwatched = watching.stop(graceMs);
+  const stopped = Promise.all(looking.map((one) => one.stop(graceMs)));
   const settled = scanCoordinator.close(graceMs).then(async () => {
     // Calls whose scan has just ended still have to settle and be answered.
     const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
     await Promise.race([answered, late]);
     await payments.stop();
   });
-  await Promise.all([answered, settled, unwatched]).finally(() => clearInterval(sweeping));
+  await Promise.all([answered, settled, stopped]).finally(() => clearInterval(sweeping));
   await store.instances.leave();
   await opened.disposeAsync();
 }
 
-function openScanCoordinator(
-  store: Store,
-  scanner: Scanner,
-  { scoring }: Catalog,
-  { log, onPublished }: { readonly log: Logger; readonly onPublished: (host: string) => void },
-): ScanCoordinator {
-  return createScanCoordinator({
-    scanner,
-    store,
-    catalogFacts: { scoring },
-    onPublished,
-    onError: (err) => log.error({ err }, 'scan failed'),
-  });
-}
-
-function joinInstances(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
-  const { revision, payment, baseUrl, signingKey } = config;
-  return store.instances.join({
-    settings: {
-      revision: revision.name,
-      network: payment.network,
-      asset: payment.asset.address,
-      payTo: payment.payTo,
-      baseUrl,
-      catalog: catalog.checksVersion,
-      signingKey: signingKey === null ? 'kept in the store' : toSigningKey(signingKey).kid,
-    },
-    signer: payment.signer ?? undefined,
-    // Instances with different settings on one store would settle and grade by different rules.
-    onEvicted: (reason) => {
-      log.fatal(`Stopping: ${reason.message}`);
-      process.kill(process.pid, 'SIGTERM');
-    },
-  });
+/** A census is off by default, and its modules are then not loaded. */
+async function openCensusIfWanted(config: Config, scans: OpenScans): Promise<OpenCensus | null> {
+  if (config.census === null) return null;
+  const { openCensus } = await import('./open-census.ts');
+  return openCensus(config, config.census, scans);
 }
 
 type TimerOptions = {
@@ -214,16 +175,4 @@ function startTimers({ app, store, standing, payments }: TimerOptions): () => vo
     stopWatching();
     timers.forEach(clearInterval);
   };
-}
-
-/** Throws SettingError for an unknown version and CatalogError for an invalid catalog. */
-async function catalogFor(
-  { checksVersion }: Config,
-  checks: readonly DiscoveredCheck[],
-): Promise<Catalog> {
-  const versions = await listCatalogs();
-  if (!versions.includes(checksVersion)) {
-    throw new SettingError('CHECKS_VERSION', checksVersion, `one of ${versions.join(', ')}`);
-  }
-  return loadCatalog(checksVersion, { checks });
 }

@@ -41,6 +41,10 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ownership: ['model', 'guard', 'store', 'probe', 'limits'],
   looks: 'model guard parse store engine probe buyers scan preflight limits'.split(' '),
   watch: 'model guard parse store probe scan preflight directory limits ownership looks'.split(' '),
+  census:
+    'model guard config parse answers store engine probe indexes scan preflight limits looks'.split(
+      ' ',
+    ),
   mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
   cli: 'model guard config parse words workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
@@ -50,7 +54,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch mcp plugins http'.split(
+    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch census mcp plugins http'.split(
       ' ',
     ),
 };

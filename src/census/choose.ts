@@ -1,0 +1,64 @@
+/** Whom the census asks, of all that is listed: the same origins every day. */
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+export type Candidate = {
+  readonly host: string;
+  /** Registrable domain. */
+  readonly domain: string;
+};
+
+export type ChoiceOptions = {
+  readonly maxOrigins: number;
+  /** Hosts and registrable domains that the operator leaves out. */
+  readonly excluded: ReadonlySet<string>;
+};
+
+/** `domain`: over 20 origins of one registrable domain. `max`: over `CENSUS_MAX`. */
+export type LeftOut = { readonly excluded: number; readonly domain: number; readonly max: number };
+
+export type Choice = { readonly hosts: ReadonlySet<string>; readonly leftOut: LeftOut };
+
+const ORIGINS_A_DOMAIN = 20;
+
+export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions): Choice {
+  const { maxOrigins, excluded } = options;
+  const wanted = candidates.filter((one) => !isExcluded(one, excluded));
+  const byDomain = [...Map.groupBy(byHash(wanted), ({ domain }) => domain).values()];
+  const capped = byDomain.flatMap((origins) => origins.slice(0, ORIGINS_A_DOMAIN));
+  const chosen = byHash(capped).slice(0, maxOrigins);
+  return {
+    hosts: new Set(chosen.map(({ host }) => host)),
+    leftOut: {
+      excluded: candidates.length - wanted.length,
+      domain: wanted.length - capped.length,
+      max: capped.length - chosen.length,
+    },
+  };
+}
+
+/** The hash decides, so that no order of an index does. */
+function byHash(candidates: readonly Candidate[]): readonly Candidate[] {
+  const keyed = candidates.map((one) => ({ one, key: hash('sha256', one.host) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
+}
+
+function isExcluded({ host, domain }: Candidate, excluded: ReadonlySet<string>): boolean {
+  const [name = host] = host.split(':', 1);
+  return excluded.has(host) || excluded.has(name) || excluded.has(domain);
+}
+
+/** Reads a list: one entry a line, `#` begins a comment. Rejects if the file cannot be read. */
+export async function readLines(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8');
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/#.*$/, '').trim())
+    .filter((line) => line !== '');
+}
+
+/** The entries of `CENSUS_EXCLUDE`; nobody if there is no such file. */
+export async function readExcluded(path: string | null): Promise<ReadonlySet<string>> {
+  const lines = path === null ? [] : await readLines(path);
+  return new Set(lines.map((line) => line.toLowerCase().replace(/\.$/, '')));
+}

@@ -1,0 +1,176 @@
+/** Reads what indexes list, once a UTC day, and chooses whom the census asks. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AnswerReader } from '../answers/answer-reader.ts';
+import type { CensusConfig } from '../config/census.ts';
+import type { OriginPolicy } from '../guard/origin.ts';
+import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
+import { secondOfDay, underLease } from '../looks/in-turn.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
+import { type Candidate, chooseOrigins, readExcluded, readLines } from './choose.ts';
+import {
+  type CensusSource,
+  FoundOrigins,
+  type ImportFacts,
+  mergeListing,
+  toListing,
+} from './listing.ts';
+import { DAY_MS, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
+
+export type ListingReaderOptions = {
+  readonly config: CensusConfig;
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly answers: AnswerReader;
+  readonly onRequest?: (source: CensusSource, result: RequestResult) => void;
+  readonly wait?: (ms: number) => Promise<unknown>;
+  readonly signal?: AbortSignal;
+};
+
+export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
+
+export type ReadListings = {
+  readonly found: FoundOrigins;
+  readonly isComplete: boolean;
+  /** Why it is not complete. */
+  readonly detail: string | null;
+};
+
+/** The sources that the settings name. */
+export function sourcesOf({ indexes, file }: CensusConfig): readonly CensusSource[] {
+  return [...indexes.map(({ name }) => name), ...(file === null ? [] : (['file'] as const))];
+}
+
+/** Reads one source to its end, or as far as it answers. */
+export async function readListings(
+  source: CensusSource,
+  { config, policy, onRequest, ...options }: ListingReaderOptions,
+): Promise<ReadListings> {
+  const found = new FoundOrigins(policy);
+  const index = config.indexes.find(({ name }) => name === source);
+  if (index !== undefined) {
+    const asked = {
+      ...options,
+      base: index.url,
+      onRequest: (result: RequestResult) => onRequest?.(source, result),
+    };
+    const end = await importListings(index.name, asked, (page) => found.add(page));
+    return { found, ...end };
+  }
+  const lines = config.file === null ? [] : await readLines(config.file);
+  for (const line of lines) await found.addLine(line);
+  return { found, isComplete: true, detail: null };
+}
+
+export type CensusImportsOptions = ListingReaderOptions & {
+  readonly store: Store;
+  /** Spreads the imports of services over the day. */
+  readonly siteUrl: string;
+  readonly onError: (message: string, error: unknown) => void;
+};
+
+const SECOND_MS = 1_000;
+/** A hundred pages, and the waits that an index may ask for. */
+const IMPORT_LEASE_MS = 60 * 60 * SECOND_MS;
+
+export class CensusImports {
+  readonly #options: CensusImportsOptions;
+  #running: Promise<void> | null = null;
+  /** Number of origins that are asked; 0 before the first import of this process. */
+  origins = 0;
+  /** Days running, by source, on which an import broke off. */
+  readonly failedDays = new Map<CensusSource, number>();
+
+  constructor(options: CensusImportsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs each import that is due today, one after the other. Never rejects. */
+  runDue(): Promise<void> {
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    const { config, store, onError } = this.#options;
+    for (const source of sourcesOf(config)) {
+      try {
+        if (await this.#isDue(source)) {
+          // Another instance that imports now leaves nothing to do.
+          await underLease(store, ['census-import', source], IMPORT_LEASE_MS, () =>
+            this.#run(source),
+          );
+        }
+      } catch (error) {
+        onError(`census: ${source} was not imported`, error);
+      }
+    }
+  }
+
+  async #isDue(source: CensusSource): Promise<boolean> {
+    const { store, siteUrl } = this.#options;
+    const last = await store.census.lastImport(source);
+    if (last === null) return true;
+    const nowMs = store.now();
+    const dueMs = secondOfDay(`import ${source} ${siteUrl}`) * SECOND_MS;
+    return last.day < utcDay(nowMs) && nowMs % DAY_MS >= dueMs;
+  }
+
+  async #run(source: CensusSource): Promise<void> {
+    const { store, onError } = this.#options;
+    if (!(await this.#isDue(source))) return;
+    const day = utcDay(store.now());
+    const { found, isComplete, detail } = await readListings(source, this.#options);
+    if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
+    await this.#store(found, { source, day, isComplete });
+    await store.census.endImport(source, day, isComplete);
+    this.failedDays.set(source, isComplete ? 0 : (this.failedDays.get(source) ?? 0) + 1);
+  }
+
+  /** Chooses among all that is known, and stores who is chosen. */
+  async #store(found: FoundOrigins, facts: ImportFacts): Promise<void> {
+    const { store, config } = this.#options;
+    const excluded = await readExcluded(config.exclude);
+    const candidates = new Map<string, Candidate>();
+    const known = new Map<string, boolean>();
+    for await (const rows of store.census.all()) {
+      for (const { host, domain, isChosen, lastDay } of rows) {
+        known.set(host, isChosen);
+        if (lastDay >= facts.day - LISTED_FOR_DAYS) candidates.set(host, { host, domain });
+      }
+    }
+    for (const [host, { domain }] of found.byHost) candidates.set(host, { host, domain });
+    const { hosts } = chooseOrigins([...candidates.values()], { ...config, excluded });
+    for (const [host, isChosen] of known) {
+      if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
+      await store.census.change(host, { isChosen: hosts.has(host) });
+      await nextTurn();
+    }
+    for (const [host, origin] of found.byHost) {
+      const isChosen = hosts.has(host);
+      if (isChosen || known.has(host)) await this.#list(host, origin, isChosen, facts);
+      // Stores may be synchronous, and others have to be served.
+      await nextTurn();
+    }
+    this.origins = hosts.size;
+  }
+
+  async #list(
+    host: string,
+    found: Parameters<typeof mergeListing>[1],
+    isChosen: boolean,
+    facts: ImportFacts,
+  ): Promise<void> {
+    const { census, now } = this.#options.store;
+    const row = await census.get(host);
+    const listing = mergeListing(toListing(row?.listing ?? null), found, facts);
+    const todayMs = lookTimeMs(host, facts.day);
+    const lookAtMs = todayMs > now() ? todayMs : lookTimeMs(host, facts.day + 1);
+    const days = { firstDay: facts.day, lastDay: facts.day };
+    const { domain, origin } = found;
+    const originUrl = origin.url;
+    await census.list({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
+  }
+}

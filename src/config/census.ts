@@ -1,0 +1,104 @@
+/** The settings of the census: off by default, because it sends requests to strangers. */
+import { readFileSync } from 'node:fs';
+import { OriginRefused } from '../guard/errors.ts';
+import { parseOrigin } from '../guard/origin.ts';
+import type { Config } from './config.ts';
+import { acceptedFor, SettingError, type SettingName, type Settings } from './environment.ts';
+
+export type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: string };
+
+export type CensusConfig = {
+  readonly indexes: readonly CensusIndex[];
+  /** A readable file of origins and URLs; null if there is none. */
+  readonly file: string | null;
+  /** A readable file of hosts and registrable domains that are left out; null if there is none. */
+  readonly exclude: string | null;
+  readonly maxOrigins: number;
+  readonly contactEmail: string;
+};
+
+const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}\.[^\s@<>".]{2,63}$/;
+
+/** Null if the census is off. Throws SettingError. */
+export function readCensusConfig(
+  settings: Settings,
+  siteUrl: string,
+  ecosystem: Config['ecosystem'],
+): CensusConfig | null {
+  const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CONTACT_EMAIL } = settings;
+  if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
+  if (settings.API_REVISION === '0.1.0') {
+    throw new SettingError(
+      'API_REVISION',
+      '0.1.0',
+      '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE',
+    );
+  }
+  if (CONTACT_EMAIL === undefined) {
+    const why =
+      'whoever the census asks must be able to write to you: give an address such as census@scanner.example';
+    throw new SettingError('CONTACT_EMAIL', undefined, why);
+  }
+  if (!EMAIL.test(CONTACT_EMAIL)) throw refusal('CONTACT_EMAIL', CONTACT_EMAIL);
+  const isForTests = settings.SCAN_ALLOW_HOSTS !== undefined;
+  if (!isForTests && !isPublic(siteUrl)) {
+    const why =
+      'the public https address of this site, because the User-Agent of the census names its page /about-census';
+    throw new SettingError('SITE_URL', siteUrl, why);
+  }
+  return {
+    indexes: CENSUS === undefined ? [] : indexesOf(CENSUS, ecosystem),
+    file: readableFile('CENSUS_FILE', CENSUS_FILE),
+    exclude: readableFile('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
+    maxOrigins: CENSUS_MAX,
+    contactEmail: CONTACT_EMAIL,
+  };
+}
+
+function indexesOf(list: string, ecosystem: Config['ecosystem']): readonly CensusIndex[] {
+  const names = [...new Set(list.split(',').map((name) => name.trim()))].filter(
+    (name) => name !== '',
+  );
+  if (names.length === 0) throw refusal('CENSUS', list);
+  return names.map((name) => {
+    if (name !== 'bazaar' && name !== 'x402scan') throw refusal('CENSUS', list);
+    const [url, setting] =
+      name === 'bazaar'
+        ? [ecosystem.bazaarUrl, 'BAZAAR_URL']
+        : [ecosystem.x402scanUrl, 'X402SCAN_URL'];
+    if (url === null) {
+      throw new SettingError(
+        'CENSUS',
+        list,
+        `only indexes that are switched on: ${setting} is empty`,
+      );
+    }
+    return { name, url };
+  });
+}
+
+function isPublic(siteUrl: string): boolean {
+  try {
+    return parseOrigin(siteUrl).scheme === 'https';
+  } catch (error) {
+    if (error instanceof OriginRefused) return false;
+    throw error;
+  }
+}
+
+function readableFile(
+  name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE',
+  path: string | undefined,
+): string | null {
+  if (path === undefined) return null;
+  try {
+    readFileSync(path, 'utf8');
+    return path;
+  } catch {
+    throw refusal(name, path);
+  }
+}
+
+function refusal(name: SettingName, value: string): SettingError {
+  return new SettingError(name, value, acceptedFor(name));
+}

@@ -1,0 +1,136 @@
+/** Loaded if the settings turn the census on. */
+import { Counter, Gauge, Registry } from 'prom-client';
+import { type Census, createCensus } from '../census/census.ts';
+import { CensusImports, sourcesOf } from '../census/import.ts';
+import { toListing } from '../census/listing.ts';
+import { DAY_MS } from '../census/plan.ts';
+import type { CensusConfig } from '../config/census.ts';
+import type { Config } from '../config/config.ts';
+import { createCensusStanding, type ImportedRows } from '../indexes/census-standing.ts';
+import { DAY_WORDS } from '../model/availability.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
+import { snapshotCacheOn } from './open-scanning.ts';
+import type { OpenScans } from './open-scans.ts';
+
+class CensusMetrics {
+  readonly registry = new Registry();
+  readonly #registers = [this.registry];
+  readonly looks = new Counter({
+    name: 'census_looks_total',
+    help: 'Days of origins that got their word, by word.',
+    labelNames: ['word'],
+    registers: this.#registers,
+  });
+  readonly pages = new Counter({
+    name: 'census_import_pages_total',
+    help: 'Requests for pages of indexes, by index and result.',
+    labelNames: ['index', 'result'],
+    registers: this.#registers,
+  });
+
+  constructor() {
+    for (const word of DAY_WORDS) this.looks.inc({ word }, 0);
+  }
+
+  /** Connects the gauges. */
+  watch(census: Pick<Census, 'lateness'>, imports: CensusImports): void {
+    const registers = this.#registers;
+    new Gauge({
+      name: 'census_looks_late_seconds',
+      help: 'How long the look that has waited longest is overdue.',
+      registers,
+      collect() {
+        this.set(census.lateness() / 1_000);
+      },
+    });
+    new Gauge({
+      name: 'census_origins',
+      help: 'Origins that the census asks.',
+      registers,
+      collect() {
+        this.set(imports.origins);
+      },
+    });
+    new Gauge({
+      name: 'census_import_failed_days',
+      help: 'Days running on which the import of an index broke off.',
+      labelNames: ['index'],
+      registers,
+      collect() {
+        for (const [index, days] of imports.failedDays) this.set({ index }, days);
+      },
+    });
+  }
+}
+
+export type OpenCensus = {
+  readonly census: Census;
+  readonly imports: CensusImports;
+  readonly registry: Registry;
+  start(): void;
+  stop(graceMs?: number): Promise<void>;
+};
+
+/** An import is due once a day; this often it is asked whether one is. */
+const IMPORT_TICK_MS = 60_000;
+const IMPORT_DAYS = 2;
+const NO_NODE = { rpcUrl: null, asset: '', network: '' };
+
+/** Asks nobody before `start`. */
+export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScans): OpenCensus {
+  const { store, answers, scanning, scanCoordinator, turns, onError } = parts;
+  const { originPolicy: policy, siteUrl } = config;
+  const userAgent = scannerUserAgent(`${siteUrl}/about-census`);
+  const metrics = new CensusMetrics();
+  const stopping = new AbortController();
+  const standing = createCensusStanding({
+    sources: { ...config.ecosystem, ...NO_NODE, userAgent, answers },
+    snapshots: snapshotCacheOn(store),
+    bazaarRows: (host) => readBazaarRows(store, host),
+    isBusy: () => scanCoordinator.running() > 0,
+  });
+  const census = createCensus({
+    ...{ store, policy, scanCoordinator, turns, onError },
+    ...scanning.openCensus({ userAgent, standing }),
+    resolve: (origin) => scanning.resolve(origin),
+    onWord: (word) => metrics.looks.inc({ word }),
+  });
+  const { signal } = stopping;
+  const imports = new CensusImports({
+    ...{ config: wanted, store, policy, siteUrl, userAgent, answers, onError, signal },
+    onRequest: (index, result) => metrics.pages.inc({ index, result }),
+  });
+  for (const index of sourcesOf(wanted)) metrics.pages.inc({ index, result: 'failed' }, 0);
+  metrics.watch(census, imports);
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    ...{ census, imports, registry: metrics.registry },
+    start() {
+      void imports.runDue();
+      timer = setInterval(() => void imports.runDue(), IMPORT_TICK_MS);
+      timer.unref();
+      census.start();
+    },
+    async stop(graceMs = 0) {
+      if (timer !== null) clearInterval(timer);
+      stopping.abort();
+      await census.stop(graceMs);
+    },
+  };
+}
+
+/** The rows of the last complete import, if it is recent. */
+async function readBazaarRows(store: Store, host: string): Promise<ImportedRows | null> {
+  const last = await store.census.lastImport('bazaar');
+  const row = await store.census.get(host);
+  if (!last?.isComplete || row === null) return null;
+  if (last.day <= utcDay(store.now()) - IMPORT_DAYS) return null;
+  const { sources, bazaar } = toListing(row.listing);
+  const isListed = sources.bazaar !== undefined && sources.bazaar >= last.day;
+  return {
+    rows: isListed ? bazaar : [],
+    takenAtMs: Math.min(last.endedAtMs, (last.day + 1) * DAY_MS),
+  };
+}

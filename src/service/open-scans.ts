@@ -1,0 +1,94 @@
+/** The parts that a service and a day of the census share: store, indexes, scans, turns. */
+import type { Logger } from 'pino';
+import { createAnswerReader } from '../answers/answer-reader.ts';
+import { toSigningKey } from '../attestation/signing-keys.ts';
+import type { Config } from '../config/config.ts';
+import { SettingError } from '../config/environment.ts';
+import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { createOriginTurns } from '../limits/origin-turns.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { createScanCoordinator } from '../scan/scan-coordinator.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { openScanning, openStanding } from './open-scanning.ts';
+
+export type OpenScansOptions = {
+  readonly log: Logger;
+  /** The address that sends settlements; null if nothing is settled. */
+  readonly signer: string | null;
+  /** Called once a scan is published. */
+  readonly onPublished: (host: string) => void;
+};
+
+export type OpenScans = Awaited<ReturnType<typeof openScans>>;
+
+/** Adds each part that it opens to `opened`. Throws SettingError, CatalogError and StoreError. */
+export async function openScans(
+  config: Config,
+  opened: AsyncDisposableStack,
+  { log, signer, onPublished }: OpenScansOptions,
+) {
+  const onError = (message: string, err: unknown) => log.warn({ err }, message);
+  const opening = openStore(config.storeUrl, { timeScale: config.timeScale, onError });
+  const store = opened.adopt(await opening, (one) => one.close());
+  const checks = await discoverChecks();
+  const catalog = await catalogFor(config, checks);
+  await joinInstances(store, config, catalog, { log, signer });
+  const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
+  const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
+  const standing = openStanding(config, userAgent, { store, answers });
+  const policy = config.originPolicy;
+  const scanning = openScanning({ policy, userAgent, catalog, checks, standing, log });
+  opened.defer(() => scanning.scanner.close());
+  const scanCoordinator = createScanCoordinator({
+    scanner: scanning.scanner,
+    store,
+    catalogFacts: { scoring: catalog.scoring },
+    onPublished,
+    onError: (err) => log.error({ err }, 'scan failed'),
+  });
+  opened.defer(() => scanCoordinator.close());
+  const runningScans = () => scanCoordinator.running();
+  const turns = createOriginTurns({ now: () => store.now(), runningScans });
+  const judged = { store, checks, catalog, answers, standing, scanning };
+  return { ...judged, scanCoordinator, turns, onError };
+}
+
+function joinInstances(
+  store: Store,
+  config: Config,
+  catalog: Catalog,
+  { log, signer }: Pick<OpenScansOptions, 'log' | 'signer'>,
+): Promise<void> {
+  const { revision, payment, baseUrl, signingKey } = config;
+  return store.instances.join({
+    settings: {
+      revision: revision.name,
+      network: payment.network,
+      asset: payment.asset.address,
+      payTo: payment.payTo,
+      baseUrl,
+      catalog: catalog.checksVersion,
+      signingKey: signingKey === null ? 'kept in the store' : toSigningKey(signingKey).kid,
+    },
+    signer: signer ?? undefined,
+    // Instances with different settings on one store would settle and grade by different rules.
+    onEvicted: (reason) => {
+      log.fatal(`Stopping: ${reason.message}`);
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+}
+
+/** Throws SettingError for an unknown version and CatalogError for an invalid catalog. */
+async function catalogFor(
+  { checksVersion }: Config,
+  checks: readonly DiscoveredCheck[],
+): Promise<Catalog> {
+  const versions = await listCatalogs();
+  if (!versions.includes(checksVersion)) {
+    throw new SettingError('CHECKS_VERSION', checksVersion, `one of ${versions.join(', ')}`);
+  }
+  return loadCatalog(checksVersion, { checks });
+}
