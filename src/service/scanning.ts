@@ -104,8 +104,8 @@ export function createScanning(options: ScanningOptions): Scanning {
     },
     postWebhook: createPostWebhook(outbound),
     openCensus: ({ userAgent: name, standing: rare }) => ({
-      askListed: createAskListed({ engine: judges, ...outbound, userAgent: name }),
-      scanner: createScanner({ ...judges, ...outbound, userAgent: name, standing: rare }),
+      askListed: createAskListed({ engine, ...outbound, userAgent: name }),
+      scanner: createScanner({ ...engine, ...outbound, userAgent: name, standing: rare }),
     }),
   };
 }
