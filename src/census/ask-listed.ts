@@ -1,4 +1,5 @@
 /** The requests of one day to one origin. */
+import { ResolverDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { askOne, TOO_MANY } from '../looks/ask-resources.ts';
@@ -8,7 +9,7 @@ import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { readAllowed } from '../scan/census-plan.ts';
-import type { ResourceSign } from '../scan/day-word.ts';
+import { type ResourceSign, toSign } from '../scan/day-word.ts';
 import type { CensusResource } from '../scan/scanner.ts';
 
 /** The name by which robots.txt addresses the census. */
@@ -51,8 +52,14 @@ export type AskListedOptions = {
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
-const ROBOTS = { path: '/robots.txt', capBytes: 512 * 1_024, accept: 'text/plain' } as const;
-const TIMEOUT_MS = 10_000;
+const ROBOTS = {
+  method: 'GET',
+  path: '/robots.txt',
+  accept: 'text/plain',
+  redirects: 'same-origin',
+  capBytes: 512 * 1_024,
+  timeoutMs: 10_000,
+} as const;
 /** One redirect is followed, and no answer is asked for again. */
 const LIMITS = { maxRedirects: 1, maxRetryAfterMs: -1 };
 const BUSY: ReadonlySet<number> = new Set([TOO_MANY, 503]);
@@ -64,11 +71,11 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
     const client = createClient({ ...options, limits: LIMITS });
     try {
       const resolved = await client.check(origin);
-      if (resolved.kind === 'our-fault') throw new Error(resolved.detail);
+      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return { ...NOT_ASKED, signs: [NO_ADDRESS] };
-      const asking = new Asking(client, origin, engine, () => admit(resolved.addresses));
-      await asking.ask(question);
-      return { ...asking.answer(), handshakeMs: client.stats().handshakeMs };
+      const { addresses } = resolved;
+      const answer = await ask(origin, question, { client, engine, admit: () => admit(addresses) });
+      return { ...answer, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
     }
@@ -77,84 +84,64 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
 
 const NOT_ASKED: ListedAnswer = { signs: [], allowed: null, restMs: null, handshakeMs: 0 };
 
-class Asking {
-  readonly #client: ProbeClient;
-  readonly #origin: Origin;
-  readonly #engine: PreflightEngine;
-  readonly #admit: () => Promise<boolean>;
-  readonly #signs: ResourceSign[] = [];
-  #allowed: AllowedPaths | null = null;
-  #restMs: number | null = null;
+type Asking = {
+  readonly client: ProbeClient;
+  readonly engine: PreflightEngine;
+  readonly admit: () => Promise<boolean>;
+};
 
-  constructor(
-    client: ProbeClient,
-    origin: Origin,
-    engine: PreflightEngine,
-    admit: () => Promise<boolean>,
-  ) {
-    this.#client = client;
-    this.#origin = origin;
-    this.#engine = engine;
-    this.#admit = admit;
+async function ask(
+  origin: Origin,
+  { resources, allowed: known, robotsFor }: ListedQuestion,
+  { client, engine, admit }: Asking,
+): Promise<Omit<ListedAnswer, 'handshakeMs'>> {
+  const signs: ResourceSign[] = [];
+  const rests: number[] = [];
+  let allowed: AllowedPaths | null = null;
+  if (robotsFor.length > 0) {
+    if (!(await admit())) throw new NoPlace();
+    const robots = await client.request({ ...ROBOTS, origin });
+    rests.push(...restOf(robots));
+    if (isTooMany(robots)) return { signs, allowed, restMs: longest(rests) };
+    allowed = await readRobots(robots, robotsFor, engine);
   }
+  for (const resource of resources.filter(({ path }) => (allowed ?? known)[path] ?? true)) {
+    const isAdmitted = await admit();
+    if (!isAdmitted && signs.length === 0 && robotsFor.length === 0) throw new NoPlace();
+    if (!isAdmitted) break;
+    const asked = await askOne(client, origin, resource, engine, { redirects: 'same-origin' });
+    const { observation } = asked;
+    if (observation === null) continue;
+    rests.push(...restOf(observation));
+    signs.push(toSign(observation, asked.preflight.terms?.payableBy ?? null));
+    if (isTooMany(observation)) break;
+  }
+  return { signs, allowed, restMs: longest(rests) };
+}
 
-  async ask({ resources, allowed, robotsFor }: ListedQuestion): Promise<void> {
-    const isReading = robotsFor.length > 0;
-    if (isReading && !(await this.#admit())) throw new NoPlace();
-    if (isReading && (await this.#readRobots(robotsFor))) return;
-    const isAllowed = ({ path }: CensusResource) => (this.#allowed ?? allowed)[path] ?? true;
-    for (const resource of resources.filter(isAllowed)) {
-      const isAdmitted = await this.#admit();
-      if (!isAdmitted && this.#signs.length === 0 && !isReading) throw new NoPlace();
-      if (!isAdmitted || (await this.#askResource(resource))) return;
-    }
-  }
+/** Null if the server did not answer. Without a file every path is allowed (RFC 9309, 2.3.1.3). */
+async function readRobots(
+  robots: HttpObservation,
+  paths: readonly string[],
+  { pool }: PreflightEngine,
+): Promise<AllowedPaths | null> {
+  if (!robots.ok || robots.data.status >= SERVER_ERROR) return null;
+  const work = { pool, account: pool.openScan() };
+  const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
+  return Object.fromEntries(paths.map((path, at) => [path, allowed?.[at] ?? true]));
+}
 
-  answer(): Omit<ListedAnswer, 'handshakeMs'> {
-    return { signs: this.#signs, allowed: this.#allowed, restMs: this.#restMs };
-  }
+function isTooMany(observation: HttpObservation): boolean {
+  return observation.ok && observation.data.status === TOO_MANY;
+}
 
-  /** Resolves to true if nothing more may be asked today. */
-  async #readRobots(paths: ListedQuestion['robotsFor']): Promise<boolean> {
-    const { pool } = this.#engine;
-    const robots = await this.#client.request({
-      ...ROBOTS,
-      origin: this.#origin,
-      method: 'GET',
-      redirects: 'same-origin',
-      timeoutMs: TIMEOUT_MS,
-    });
-    this.#noteRest(robots);
-    if (!robots.ok || robots.data.status >= SERVER_ERROR) return false;
-    if (robots.data.status === TOO_MANY) return true;
-    const work = { pool, account: pool.openScan() };
-    const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
-    // Without a file every path is allowed (RFC 9309, 2.3.1.3).
-    this.#allowed = Object.fromEntries(paths.map((path, at) => [path, allowed?.[at] ?? true]));
-    return false;
-  }
+function longest(rests: readonly number[]): number | null {
+  return rests.length > 0 ? Math.max(...rests) : null;
+}
 
-  /** Resolves to true if nothing more may be asked today. */
-  async #askResource(resource: CensusResource): Promise<boolean> {
-    const redirects = 'same-origin';
-    const { observation, preflight } = await askOne(
-      this.#client,
-      this.#origin,
-      resource,
-      this.#engine,
-      { redirects },
-    );
-    if (observation === null) return false;
-    this.#noteRest(observation);
-    const status = observation.ok ? observation.data.status : null;
-    const reason = observation.ok ? null : observation.reason;
-    this.#signs.push({ status, reason, payableBy: preflight.terms?.payableBy ?? null });
-    return status === TOO_MANY;
-  }
-
-  #noteRest(observation: HttpObservation): void {
-    if (!observation.ok || !BUSY.has(observation.data.status)) return;
-    const restMs = retryAfterMs(observation.data, Date.now());
-    if (restMs !== null) this.#restMs = Math.max(this.#restMs ?? 0, restMs);
-  }
+/** The wait that a busy server asks for. */
+function restOf(observation: HttpObservation): readonly number[] {
+  if (!observation.ok || !BUSY.has(observation.data.status)) return [];
+  const restMs = retryAfterMs(observation.data, Date.now());
+  return restMs === null ? [] : [restMs];
 }

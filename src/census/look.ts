@@ -1,10 +1,9 @@
-import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from '../limits/client-key.ts';
-import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import {
-  inTurn,
+  lookInTurn,
   NoPlace,
   type ResolveOrigin,
   scanForFree,
@@ -81,83 +80,61 @@ export class CensusLook {
 
   /** Asks the origin within all limits. Throws NoPlace if one of them leaves no room now. */
   async run(isScan: boolean): Promise<Sight> {
-    const { store, turns } = this.#options;
+    const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
-    const request = {
-      kind: 'census',
-      origin: this.#origin,
-      blocks: new Set(['census']),
-      domain,
-      withinMs: TURN_WITHIN_MS,
-    } as const;
+    const blocks = new Set(['census']);
+    const place = { origin: this.#origin, blocks, domain, withinMs: TURN_WITHIN_MS };
+    const work = (turn: OriginTurn) => {
+      const admit: AdmitAddresses = (addresses) => this.#admit(turn, addresses);
+      return isScan ? this.#scan(admit) : this.#ask(admit);
+    };
     return underLease(store, ['census-domain', domain], LEASE_MS, async () => {
       try {
-        const work = (turn: OriginTurn) => (isScan ? this.#scan(turn) : this.#ask(turn));
-        return await inTurn(turns, request, work);
+        return await lookInTurn(turns, { kind: 'census', ...place }, work, {
+          refused: () => ({ ...OURS, word: 'down', isSilent: true }),
+          fault: OURS,
+          onFault: (error) => onError('a look of the census failed', error),
+        });
       } finally {
         for (const lease of this.#leases) await store.slots.release(lease);
       }
     });
   }
 
-  async #ask(turn: OriginTurn): Promise<TurnResult<Sight>> {
-    const { askListed, onError } = this.#options;
+  async #ask(admit: AdmitAddresses): Promise<TurnResult<Sight>> {
     const { resources } = this.#listing;
     const allowed = this.#knownRobots();
     const paths = resources.map(({ path }) => path);
     const robotsFor = paths.every((path) => path in allowed) ? [] : paths;
-    try {
-      const question = { resources, allowed, robotsFor };
-      const admit: OriginTurn['toward'] = (found) => this.#admit(turn, found);
-      const { signs, handshakeMs, ...facts } = await askListed(this.#origin, question, admit);
-      const isSilent = signs.length > 0 && signs.every(hasNoAnswer);
-      return { result: { ...facts, word: dayWord(signs), isSilent, scan: null }, handshakeMs };
-    } catch (error) {
-      if (error instanceof NoPlace) throw error;
-      onError('a look of the census failed', error);
-      return { result: OURS, handshakeMs: 0 };
-    }
+    const question = { resources, allowed, robotsFor };
+    const answer = await this.#options.askListed(this.#origin, question, admit);
+    const { signs, handshakeMs, ...facts } = answer;
+    const isSilent = signs.length > 0 && signs.every(hasNoAnswer);
+    return { result: { ...facts, word: dayWord(signs), isSilent, scan: null }, handshakeMs };
   }
 
-  async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
-    const { askListed, scanCoordinator, onError } = this.#options;
-    if (scanCoordinator.running() > 0) throw new NoPlace();
+  async #scan(admit: AdmitAddresses): Promise<TurnResult<Sight>> {
+    const { askListed, scanCoordinator, scanner, resolve } = this.#options;
+    const origin = this.#origin;
     // A second scan would ask the origin everything twice.
-    if (scanCoordinator.join(this.#origin, { isFree: true }) !== null) throw new NoPlace();
-    const admit: OriginTurn['toward'] = (found) => this.#admit(turn, found);
-    const { resources } = this.#listing;
-    const robotsFor = resources.length > 0 ? resources.map(({ path }) => path) : ['/'];
-    let handshakeMs = 0;
-    try {
-      const question = { resources: [], allowed: {}, robotsFor };
-      const { signs: _, ...robots } = await askListed(this.#origin, question, admit);
-      handshakeMs = robots.handshakeMs;
-      const allowed = robots.allowed ?? this.#knownRobots();
-      const facts = { allowed: robots.allowed, restMs: robots.restMs };
-      const isRefused = robotsFor.every((path) => allowed[path] === false);
-      if (isRefused || robots.restMs !== null)
-        return { result: { ...OURS, ...facts }, handshakeMs };
-      return { result: { ...facts, ...(await this.#scanAllowed(admit)) }, handshakeMs };
-    } catch (error) {
-      if (error instanceof NoPlace) throw error;
-      // Its name resolves to an address that no buyer can reach.
-      const isRefused = error instanceof OriginRefused;
-      if (isRefused) return { result: { ...OURS, word: 'down', isSilent: true }, handshakeMs };
-      onError('a scan of the census failed', error);
-      return { result: OURS, handshakeMs };
-    }
-  }
-
-  async #scanAllowed(admit: OriginTurn['toward']) {
-    const { scanCoordinator, scanner, resolve } = this.#options;
-    const census = { listed: this.#listing.resources, robotsAgent: ROBOTS_AGENT };
+    const isScanned = scanCoordinator.join(origin, { isFree: true }) !== null;
+    if (isScanned || scanCoordinator.running() > 0) throw new NoPlace();
+    const { resources: listed } = this.#listing;
+    const robotsFor = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
+    const question = { resources: [], allowed: {}, robotsFor };
+    const { signs: _, handshakeMs, ...facts } = await askListed(origin, question, admit);
+    const allowed = facts.allowed ?? this.#knownRobots();
+    const isRefused = robotsFor.every((path) => allowed[path] === false);
+    if (isRefused || facts.restMs !== null) return { result: { ...OURS, ...facts }, handshakeMs };
     await this.#begin();
-    const scan = await scanForFree(
-      this.#origin,
-      { scanCoordinator, resolve, admit },
-      { scanner: { scan: (origin, options) => scanner.scan(origin, { ...options, census }) } },
-    );
-    return { word: scan.dayWord ?? ('not_checked' as const), isSilent: !scan.reached, scan };
+    const census = { listed, robotsAgent: ROBOTS_AGENT };
+    const asCensus: Pick<Scanner, 'scan'> = {
+      scan: (one, options) => scanner.scan(one, { ...options, census }),
+    };
+    const deps = { scanCoordinator, resolve, admit };
+    const scan = await scanForFree(origin, deps, { scanner: asCensus });
+    const word = scan.dayWord ?? 'not_checked';
+    return { result: { ...facts, word, isSilent: !scan.reached, scan }, handshakeMs };
   }
 
   #knownRobots(): AllowedPaths {

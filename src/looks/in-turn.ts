@@ -1,8 +1,14 @@
 /** Every look needs a lease, a turn among all that is free, and a second of the day. */
 import { hash } from 'node:crypto';
+import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Resolution } from '../guard/resolve.ts';
-import type { OriginTurn, OriginTurns, TurnRequest } from '../limits/origin-turns.ts';
+import type {
+  AdmitAddresses,
+  OriginTurn,
+  OriginTurns,
+  TurnRequest,
+} from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanRunOptions } from '../scan/in-flight-scans.ts';
@@ -52,6 +58,32 @@ export async function inTurn<Result>(
   }
 }
 
+export type LookEnds<Result> = {
+  /** The result if the guard refuses the origin: no buyer reaches it either. */
+  readonly refused: () => Result;
+  /** The result of a fault of ours. */
+  readonly fault: Result;
+  readonly onFault: (error: unknown) => void;
+};
+
+/** Runs a look once it is its turn. Throws only NoPlace. */
+export async function lookInTurn<Result>(
+  turns: Pick<OriginTurns, 'enter'>,
+  request: TurnRequest,
+  work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
+  { refused, fault, onFault }: LookEnds<Result>,
+): Promise<Result> {
+  try {
+    return await inTurn(turns, request, work);
+  } catch (error) {
+    // Paid scans hold the places of free ones.
+    if (error instanceof NoPlace || error instanceof Saturated) throw new NoPlace();
+    if (error instanceof OriginRefused) return refused();
+    onFault(error);
+    return fault;
+  }
+}
+
 export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
 
 export type FreeScanOptions = {
@@ -59,25 +91,18 @@ export type FreeScanOptions = {
   /** Resolves a name before a scan, which counts against its network. */
   readonly resolve: ResolveOrigin;
   /** Admits the addresses of the origin; false if they must not be connected to now. */
-  readonly admit: OriginTurn['toward'];
+  readonly admit: AdmitAddresses;
 };
 
-/** Scans an origin for nobody's money. Throws NoPlace, OriginRefused and ScannerFailure. */
+/** Scans an origin that nobody pays for. Throws NoPlace, Saturated, OriginRefused and ScannerFailure. */
 export async function scanForFree(
   origin: Origin,
   { scanCoordinator, resolve, admit }: FreeScanOptions,
   options: ScanRunOptions = {},
 ): Promise<FinishedScan> {
-  try {
-    const resolved = await resolve(origin);
-    const isDialled = resolved.kind === 'addresses';
-    if (isDialled && !(await admit(resolved.addresses))) throw new Saturated();
-    return await scanCoordinator.run(origin, { ...options, isFree: true });
-  } catch (error) {
-    // Paid scans hold the places of free ones.
-    if (error instanceof Saturated) throw new NoPlace();
-    throw error;
-  }
+  const resolved = await resolve(origin);
+  if (resolved.kind === 'addresses' && !(await admit(resolved.addresses))) throw new NoPlace();
+  return scanCoordinator.run(origin, { ...options, isFree: true });
 }
 
 const SECONDS_A_DAY = 86_400;

@@ -73,10 +73,13 @@ function signOf(resource: ResourceObservation, { payability }: Observations): Re
 
 const UNASKED: ResourceSign = { status: null, reason: null, payableBy: null };
 
-function toSign(answer: HttpObservation): ResourceSign {
+export function toSign(
+  answer: HttpObservation,
+  payableBy: ResourceSign['payableBy'] = null,
+): ResourceSign {
   return answer.ok
-    ? { status: answer.data.status, reason: null, payableBy: null }
-    : { status: null, reason: answer.reason, payableBy: null };
+    ? { status: answer.data.status, reason: null, payableBy }
+    : { status: null, reason: answer.reason, payableBy };
 }
 
 function isPaymentRequired({ answer }: ResourceObservation['probes'][number]): boolean {

@@ -1,17 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import type {
+  AdmitAddresses,
+  OriginTurn,
+  OriginTurns,
+  TurnRequest,
+} from '../limits/origin-turns.ts';
 import type { AskResources } from '../looks/ask-resources.ts';
 import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
 import {
   inTurn,
-  NoPlace,
+  lookInTurn,
   type ResolveOrigin,
   scanForFree,
   type TurnResult,
 } from '../looks/in-turn.ts';
-import { Saturated } from '../model/errors.ts';
 import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
@@ -87,7 +90,7 @@ export class Look {
     const nowMs = store.now();
     const isSuspected = Object.values(suspicions).some(({ by }) => by === 'scan');
     if (isSuspected || isScanDue(this.#watch, nowMs, timing)) {
-      await this.#store(await this.#inTurn(LOOK_WITHIN_MS, (turn) => this.#scan(turn)), null);
+      await this.#store(await this.#look((turn) => this.#scan(turn)), null);
       return 'scan';
     }
     const isHourly =
@@ -95,17 +98,18 @@ export class Look {
     const { resources } = await this.#baseline();
     const isAsking = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (turn: OriginTurn) => this.#ask(resources, turn);
-    await this.#store(isAsking ? await this.#inTurn(LOOK_WITHIN_MS, ask) : NOTHING, null);
+    await this.#store(isAsking ? await this.#look(ask) : NOTHING, null);
     return isAsking ? 'challenge' : 'none';
   }
 
   /** Renews the watch when the file that proved control is still served. The file is read once a UTC day. */
   async renew(): Promise<void> {
-    const { store, timing, onError } = this.#options;
+    const { store, timing, turns, onError } = this.#options;
     if (!isFileDue(this.#watch, store.now(), timing)) return;
     let finding: TokenFinding | null;
     try {
-      finding = await this.#inTurn(FILE_WITHIN_MS, (turn) => this.#readFile(turn));
+      const request = this.#turnRequest(FILE_WITHIN_MS);
+      finding = await inTurn(turns, request, (turn) => this.#readFile(turn));
     } catch (error) {
       // The fault is ours, so the file is read again at the next look.
       onError('the file of a watched host was not read', error);
@@ -139,58 +143,44 @@ export class Look {
     return { result: null, handshakeMs: 0 };
   }
 
-  /** Runs work that asks the origin, once it is this watch's turn. */
-  #inTurn<Result>(
-    withinMs: number,
-    work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
-  ): Promise<Result> {
+  #turnRequest(withinMs: number): TurnRequest {
     const { domain, block, suspicions } = this.#watch;
-    const request = {
-      kind: 'look',
-      origin: this.#origin(),
-      blocks: new Set([block]),
-      domain,
-      isUrgent: Object.keys(suspicions).length > 0,
-      withinMs,
-    } as const;
-    return inTurn(this.#options.turns, request, work);
+    const isUrgent = Object.keys(suspicions).length > 0;
+    const blocks = new Set([block]);
+    return { kind: 'look', origin: this.#origin(), blocks, domain, isUrgent, withinMs };
+  }
+
+  /** Runs a look once it is this watch's turn. A fault of ours does not count as a look. */
+  #look(work: (turn: OriginTurn) => Promise<TurnResult<Sight>>): Promise<Sight> {
+    const { turns, onError } = this.#options;
+    return lookInTurn(turns, this.#turnRequest(LOOK_WITHIN_MS), work, {
+      refused: () => this.#unreachable(),
+      fault: NOTHING,
+      onFault: (error) => onError('a look failed', error),
+    });
   }
 
   async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
-    const { scanCoordinator, onError, resolve } = this.#options;
-    try {
-      const admit: OriginTurn['toward'] = (addresses) => turn.toward(addresses);
-      const scan = await scanForFree(this.#origin(), { scanCoordinator, resolve, admit });
-      return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
-    } catch (error) {
-      if (error instanceof NoPlace) throw error;
-      if (error instanceof OriginRefused) {
-        return { result: { result: this.#unreachable(), scan: null }, handshakeMs: 0 };
-      }
-      // A fault of ours does not count as a look.
-      onError('a look failed', error);
-      return { result: NOTHING, handshakeMs: 0 };
-    }
+    const { scanCoordinator, resolve } = this.#options;
+    const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
+    const scan = await scanForFree(this.#origin(), { scanCoordinator, resolve, admit });
+    return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
   }
 
   async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<Sight>> {
-    const { askResources, onError, store } = this.#options;
-    try {
-      const admit: OriginTurn['toward'] = (addresses) => turn.toward(addresses);
-      const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
-      return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
-    } catch (error) {
-      if (error instanceof Saturated) throw new NoPlace();
-      onError('a look failed', error);
-      return { result: NOTHING, handshakeMs: 0 };
-    }
+    const { askResources, store } = this.#options;
+    const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
+    const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
+    return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
   }
 
   /** The facts of an origin whose name now resolves to an address that the guard refuses. */
-  #unreachable(): LookResult {
+  #unreachable(): Sight {
     const gone = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
+    const facts = { reachable: gone };
     const atMs = this.#options.store.now();
-    return { by: 'scan', atMs, facts: { reachable: gone }, resources: null, checksVersion: null };
+    const result = { by: 'scan', atMs, facts, resources: null, checksVersion: null } as const;
+    return { result, scan: null };
   }
 
   async #baseline(): Promise<Baseline> {
