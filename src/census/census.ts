@@ -145,6 +145,7 @@ class CensusRounds implements Census {
     const { host, begunDay, restUntilMs } = row;
     const today = utcDay(store.now());
     if (row.silence !== null && begunDay === today) return;
+    if (row.silence !== null) await this.#settleSilence(host, 'down');
     if (!(await this.#mayAsk(row))) return this.#passDay(row);
     const isDone = (await store.census.word(host, today)) !== null || (await this.#sayOfScan(row));
     if (isDone) return this.#plan(row);
@@ -159,8 +160,9 @@ class CensusRounds implements Census {
   async #lookAt(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
     const look = new CensusLook(this.#options, row);
-    const sight = await this.#run(look, row);
-    await this.#note(row, sight);
+    const isScan = isScanDue(row, utcDay(store.now()));
+    const sight = await this.#run(look, row.host, isScan);
+    await this.#note(row, sight, isScan);
     if (!sight.isSilent) {
       await this.#publish(sight.scan);
       await this.#say(row.host, utcDay(store.now()), sight.word);
@@ -174,10 +176,9 @@ class CensusRounds implements Census {
     for (const silent of decided.down) await this.#settleSilence(silent, 'down');
   }
 
-  async #run(look: CensusLook, row: CensusOrigin): Promise<Sight> {
-    const { host } = row;
+  async #run(look: CensusLook, host: string, isScan: boolean): Promise<Sight> {
     try {
-      const sight = await look.run(isScanDue(row, utcDay(this.#options.store.now())));
+      const sight = await look.run(isScan);
       this.#postponed.delete(host);
       return sight;
     } catch (error) {
@@ -187,16 +188,23 @@ class CensusRounds implements Census {
   }
 
   /** Keeps what a look showed beside its word. */
-  async #note({ host, listing, robots }: CensusOrigin, sight: Sight): Promise<void> {
+  async #note(
+    { host, listing, robots }: CensusOrigin,
+    sight: Sight,
+    isScan: boolean,
+  ): Promise<void> {
     const { store } = this.#options;
     const { scan, allowed, restMs } = sight;
     const restUntilMs = restMs === null ? null : store.now() + Math.min(restMs, LONGEST_REST_MS);
+    // A scan that robots.txt refuses has its turn in a week again.
+    const isRefused = isScan && allowed !== null && restMs === null;
+    const isScanned = scan === null ? isRefused : !scan.rateLimited;
     const known = toListing(listing);
     const resources = known.resources.length > 0 ? known.resources : resourcesOf(scan);
     await store.census.change(host, {
       restUntilMs,
       ...(allowed && { robots: { ...robots, ...allowed } }),
-      ...(scan && !scan.rateLimited && { scannedDay: utcDay(store.now()) }),
+      ...(isScanned && { scannedDay: utcDay(store.now()) }),
       ...(resources !== known.resources && { listing: { ...listing, resources } }),
     });
   }

@@ -38,7 +38,10 @@ export type ScanRunOptions = JoinOptions & {
    * instance can be scanning, and prevents a repeated scan.
    */
   readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
-  /** Scans in place of the service's own scanner. */
+  /**
+   * Scans in place of the service's own scanner. Such a scan stands apart: nobody else's result serves it, and its result
+   * serves nobody else.
+   */
   readonly scanner?: Pick<Scanner, 'scan'> | undefined;
 };
 
@@ -62,6 +65,8 @@ const MAX_FREE_SCANS = 16;
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
+/** Marks the lease of a scan whose result serves nobody else. */
+const APART = 'apart';
 
 /** A scan in flight. Its id is known once this instance holds the lease. */
 type InFlightScan = {
@@ -106,7 +111,9 @@ export class InFlightScans {
   }
 
   run(origin: Origin, options: ScanRunOptions): Promise<FinishedScan> {
-    const joined = this.join(origin, options);
+    const isApart = options.scanner !== undefined;
+    const name = isApart ? `apart ${origin.url}` : origin.url;
+    const joined = isApart ? null : this.join(origin, options);
     if (joined !== null) return joined;
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
 
@@ -114,9 +121,9 @@ export class InFlightScans {
     const unheard = { scanId: null, listeners: [], withRecording: false, isFree: true };
     const scan: InFlightScan = { finished: promise, ...unheard };
     listen(scan, options);
-    this.#scans.set(origin.url, scan);
+    this.#scans.set(name, scan);
     const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
-      this.#scans.delete(origin.url),
+      this.#scans.delete(name),
     );
     // Every caller may have left when it fails, so the rejection is handled here.
     started.catch((error: unknown) => this.#options.onError?.(error));
@@ -144,8 +151,11 @@ export class InFlightScans {
     const { slots } = this.#options.store;
     for (;;) {
       this.#abandoned.signal.throwIfAborted();
-      const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS);
+      const isApart = options.scanner !== undefined;
+      const data = isApart ? APART : undefined;
+      const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS, data);
       if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
+      if (isApart) throw new Saturated();
       const finished = await this.#awaitOtherInstance(lease.heldBy, origin, scan);
       if (finished !== null) return finished;
     }
@@ -241,7 +251,10 @@ export class InFlightScans {
       const sinceMs = lease.takenAtMs;
       // A payer of the other instance may have published it between two polls.
       const result =
-        (await results.waiting(origin.host, sinceMs)) ?? (await results.published(origin.host));
+        lease.data === APART
+          ? null
+          : ((await results.waiting(origin.host, sinceMs)) ??
+            (await results.published(origin.host)));
       if (result !== null && result.scannedAtMs >= sinceMs) {
         const finished = fromStoredReport(result);
         const isWhole = !scan.withRecording || (await results.recording(finished.scanId)) !== null;

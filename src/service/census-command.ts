@@ -9,7 +9,6 @@ import { createAnswerReader } from '../answers/answer-reader.ts';
 import { chooseOrigins, readExcluded } from '../census/choose.ts';
 import { readListings, sourcesOf } from '../census/import.ts';
 import { MAX_RESOURCES } from '../census/listing.ts';
-import { DAY_MS } from '../census/plan.ts';
 import type { CensusConfig } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadEnvFile, SettingError } from '../config/environment.ts';
@@ -18,6 +17,7 @@ import { NoPlace } from '../looks/in-turn.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { StoreError } from '../store/errors.ts';
 import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
 import { createLogger } from './logger.ts';
 import { type OpenCensus, openCensus } from './open-census.ts';
 import { openScans } from './open-scans.ts';
@@ -181,8 +181,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     const { store } = scans;
     showProgress('reading the indexes');
     await running.imports.runDue();
-    const upToMs = (utcDay(store.now()) + 1) * DAY_MS - 1;
-    const hosts = await store.census.due({ upToMs, limit, except: [] });
+    const hosts = (await hostsWithoutWord(store)).slice(0, limit);
     const left = await lookAtAll(running, hosts);
     clearProgress();
     const words = await Promise.all(
@@ -190,13 +189,25 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     );
     const counts = [...Map.groupBy(words, (word) => word ?? 'without a word')];
     const said = counts.map(([word, all]) => `${all.length} ${word}`).sort();
-    console.log(`${hosts.length} origins: ${said.join(', ') || 'none is due today'}`);
+    console.log(`${hosts.length} origins: ${said.join(', ') || 'each has its word of today'}`);
     if (left > 0) console.log(`${left} found no room and are left to the service`);
     await store.instances.leave();
   } finally {
     clearProgress();
     await opened.disposeAsync();
   }
+}
+
+/** The hosts that have no word today, in the order in which the service would ask them. */
+async function hostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
+  const left: { readonly host: string; readonly lookAtMs: number }[] = [];
+  for await (const rows of census.all()) {
+    for (const { host, lookAtMs, isChosen, wordAtMs } of rows) {
+      const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
+      if (isChosen && !isDone) left.push({ host, lookAtMs });
+    }
+  }
+  return left.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
 }
 
 /** Resolves to the number of hosts that found no room. */

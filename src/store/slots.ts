@@ -89,8 +89,8 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
     },
 
     /** Takes the only slot of the scope: one instance at a time does the work, and its end frees it. */
-    lease(scope: SlotScope, lifetimeMs: number): Promise<SlotOutcome> {
-      return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true });
+    lease(scope: SlotScope, lifetimeMs: number, data?: string): Promise<SlotOutcome> {
+      return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true, data });
     },
 
     /** True while nobody has released the slot, it has not expired and, if it ends with its owner, the owner lives. */

@@ -68,7 +68,7 @@ describe('a database that may not grow', () => {
   test('refuses writes with a clear message, and reads go on', async () => {
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
-      openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 90 }),
+      openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 110 }),
     });
     await service.publish('shop.example.com');
     expectUnavailable(await startUntilRefused(service));
