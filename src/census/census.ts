@@ -6,7 +6,7 @@ import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
 import { toListing } from './listing.ts';
-import { CensusLook, type CensusLookOptions, type Sight } from './look.ts';
+import { CensusLook, type CensusLookOptions, type CensusSight } from './look.ts';
 import { OutageWindow } from './outage.ts';
 import { DAY_MS, isScanDue, LISTED_FOR_DAYS, lookTimeMs, resourcesOf } from './plan.ts';
 
@@ -176,7 +176,7 @@ class CensusRounds implements Census {
     for (const silent of decided.down) await this.#settleSilence(silent, 'down');
   }
 
-  async #run(look: CensusLook, host: string, isScan: boolean): Promise<Sight> {
+  async #run(look: CensusLook, host: string, isScan: boolean): Promise<CensusSight> {
     try {
       const sight = await look.run(isScan);
       this.#postponed.delete(host);
@@ -190,7 +190,7 @@ class CensusRounds implements Census {
   /** Keeps what a look showed beside its word. */
   async #note(
     { host, listing, robots }: CensusOrigin,
-    sight: Sight,
+    sight: CensusSight,
     isScan: boolean,
   ): Promise<void> {
     const { store } = this.#options;

@@ -35,7 +35,7 @@ export type CensusLookOptions = {
 };
 
 /** The result of the requests of a day. */
-export type Sight = {
+export type CensusSight = {
   readonly word: DayWord;
   /** True if the origin gave no answer at all; the fault may be ours. */
   readonly isSilent: boolean;
@@ -48,7 +48,7 @@ export type Sight = {
 const TURN_WITHIN_MS = 5_000;
 /** A look waits for its turns, and takes a scan and three requests. */
 const LEASE_MS = 240_000;
-const OURS: Sight = {
+const OURS: CensusSight = {
   word: 'not_checked',
   isSilent: false,
   scan: null,
@@ -79,7 +79,7 @@ export class CensusLook {
   }
 
   /** Asks the origin within all limits. Throws NoPlace if one of them leaves no room now. */
-  async run(isScan: boolean): Promise<Sight> {
+  async run(isScan: boolean): Promise<CensusSight> {
     const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
     const blocks = new Set(['census']);
@@ -101,7 +101,7 @@ export class CensusLook {
     });
   }
 
-  async #ask(admit: AdmitAddresses): Promise<TurnResult<Sight>> {
+  async #ask(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
     const { resources } = this.#listing;
     const allowed = this.#knownRobots();
     const paths = resources.map(({ path }) => path);
@@ -113,7 +113,7 @@ export class CensusLook {
     return { result: { ...facts, word: dayWord(signs), isSilent, scan: null }, handshakeMs };
   }
 
-  async #scan(admit: AdmitAddresses): Promise<TurnResult<Sight>> {
+  async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
     const { askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
     // A second scan would ask the origin everything twice.

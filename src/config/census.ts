@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
-import type { Config } from './config.ts';
 import { acceptedFor, SettingError, type SettingName, type Settings } from './environment.ts';
+
+/** Null for an index that is switched off. */
+type IndexUrls = { readonly bazaarUrl: string | null; readonly x402scanUrl: string | null };
 
 export type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: string };
 
@@ -23,7 +25,7 @@ const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}\.[^\s@<>".]{2,63}$/;
 export function readCensusConfig(
   settings: Settings,
   siteUrl: string,
-  ecosystem: Config['ecosystem'],
+  ecosystem: IndexUrls,
 ): CensusConfig | null {
   const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CONTACT_EMAIL } = settings;
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
@@ -55,7 +57,7 @@ export function readCensusConfig(
   };
 }
 
-function indexesOf(list: string, ecosystem: Config['ecosystem']): readonly CensusIndex[] {
+function indexesOf(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
   const names = [...new Set(list.split(',').map((name) => name.trim()))].filter(
     (name) => name !== '',
   );

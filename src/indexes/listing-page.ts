@@ -39,7 +39,9 @@ export function readListingPage(answer: string, { source }: Detail): ListingPage
   const total = memberAt(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
   if (!Array.isArray(rows)) return null;
   // Sellers write rows, so an odd one is left out; if none is known, the index has changed.
-  const known = rows.filter(isItem).filter(({ resource }) => typeof resource === 'string');
+  const known = rows
+    .filter((row) => isItem(row))
+    .filter(({ resource }) => typeof resource === 'string');
   if (known.length === 0 && rows.length > 0) return null;
   const listings = known.flatMap((row): readonly ImportedListing[] => {
     const item = toMerchantItem(row);

@@ -32,7 +32,7 @@ const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
 /** Unfinished keys, as a sweep counted them. */
-export type Census = {
+export type KeyCensus = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
   /** Claim of the payment that has been in doubt for longest, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;
@@ -46,7 +46,7 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
   readonly #unpublished = new Map<string, { waitMs: number; dueMs: number }>();
-  #census: Census = { byState: {}, oldestInDoubtMs: null };
+  #census: KeyCensus = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: RecoveryOptions) {
@@ -64,7 +64,7 @@ export class Recovery {
   }
 
   /** Counts of the last sweep. */
-  get census(): Census {
+  get census(): KeyCensus {
     return this.#census;
   }
 
