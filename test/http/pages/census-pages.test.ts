@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { dayStrip, daysText } from '../../../src/http/pages/day-strip.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { CENSUS_ON } from './site-pages.ts';
 
 const HOST = 'shop.example.com';
 
@@ -128,6 +129,23 @@ describe('/about-census', () => {
     expect(page.statusCode).toBe(200);
     expect(page.body).toContain('This service runs no census. It asks nobody on its own account.');
     expect((await service.get('/about-scanner')).body).toContain('href="/about-census"');
+  });
+
+  test('says who asks, what, how often, and how to be left out, if there is a census', async () => {
+    await using service = await startApp({ environment: CENSUS_ON });
+    const { body } = await service.get('/about-census');
+    for (const text of [
+      'x402-conformance-scanner/',
+      '(+https://scanner.example/about-census)',
+      'href="mailto:census@scanner.example"',
+      'User-agent: x402-conformance-scanner\nDisallow: /',
+      'Once a UTC day',
+      'Once a week',
+      'POST /v1/listing',
+    ]) {
+      expect(body).toContain(text);
+    }
+    expect(body).not.toContain('runs no census');
   });
 });
 

@@ -70,9 +70,16 @@ const PREFLIGHT = toPreflight(
   { x402Version: 2, resourceUrl: null, payableBy: 'settings', offers: [OFFER] },
 );
 
+/** A census that nobody starts. SITE_URL is no public name, so a test's exception is needed. */
+export const CENSUS_ON = {
+  CENSUS: 'bazaar',
+  CONTACT_EMAIL: 'census@scanner.example',
+  SCAN_ALLOW_HOSTS: '127.0.0.1:9',
+};
+
 export async function startSite(): Promise<Site> {
   const service = await startApp({
-    environment: { RATE_LIMIT: 'off' },
+    environment: { RATE_LIMIT: 'off', ...CENSUS_ON },
     askSeller: async () => ({ preflight: PREFLIGHT, handshakeMs: 0 }),
   });
   await publishCrowd(service);

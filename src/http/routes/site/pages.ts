@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
-import type { Config } from '../../../config/config.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { DISCLAIMER } from '../../../directory/project.ts';
 import {
@@ -57,14 +56,6 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
-/** The address to write to; null if this service runs no census. */
-function censusContact(config: Config): string | null {
-  const { census = null } = config as Config & { readonly census?: CensusContact | null };
-  return census?.contactEmail ?? null;
-}
-
-type CensusContact = { readonly contactEmail: string };
-
 /** Pages without any state: about the scanner (our User-Agent header links to it), watches and signed reports. */
 export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const { siteUrl, baseUrl, revision } = config;
@@ -83,7 +74,8 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       title: 'The census',
       summary: 'What the census of this service asks of origins, how often, and how to be left out',
       userAgent: scannerUserAgent(`${siteUrl}/about-census`),
-      contactEmail: censusContact(config),
+      // Null if this service runs no census.
+      contactEmail: config.census?.contactEmail ?? null,
     });
   }
   if (revision.offers.watch !== undefined) {
