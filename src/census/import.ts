@@ -76,7 +76,7 @@ const IMPORT_LEASE_MS = 60 * 60 * SECOND_MS;
 export class CensusImports {
   readonly #options: CensusImportsOptions;
   #running: Promise<void> | null = null;
-  /** Number of origins that are asked; 0 before the first import of this process. */
+  /** Number of origins that are asked. */
   origins = 0;
   /** Days running, by source, on which an import broke off. */
   readonly failedDays = new Map<CensusSource, number>();
@@ -97,6 +97,7 @@ export class CensusImports {
     const { config, store, onError } = this.#options;
     for (const source of sourcesOf(config)) {
       try {
+        if (this.origins === 0) this.origins = await countChosen(store);
         if (await this.#isDue(source)) {
           // Another instance that imports now leaves nothing to do.
           await underLease(store, ['census-import', source], IMPORT_LEASE_MS, () =>
@@ -123,10 +124,14 @@ export class CensusImports {
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
     const { found, isComplete, detail } = await readListings(source, this.#options);
+    // A process that stops leaves the import to the next one.
+    if (this.#options.signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
     await this.#store(found, { source, day, isComplete });
+    const last = await store.census.lastImport(source);
+    const before = last?.isComplete === false ? Math.max(1, this.failedDays.get(source) ?? 0) : 0;
+    this.failedDays.set(source, isComplete ? 0 : before + 1);
     await store.census.endImport(source, day, isComplete);
-    this.failedDays.set(source, isComplete ? 0 : (this.failedDays.get(source) ?? 0) + 1);
   }
 
   /** Chooses among all that is known, and stores who is chosen. */
@@ -173,4 +178,10 @@ export class CensusImports {
     const originUrl = origin.url;
     await census.list({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
   }
+}
+
+async function countChosen({ census }: Store): Promise<number> {
+  let count = 0;
+  for await (const rows of census.all()) count += rows.filter(({ isChosen }) => isChosen).length;
+  return count;
 }
