@@ -1,0 +1,33 @@
+/** The alerts and the page for operators name the metrics of the census, all of them and no other. */
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { openCensus } from '../../src/service/open-census.ts';
+import type { OpenScans } from '../../src/service/open-scans.ts';
+
+const METRIC = /\bcensus_[a-z_]+\b/g;
+
+async function namesIn(path: string): Promise<readonly string[]> {
+  const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  return [...new Set([...text.matchAll(METRIC)].map(([name]) => name))].toSorted();
+}
+
+test('deploy/alerts.yml and docs/census.md name exactly the metrics of the census', async () => {
+  const config = loadConfig({
+    CENSUS: 'bazaar,x402scan',
+    CONTACT_EMAIL: 'census@scanner.example',
+    SCAN_ALLOW_HOSTS: '127.0.0.1:9',
+  });
+  if (config.census === null) throw new Error('the settings turn the census on');
+  // Nothing else is read before the start.
+  const parts = { store: {}, scanCoordinator: {}, scanning: { openCensus: () => ({}) } };
+  const { registry } = openCensus(config, config.census, parts as unknown as OpenScans);
+  const known = registry.getMetricsAsArray().map(({ name }) => name);
+  expect(await namesIn('docs/census.md')).toEqual(known.toSorted());
+  const alerts = await namesIn('deploy/alerts.yml');
+  expect(alerts).toContain('census_import_failed_days');
+  expect(alerts.filter((name) => !known.includes(name))).toEqual([]);
+  const text = await registry.metrics();
+  expect(text).toContain('census_looks_total{word="payable"} 0');
+  expect(text).toContain('census_origins 0');
+});
