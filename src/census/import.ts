@@ -104,6 +104,7 @@ export class CensusImports {
             this.#run(source),
           );
         }
+        this.failedDays.set(source, await countFailedDays(store, source));
       } catch (error) {
         onError(`census: ${source} was not imported`, error);
       }
@@ -112,8 +113,8 @@ export class CensusImports {
 
   async #isDue(source: CensusSource): Promise<boolean> {
     const { store, siteUrl } = this.#options;
-    const last = await store.census.lastImport(source);
-    if (last === null) return true;
+    const [last] = await store.census.imports(source);
+    if (last === undefined) return true;
     const nowMs = store.now();
     const dueMs = secondOfDay(`import ${source} ${siteUrl}`) * SECOND_MS;
     return last.day < utcDay(nowMs) && nowMs % DAY_MS >= dueMs;
@@ -128,9 +129,6 @@ export class CensusImports {
     if (this.#options.signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
     await this.#store(found, { source, day, isComplete });
-    const last = await store.census.lastImport(source);
-    const before = last?.isComplete === false ? Math.max(1, this.failedDays.get(source) ?? 0) : 0;
-    this.failedDays.set(source, isComplete ? 0 : before + 1);
     await store.census.endImport(source, day, isComplete);
   }
 
@@ -184,4 +182,10 @@ async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
   for await (const rows of census.all()) count += rows.filter(({ isChosen }) => isChosen).length;
   return count;
+}
+
+async function countFailedDays({ census }: Store, source: CensusSource): Promise<number> {
+  const imports = await census.imports(source);
+  const completeAt = imports.findIndex(({ isComplete }) => isComplete);
+  return completeAt === -1 ? imports.length : completeAt;
 }

@@ -12,6 +12,7 @@ import type { DueOptions } from './watches.ts';
 const TODAY_MS = 36 * 3_600_000;
 const WEEK_DAYS = 7;
 const CHECKED_OF_WEEK = 3;
+const SHOWN_IMPORTS = 10;
 const NO_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
 
 /** Entries of indexes, and rules of robots.txt, are JSON of the census's own. */
@@ -102,9 +103,9 @@ export function censusOn(context: StoreContext) {
     /** Number of hosts with each word on the newest day that is over and has enough origins; null before the first. */
     wordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
 
-    /** The day of the last import of a source that has ended; null before the first. */
-    async lastImport(source: string): Promise<Row<'censusImports'> | null> {
-      return censusImports.first({ source }, { order: [['day', 'desc']] });
+    /** The imports of a source that have ended, newest first; at most ten. */
+    async imports(source: string): Promise<readonly Row<'censusImports'>[]> {
+      return censusImports.all({ source }, { order: [['day', 'desc']], limit: SHOWN_IMPORTS });
     },
 
     async endImport(source: string, day: number, isComplete: boolean): Promise<void> {
