@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reportUrl } from '../directory/project.ts';
-import type { JsonObject, JsonValue } from '../model/json.ts';
+import { type JsonObject, jsonList } from '../parse/json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchText } from '../store/watches.ts';
 import { findDutyMs } from './plan.ts';
@@ -14,7 +14,6 @@ import {
   trimDeliveries,
   type WatchState,
   type WatchTiming,
-  type WebhookDelivery,
 } from './state.ts';
 
 /** The points of a look and of a delivery at which a process may die. */
@@ -31,10 +30,7 @@ export function publishStep(name: WatchStep): void {
 
 export type Changed = { readonly state: WatchState; readonly texts?: readonly WatchText[] };
 
-type ChangeContext = {
-  readonly store: Pick<Store, 'watches'>;
-  readonly timing: WatchTiming;
-};
+type ChangeContext = { readonly store: Store; readonly timing: WatchTiming };
 
 /** Keeps racing writers apart. */
 const LONGEST_PAUSE_MS = 40;
@@ -75,15 +71,19 @@ export async function changeWatch(
   }
 }
 
-/** Limits a change to this watch: nothing changes when it has ended, or the host has a new watch. */
-export function ifSame(
-  watch: Pick<WatchState, 'secret'>,
+/** Changes nothing when this watch has ended, or the host has a new watch. */
+export function changeSame(
+  context: ChangeContext,
+  { host, secret }: WatchState,
   next: (state: WatchState) => Changed | null,
-): (state: WatchState | null) => Changed | null {
-  return (state) =>
-    state === null || state.secret !== watch.secret || state.endedAtMs !== null
-      ? null
-      : next(state);
+): Promise<WatchState | null> {
+  return changeWatch(context, host, (state) =>
+    state === null || state.secret !== secret || state.endedAtMs !== null ? null : next(state),
+  );
+}
+
+export function endSame(context: ChangeContext, watch: WatchState): Promise<WatchState | null> {
+  return changeSame(context, watch, (state) => ({ state: endWatch(state, context.store.now()) }));
 }
 
 /** Ends a watch, and counts its waiting deliveries as failed, because nothing more is sent. */
@@ -96,8 +96,9 @@ export function endWatch(state: WatchState, nowMs: number): WatchState {
 
 export type WatchEvent = {
   readonly type: EventType;
-  readonly before: JsonObject | null;
-  readonly after: JsonObject | null;
+  /** Default null. */
+  readonly before?: JsonObject;
+  readonly after?: JsonObject;
   /** Further members of `data`. */
   readonly more?: JsonObject;
 };
@@ -110,26 +111,21 @@ export function addEvents(
   state: WatchState,
   events: readonly WatchEvent[],
   { nowMs, siteUrl }: { readonly nowMs: number; readonly siteUrl: string },
-): { readonly state: WatchState; readonly texts: readonly WatchText[] } {
-  const queued = events.map((event): { delivery: WebhookDelivery; text: WatchText } => {
+): Required<Changed> {
+  const queued = events.map((event) => {
     const id = `msg_${randomBytes(ID_BYTES).toString('base64url')}`;
-    const delivery = {
-      id,
-      type: event.type,
-      atMs: nowMs,
-      tries: 0,
-      status: 'waiting',
-      nextTryAtMs: nowMs,
-      lastTryAtMs: null,
-    } as const;
-    return { delivery, text: { id, text: bodyOf(event, state.host, nowMs, siteUrl) } };
+    return { id, type: event.type, text: bodyOf(event, state.host, nowMs, siteUrl) };
   });
-  const deliveries = [...state.deliveries, ...queued.map(({ delivery }) => delivery)];
-  return { state: { ...state, deliveries }, texts: queued.map(({ text }) => text) };
+  const waiting = { atMs: nowMs, tries: 0, status: 'waiting', nextTryAtMs: nowMs } as const;
+  const added = queued.map(({ id, type }) => ({ id, type, ...waiting, lastTryAtMs: null }));
+  return {
+    state: { ...state, deliveries: [...state.deliveries, ...added] },
+    texts: queued.map(({ id, text }) => ({ id, text })),
+  };
 }
 
 function bodyOf(event: WatchEvent, host: string, nowMs: number, siteUrl: string): string {
-  const { type, before, after, more = {} } = event;
+  const { type, before = null, after = null, more = {} } = event;
   const data = { host, reportUrl: reportUrl(siteUrl, host), ...more };
   const timestamp = new Date(nowMs).toISOString();
   for (let count = Math.max(offersOf(before).length, offersOf(after).length); ; count -= 1) {
@@ -140,12 +136,10 @@ function bodyOf(event: WatchEvent, host: string, nowMs: number, siteUrl: string)
 }
 
 function withOffers(value: JsonObject | null, count: number): JsonObject | null {
-  return value === null || value['offers'] === undefined
-    ? value
-    : { ...value, offers: offersOf(value).slice(0, count) };
+  const isCut = offersOf(value).length > count;
+  return isCut ? { ...value, offers: offersOf(value).slice(0, count) } : value;
 }
 
-function offersOf(value: JsonObject | null): readonly JsonValue[] {
-  const offers = value?.['offers'];
-  return Array.isArray(offers) ? offers : [];
+function offersOf(value: JsonObject | null) {
+  return jsonList(value?.['offers']);
 }

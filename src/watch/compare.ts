@@ -1,7 +1,7 @@
 import type { WatchedResource } from '../looks/ask-resources.ts';
 import type { Fact, Facts, LookResult } from '../looks/facts.ts';
 import type { WatchEvent } from './change-watch.ts';
-import type { EventType, Suspicion } from './state.ts';
+import type { EventType, Suspicion, WatchState } from './state.ts';
 
 /** Listings that the owner was told of; a scan asks six resources. */
 const MAX_LISTINGS = 50;
@@ -14,12 +14,6 @@ export type Baseline = {
   readonly checksVersion: string | null;
 };
 
-export type LookComparison = {
-  readonly baseline: Baseline;
-  readonly suspicions: Readonly<Record<string, Suspicion>>;
-  readonly events: readonly WatchEvent[];
-};
-
 /**
  * Finds the events of a look. A fact that got worse makes an event only when a second look confirms it, at least
  * `confirmAfterMs` after the first; other changes make one at once. The first look of a watch makes none but those of
@@ -27,29 +21,25 @@ export type LookComparison = {
  */
 export function compare(
   before: Baseline | null,
-  suspicions: Readonly<Record<string, Suspicion>>,
+  suspicions: WatchState['suspicions'],
   look: LookResult,
   confirmAfterMs: number,
-): LookComparison {
+) {
   const lapses = findLapses(before?.facts ?? {}, look);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
-  const suspected: Record<string, Suspicion> = { ...suspicions };
+  const suspected = { ...suspicions };
   const events: WatchEvent[] = lapses.map(([, { value }]) => ({
     type: 'listing.lapsing',
-    before: null,
     after: value,
   }));
   for (const [key, fact] of Object.entries(look.facts).filter(([name]) => !isListing(name))) {
     const known = facts[key];
-    // A scan judges more resources than a look asks: only a scan clears what a scan suspects.
-    const isHalf = key.startsWith('check ') && look.by === 'challenge';
-    if (isHalf && suspected[key]?.by === 'scan') continue;
+    if (key.startsWith('check ') && isLeftToScan(fact, known, suspected[key])) continue;
     if (isNewRule(key, before, look) || known === undefined || known.mark === fact.mark) {
       facts[key] = known?.mark === fact.mark ? { ...fact, by: known.by } : fact;
       delete suspected[key];
       continue;
     }
-    if (isBeyond(key, known, fact)) continue;
     const since = suspected[key]?.sinceMs;
     const isConfirmed = since !== undefined && look.atMs - since >= confirmAfterMs;
     if (fact.rank > known.rank && !isConfirmed) {
@@ -61,15 +51,9 @@ export function compare(
     delete suspected[key];
   }
   const resources = look.resources ?? before?.resources ?? [];
-  return {
-    baseline: {
-      facts: withoutGone(facts, resources),
-      resources,
-      checksVersion: look.checksVersion ?? before?.checksVersion ?? null,
-    },
-    suspicions: suspected,
-    events,
-  };
+  const checksVersion = look.checksVersion ?? before?.checksVersion ?? null;
+  const baseline: Baseline = { facts: withoutGone(facts, resources), resources, checksVersion };
+  return { baseline, suspicions: suspected, events };
 }
 
 function isListing(key: string): boolean {
@@ -89,10 +73,10 @@ function isNewRule(key: string, before: Baseline | null, { checksVersion }: Look
   return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
 }
 
-/** Returns true when only a challenge shows a check of the scan as better: only a scan clears what a scan found. */
-function isBeyond(key: string, known: Fact, fact: Fact): boolean {
-  const isBetter = fact.rank < known.rank;
-  return key.startsWith('check ') && isBetter && fact.by === 'challenge' && known.by === 'scan';
+/** A scan judges more resources than a look asks: only a scan clears what a scan suspects or found. */
+function isLeftToScan(fact: Fact, known?: Fact, suspicion?: Suspicion): boolean {
+  const isBetter = known?.by === 'scan' && fact.rank < known.rank;
+  return fact.by === 'challenge' && (isBetter || suspicion?.by === 'scan');
 }
 
 function typeOf(key: string, known: Fact, fact: Fact): EventType {

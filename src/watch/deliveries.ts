@@ -4,14 +4,7 @@ import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-t
 import { NoPlace, underLease } from '../looks/in-turn.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import type { Store } from '../store/store.ts';
-import {
-  type Changed,
-  changeWatch,
-  endWatch,
-  findWatch,
-  ifSame,
-  publishStep,
-} from './change-watch.ts';
+import { changeSame, endSame, endWatch, findWatch, publishStep } from './change-watch.ts';
 import { findRoom } from './places.ts';
 import {
   findNextDelivery,
@@ -120,11 +113,12 @@ async function isWithinRate({ slots }: Store, receiver: string): Promise<boolean
 
 /** Stores the result of a try; null when the watch has ended meanwhile. */
 async function record(
-  { store, timing }: DeliveriesOptions,
+  options: DeliveriesOptions,
   watch: WatchState,
   { id }: WebhookDelivery,
   outcome: PostOutcome,
 ): Promise<Result | null> {
+  const { store, timing } = options;
   const nowMs = store.now();
   const apply = (state: WatchState) => {
     const one = state.deliveries.find((other) => other.id === id && other.status === 'waiting');
@@ -133,9 +127,9 @@ async function record(
   const isAgreeing = watch.agreedAtMs === null && apply(watch)?.result === 'delivered';
   const isNew = isAgreeing && !watch.holdsPlace;
   const room = isNew ? await findRoom(store, watch) : { evicted: null };
-  if (room?.evicted) await end({ store, timing }, room.evicted);
+  if (room?.evicted) await endSame(options, room.evicted);
   let result: Result | null = null;
-  const next = (state: WatchState): Changed | null => {
+  await changeSame(options, watch, (state) => {
     const after = apply(state);
     if (after === null) return null;
     result = after.result;
@@ -143,17 +137,8 @@ async function record(
     // The first look is due at once.
     const agreed = { agreedAtMs: nowMs, nextLookAtMs: nowMs, holdsPlace: true };
     return { state: room === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
-  };
-  await changeWatch({ store, timing }, watch.host, ifSame(watch, next));
+  });
   return result;
-}
-
-async function end(
-  context: Pick<DeliveriesOptions, 'store' | 'timing'>,
-  watch: WatchState,
-): Promise<void> {
-  const next = (state: WatchState) => ({ state: endWatch(state, context.store.now()) });
-  await changeWatch(context, watch.host, ifSame(watch, next));
 }
 
 /** The receiver's answer to one try. */
@@ -168,7 +153,7 @@ export type PostOutcome = {
   readonly handshakeMs?: number;
 };
 
-export type PostRequest = {
+type PostRequest = {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -184,12 +169,7 @@ const GONE = 410;
 const ASKS_FOR_TIME: ReadonlySet<number> = new Set([429, 503]);
 
 /** The headers of Standard Webhooks. */
-export function signHeaders(
-  secret: string,
-  id: string,
-  body: string,
-  nowMs: number,
-): Readonly<Record<string, string>> {
+export function signHeaders(secret: string, id: string, body: string, nowMs: number) {
   return {
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
@@ -200,7 +180,7 @@ export function signHeaders(
 export type Result = 'delivered' | 'retried' | 'failed' | 'ended';
 
 /** Returns the watch after a try: the delivery is done, is retried, or has failed, which may end the watch. */
-export function applyTry(
+function applyTry(
   state: WatchState,
   tried: WebhookDelivery,
   outcome: PostOutcome,
@@ -231,9 +211,8 @@ function withDelivery(state: WatchState, changed: WebhookDelivery): WatchState {
 function isDelivered(
   { challenge: agreement }: WatchState,
   { type }: WebhookDelivery,
-  outcome: PostOutcome,
+  { status, body }: PostOutcome,
 ): boolean {
-  const { status, body } = outcome;
   if (status === null || status < 200 || status > 299) return false;
   if (type !== 'watch.started') return true;
   const read = parseJson(body);

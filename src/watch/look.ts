@@ -1,11 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type {
-  AdmitAddresses,
-  OriginTurn,
-  OriginTurns,
-  TurnRequest,
-} from '../limits/origin-turns.ts';
+import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import type { AskResources } from '../looks/ask-resources.ts';
 import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
 import {
@@ -20,7 +15,7 @@ import { fetchFinding, readFindings, type TokenFinding } from '../ownership/toke
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
-import { addEvents, type Changed, changeWatch, ifSame, publishStep } from './change-watch.ts';
+import { addEvents, type Changed, changeSame, publishStep } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
 import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
@@ -95,7 +90,7 @@ export class Look {
     }
     const isHourly =
       findSlotMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
-    const { resources } = await this.#baseline();
+    const resources = (await this.#baseline())?.value.resources ?? [];
     const isAsking = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (turn: OriginTurn) => this.#ask(resources, turn);
     await this.#store(isAsking ? await this.#look(ask) : NOTHING, null);
@@ -143,11 +138,12 @@ export class Look {
     return { result: null, handshakeMs: 0 };
   }
 
-  #turnRequest(withinMs: number): TurnRequest {
+  #turnRequest(withinMs: number) {
     const { domain, block, suspicions } = this.#watch;
     const isUrgent = Object.keys(suspicions).length > 0;
     const blocks = new Set([block]);
-    return { kind: 'look', origin: this.#origin(), blocks, domain, isUrgent, withinMs };
+    const origin = this.#origin();
+    return { kind: 'look', origin, blocks, domain, isUrgent, withinMs } as const;
   }
 
   /** Runs a look once it is this watch's turn. A fault of ours does not count as a look. */
@@ -161,9 +157,8 @@ export class Look {
   }
 
   async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
-    const { scanCoordinator, resolve } = this.#options;
     const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
-    const scan = await scanForFree(this.#origin(), { scanCoordinator, resolve, admit });
+    const scan = await scanForFree(this.#origin(), { ...this.#options, admit });
     return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
   }
 
@@ -183,13 +178,7 @@ export class Look {
     return { result, scan: null };
   }
 
-  async #baseline(): Promise<Baseline> {
-    return (
-      (await this.#storedBaseline())?.value ?? { facts: {}, resources: [], checksVersion: null }
-    );
-  }
-
-  async #storedBaseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
+  async #baseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
     const { baseline } = this.#watch;
     const text = baseline === null ? null : await this.#options.store.watches.text(baseline);
     // `#store` is the only writer of these texts.
@@ -197,10 +186,11 @@ export class Look {
   }
 
   /** @param keptMs time of a planned look that must not be postponed; null when there is none */
-  async #store({ result, scan }: Sight, keptMs: number | null): Promise<void> {
+  async #store(sight: Sight, keptMs: number | null): Promise<void> {
     const { store, timing, siteUrl } = this.#options;
+    const { result } = sight;
     publishStep('look-seen');
-    const before = await this.#storedBaseline();
+    const before = await this.#baseline();
     const { baseline: known } = this.#watch;
     await this.#change((current) => {
       // The lease lets one look run at a time, so a changed baseline means that the lease was lost.
@@ -211,12 +201,8 @@ export class Look {
       const suspicions = compared?.suspicions ?? current.suspicions;
       const plannedMs = planLookMs(current.host, suspicions, nowMs, timing);
       const nextLookAtMs = keptMs === null ? plannedMs : Math.min(keptMs, plannedMs);
-      const looked = {
-        ...current,
-        ...scanned(current, result, scan, timing),
-        suspicions,
-        nextLookAtMs,
-      };
+      const last = scanned(current, sight, timing);
+      const looked = { ...current, ...last, suspicions, nextLookAtMs };
       if (compared === null) return { state: looked };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
@@ -229,9 +215,7 @@ export class Look {
   }
 
   async #change(next: (state: WatchState) => Changed | null): Promise<void> {
-    const { store, timing } = this.#options;
-    const { host } = this.#watch;
-    const changed = await changeWatch({ store, timing }, host, ifSame(this.#watch, next));
+    const changed = await changeSame(this.#options, this.#watch, next);
     if (changed !== null) this.#watch = changed;
   }
 
@@ -243,8 +227,7 @@ export class Look {
 /** Returns the members that record the last scan; a scan that showed nothing changes none. */
 function scanned(
   state: WatchState,
-  result: LookResult | null,
-  scan: FinishedScan | null,
+  { result, scan }: Sight,
   timing: WatchTiming,
 ): Partial<WatchState> {
   if (result?.by !== 'scan') return {};

@@ -8,7 +8,7 @@ import { registrableDomain } from '../limits/origin-turns.ts';
 import { requireOwner } from '../ownership/listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';
-import { addEvents, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
+import { addEvents, changeSame, changeWatch, endSame, findWatch } from './change-watch.ts';
 import { NotAgreed, NotYourWatch, refuseCrowd, WatchJustChanged } from './places.ts';
 import { toDay } from './plan.ts';
 import {
@@ -94,13 +94,12 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
         ...{ createdAtMs: nowMs, endsAtMs },
       };
       const endsAt = toIso(endsAtMs);
-      const event = { type: 'watch.started', before: null, after: null } as const;
-      const more = { challenge: agreement, endsAt };
+      const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(context, host, (before) => {
         const changes = findChanges(options, before);
         const holdsPlace = keepsPlace(before, receiver.host);
         const state = { ...started, changes, holdsPlace, ...carried(before, nowMs, timing) };
-        const queued = addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
+        const queued = addEvents(state, [event], { nowMs, siteUrl });
         const deliveries = [...queued.state.deliveries, ...waiting(before, nowMs)];
         return { ...queued, state: { ...queued.state, deliveries } };
       });
@@ -114,19 +113,17 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
     async test(origin, secret) {
       const watch = await findOwn(origin, secret);
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
-      const event = { type: 'watch.test', before: null, after: null } as const;
       const nowMs = store.now();
-      const tell = (state: WatchState) => addEvents(state, [event], { nowMs, siteUrl });
-      const changed = await changeWatch(context, origin.host, ifSame(watch, tell));
+      const changed = await changeSame(context, watch, (state) =>
+        addEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
+      );
       if (changed === null) throw new NotAgreed(true);
       return statusOf(changed);
     },
 
     async stop(origin, secret) {
       const watch = await findOwn(origin, secret);
-      const end = (state: WatchState) => ({ state: endWatch(state, store.now()) });
-      const changed = await changeWatch(context, origin.host, ifSame(watch, end));
-      return statusOf(changed ?? (await findOwn(origin, secret)));
+      return statusOf((await endSame(context, watch)) ?? (await findOwn(origin, secret)));
     },
   };
 }
@@ -174,11 +171,7 @@ function keepsPlace(before: WatchState | null, receiver: string): boolean {
  * Copies what the replaced watch saw, so that nothing between the two is missed. Of one that has ended only today's
  * scan is copied: a host is scanned once a day, however often its watch is replaced.
  */
-function carried(
-  before: WatchState | null,
-  nowMs: number,
-  timing: WatchTiming,
-): Partial<WatchState> {
+function carried(before: WatchState | null, nowMs: number, timing: WatchTiming) {
   if (before === null) return {};
   if (before.endedAtMs !== null && before.scannedDay !== toDay(nowMs, timing)) return {};
   const { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions } = before;

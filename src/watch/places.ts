@@ -12,9 +12,6 @@ const READ_LIMIT = 2 * AGREED_A_RECEIVER;
 
 type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
 
-/** `evicted` is the watch that has to end first. */
-type Room = { readonly evicted: WatchState | null };
-
 /**
  * Refuses a new watch beyond a limit. Watches are counted by reading, so racing callers may pass a limit by as many
  * as they are. Throws TooManyWatches.
@@ -42,21 +39,20 @@ export async function refuseCrowd(store: Store, wanted: PlaceRequest): Promise<v
 
 /**
  * Finds a place among the agreed watches of a receiver; null when all are taken. When they are, the domain with most
- * of them gives up its newest to a domain with none.
+ * of them gives up its newest to a domain with none: `evicted` has to end first.
  */
 export async function findRoom(
   store: Store,
   wanted: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
-): Promise<Room | null> {
+): Promise<{ readonly evicted: WatchState | null } | null> {
   const { receiver, domain } = wanted;
   const agreed = await others(store, wanted, { receiver, holdsPlace: true });
   if (agreed.length < AGREED_A_RECEIVER) return { evicted: null };
   const byDomain = Map.groupBy(agreed, (watch) => watch.domain);
   const [most = []] = [...byDomain.values()].toSorted((one, other) => other.length - one.length);
   if (byDomain.has(domain) || most.length < 2) return null;
-  return {
-    evicted: most.reduce((newest, one) => (one.createdAtMs > newest.createdAtMs ? one : newest)),
-  };
+  const [evicted = null] = most.toSorted((one, other) => other.createdAtMs - one.createdAtMs);
+  return { evicted };
 }
 
 /** Watches of other hosts. */

@@ -42,15 +42,13 @@ export function toWatchTiming(scale = 1): WatchTiming {
   };
 }
 
-export type DeliveryStatus = 'waiting' | 'delivered' | 'failed';
-
 export type WebhookDelivery = {
   /** The `webhook-id` of every try, and the id of the stored body. */
   readonly id: string;
   readonly type: EventType;
   readonly atMs: number;
   readonly tries: number;
-  readonly status: DeliveryStatus;
+  readonly status: 'waiting' | 'delivered' | 'failed';
   readonly nextTryAtMs: number;
   readonly lastTryAtMs: number | null;
 };

@@ -1,6 +1,6 @@
 import { underLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
-import { addEvents, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
+import { addEvents, changeSame, endSame, findWatch } from './change-watch.ts';
 import { deliverDue, type PostWebhook, type Result } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
 import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
@@ -15,31 +15,17 @@ export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
-/** Looks at watched origins and delivers events. Instances that share a store share the work. */
-export type Watching = {
-  start(): void;
-  /** Begins all due work; resolves once it has begun. */
-  tick(): Promise<void>;
-  /** Compares a scan that was just published, if its host is watched. */
-  published(host: string): void;
-  /** Resolves when no work is running. */
-  idle(): Promise<void>;
-  /** The time in ms that the most overdue look and delivery have waited. */
-  lateness(): { readonly looksMs: number; readonly deliveriesMs: number };
-  /** Begins no more work, and waits up to `graceMs` for running work. */
-  stop(graceMs?: number): Promise<void>;
-};
-
 /** A look waits for its turns, and takes a scan, six requests and a file. */
 const LOOK_LEASE_MS = 240_000;
 const LOOKS_AT_ONCE = 128;
 const SENDS_AT_ONCE = 256;
 
 export function createWatching(options: WatchingOptions): Watching {
-  return new WatchRounds({ timing: toWatchTiming(), ...options });
+  return new Watching({ timing: toWatchTiming(), ...options });
 }
 
-class WatchRounds implements Watching {
+/** Looks at watched origins and delivers events. Instances that share a store share the work. */
+export class Watching {
   readonly #options: WatchingOptions & { readonly timing: WatchTiming };
   readonly #looks: Rounds;
   readonly #sends: Rounds;
@@ -71,10 +57,12 @@ class WatchRounds implements Watching {
     this.#sends.start();
   }
 
+  /** Begins all due work; resolves once it has begun. */
   async tick(): Promise<void> {
     await Promise.all([this.#looks.tick(), this.#sends.tick()]);
   }
 
+  /** Compares a scan that was just published, if its host is watched. */
   published(host: string): void {
     this.#looks.begin(host, () =>
       this.#underLease(host, async () => {
@@ -85,24 +73,27 @@ class WatchRounds implements Watching {
     );
   }
 
+  /** Resolves when no work is running. */
   async idle(): Promise<void> {
     while (this.#looks.size + this.#sends.size > 0) {
       await Promise.all([this.#looks.idle(), this.#sends.idle()]);
     }
   }
 
+  /** The time in ms that the most overdue look and delivery have waited. */
   lateness() {
     return { looksMs: this.#looks.latenessMs, deliveriesMs: this.#sends.latenessMs };
   }
 
+  /** Begins no more work, and waits up to `graceMs` for running work. */
   async stop(graceMs = 0): Promise<void> {
     await Promise.all([this.#looks.stop(graceMs), this.#sends.stop(graceMs)]);
   }
 
   #sendTo(receiver: string): Promise<void> {
-    const { store, timing, turns, postWebhook, onEvent } = this.#options;
-    const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
-    return deliverDue({ store, timing, turns, postWebhook, onDelivery }, receiver);
+    const onDelivery = (result: Result, ms: number) =>
+      this.#options.onEvent?.({ kind: 'delivery', result, ms });
+    return deliverDue({ ...this.#options, onDelivery }, receiver);
   }
 
   #underLease(host: string, work: () => Promise<void>): Promise<void> {
@@ -139,20 +130,15 @@ class WatchRounds implements Watching {
     const nowMs = store.now();
     const isLate = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
     if (isLate || nowMs >= endsAtMs) {
-      await this.#change(watch, (state) => ({ state: endWatch(state, nowMs) }));
+      await endSame(this.#options, watch);
       return null;
     }
     const isEnding = agreedAtMs !== null && nowMs >= endsAtMs - timing.tellEndMs;
     if (!isEnding || isEndTold) return watch;
     const more = { endsAt: new Date(endsAtMs).toISOString() };
-    const event = { type: 'watch.ending', before: null, after: null, more } as const;
-    return this.#change(watch, (state) =>
+    const event = { type: 'watch.ending', more } as const;
+    return changeSame(this.#options, watch, (state) =>
       addEvents({ ...state, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
-  }
-
-  #change(watch: WatchState, next: Parameters<typeof ifSame>[1]): Promise<WatchState | null> {
-    const { store, timing } = this.#options;
-    return changeWatch({ store, timing }, watch.host, ifSame(watch, next));
   }
 }
