@@ -59,7 +59,7 @@ export type RequestContext = {
   readonly turn?: (() => string | null) | undefined;
 };
 
-export type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
+type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
   readonly reading: Reading<Value, Detail>;
   readonly detail: Detail;
   /** Default 1 MiB. */
@@ -67,8 +67,6 @@ export type AskOptions<Value, Detail extends Serialized = null> = RequestContext
   /** JSON sent with POST; GET when absent. */
   readonly body?: string;
 };
-
-export type IndexReply<Value> = { readonly status: number; readonly value: Value };
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
@@ -80,26 +78,24 @@ const SILENT_QUIET_MS = 30_000;
 export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
-): Promise<IndexAnswer<IndexReply<Value>>> {
+): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
   const { deadline, turn, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
   const name = new URL(url).host;
   try {
     const reason = turn?.() ?? null;
     if (reason !== null) return failed(`${name} was not asked: ${reason}`);
-    let response = await send(url, options);
-    if (BUSY.has(response.statusCode)) {
-      const waitMs = waitOf(response);
-      await response.body.dump();
-      if (turn || waitMs >= deadline.leftMs()) return busy(name, response.statusCode, waitMs);
+    for (let isRepeated = false; ; isRepeated = true) {
+      const { statusCode: status, headers, body } = await send(url, options);
+      if (!BUSY.has(status)) {
+        const value = await answers.read(body, capBytes, reading, detail);
+        return { ok: true, value: { status, value } };
+      }
+      const waitMs = waitOf(headers);
+      await body.dump();
+      const isLast = isRepeated || turn || waitMs >= deadline.leftMs();
+      if (isLast) return busy(name, status, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
-      response = await send(url, options);
     }
-    if (BUSY.has(response.statusCode)) {
-      await response.body.dump();
-      return busy(name, response.statusCode, waitOf(response));
-    }
-    const value = await answers.read(response.body, capBytes, reading, detail);
-    return { ok: true, value: { status: response.statusCode, value } };
   } catch (error) {
     if (error instanceof AnswerTooLong) {
       return { ...failed(`${name} ${error.message}`), isTooLong: true };
@@ -158,7 +154,7 @@ function send(
   });
 }
 
-function waitOf({ headers }: Dispatcher.ResponseData): number {
+function waitOf(headers: Dispatcher.ResponseData['headers']): number {
   const value = String(headers['retry-after'] ?? '');
   return retryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
 }

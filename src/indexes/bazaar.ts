@@ -21,7 +21,7 @@ import {
   type RequestContext,
   WINDOW_DAYS,
 } from './ask.ts';
-import type { MerchantItem, MerchantPage } from './index-answers.ts';
+import type { MerchantItem, MerchantPage, PaidCounts } from './index-answers.ts';
 
 const API_PATH = '/platform/v2/x402';
 /** Items contain whole schemas. */
@@ -136,22 +136,17 @@ async function askPage(
   return { ok: true, value };
 }
 
-export function toFacts(address: string | null, items: readonly MerchantItem[]): SettlementFacts {
-  const counts = items.map(({ calls }) => calls);
-  const lastAt = items
-    .map((item) => item.lastAt)
-    .filter((at) => at !== null)
-    .sort()
-    .at(-1);
+export function toFacts(address: string | null, rows: readonly PaidCounts[]): SettlementFacts {
+  const instants = rows.map(({ lastAt }) => lastAt).filter((at) => at !== null);
   return {
     address,
-    // The index has only settlements of this facilitator, and counts for some of them. Without counts the
+    // The Bazaar has only settlements of its facilitator, and counts for some of them. Without counts the
     // window is unknown.
-    windowDays: counts.some((count) => count !== null) ? WINDOW_DAYS : 0,
-    settlements: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
-    // Several resources may have the same payers, so only the greatest count is certain.
-    payers: Math.max(0, ...items.map(({ payers }) => payers ?? 0)),
-    lastAt: lastAt ?? null,
+    windowDays: rows.some(({ calls }) => calls !== null) ? WINDOW_DAYS : 0,
+    settlements: rows.reduce((sum, { calls }) => sum + (calls ?? 0), 0),
+    // Several rows may have the same payers, so only the greatest count is certain.
+    payers: Math.max(0, ...rows.map(({ payers }) => payers ?? 0)),
+    lastAt: instants.sort().at(-1) ?? null,
   };
 }
 

@@ -7,7 +7,7 @@ import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
 import { type MerchantItem, pays } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
-import type { SnapshotCache } from './response-cache.ts';
+import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { sawSettlement } from './settlements.ts';
 
 export type CensusStandingOptions = {
@@ -60,12 +60,11 @@ export function createCensusStanding(options: CensusStandingOptions): CensusStan
     if (payees.length === 0) return NO_RECIPIENT;
     const found = origin && (await bazaarRows(origin.host).catch(() => null));
     if (!found) return NO_IMPORT;
-    const asOf = new Date(found.takenAtMs).toISOString();
-    const ageSec = Math.max(0, Math.round((now() - found.takenAtMs) / 1_000));
+    const { takenAtMs } = found;
     const rows = found.rows.filter(({ terms: { offers } }) =>
       payees.some(({ address }) => pays(offers, address)),
     );
-    return { state: 'seen', source: SOURCE, asOf, ageSec, data: read(rows) };
+    return toLookup(SOURCE, { takenAtMs, data: read(rows) }, now() - takenAtMs);
   }
 
   return {

@@ -18,7 +18,7 @@ import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { declaredInput, digestDeclaration } from './listed-terms.ts';
+import { declaredInput, digestDeclaration, isSameOrigin } from './listed-terms.ts';
 import { lapseReasons, type PaidResource, reasonsFor } from './listing-reasons.ts';
 
 export type ListingObservations = Pick<
@@ -114,7 +114,7 @@ function toRow(
   const head = { index: entries.index, resource: shown(resource.url), method };
   const none = { listedAs: null, differences: [], reasons: [] };
   if (entries.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
-  const listed = findListed(entries.resources, seen.origin.url, sold);
+  const listed = findListed(entries.resources, seen.origin, sold);
   if (listed !== null) {
     const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
@@ -140,18 +140,14 @@ function toRow(
 /** Prefers an entry with the same method; an entry with another method is second. */
 function findListed(
   resources: readonly ListedResource[],
-  originUrl: string,
+  origin: Observations['origin'],
   { resource, method }: PaidResource,
 ): ListedResource | null {
   const here = resources.filter(
-    (one) => parseUrlOrigin(one.resource) === originUrl && isSamePath(one.resource, resource),
+    (one) => isSameOrigin(one.resource, origin) && isSamePath(one.resource, resource),
   );
   const byMethod = here.find((one) => one.method?.toUpperCase() === method);
   return byMethod ?? here.find((one) => one.method === null) ?? here[0] ?? null;
-}
-
-function parseUrlOrigin(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).origin : null;
 }
 
 /** Queries contain one call's values, so they are ignored; templates are compared plain and encoded. */
@@ -211,12 +207,10 @@ function differingOffers(
   kit: Kit,
 ): readonly FieldPair[] {
   const live = challenge.offers.map(asListed);
-  const left = listed.filter(
-    (one) => !live.some((offer) => findDifferingPairs(offer, one, kit).length === 0),
-  );
-  const open = live.filter(
-    (offer) => !listed.some((one) => findDifferingPairs(offer, one, kit).length === 0),
-  );
+  const isSame = (offer: ListedOffer, one: ListedOffer) =>
+    findDifferingPairs(offer, one, kit).length === 0;
+  const left = listed.filter((one) => !live.some((offer) => isSame(offer, one)));
+  const open = live.filter((offer) => !listed.some((one) => isSame(offer, one)));
   const candidates = open.length > 0 ? open : live;
   return left.flatMap((one) => {
     const nearest = candidates

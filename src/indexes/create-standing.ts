@@ -32,9 +32,7 @@ export type RefreshingStanding = Required<Omit<Standing, 'isOff' | 'onChain'>> &
     refreshListing(): Promise<Lookup<readonly Partner[]>>;
   };
 
-const HOUR_MS = 3_600_000;
-const INDEX_CACHE_MS = HOUR_MS;
-const LISTING_CACHE_MS = 24 * HOUR_MS;
+const LISTING_CACHE_MS = 24 * 3_600_000;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
 /** `timeoutMs` limits each of a scan's lookups, over all sources, retries and turns. */
@@ -73,7 +71,7 @@ export function createStanding(
     const [evm, solana] = [named('eip155:'), named('solana:')];
     const lookup = (source: string, all: typeof offers, ask: Question<OnChain>['ask']) => {
       const key = `offers ${JSON.stringify(all)}`;
-      return cache.lookup({ source, key, cacheMs: INDEX_CACHE_MS, isAnswer: isOffersOnChain, ask });
+      return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
     };
     const lookups = await Promise.all([
       rpcUrl === null || evm.length === 0
@@ -109,7 +107,6 @@ export function createStanding(
             cache.lookup({
               source: 'Bazaar',
               key: `${bazaarUrl} listings of ${address}`,
-              cacheMs: INDEX_CACHE_MS,
               isAnswer: isBazaarListings,
               ask: () => bazaarListings(bazaarUrl, address, startContext(), askMerchant),
             }),
@@ -130,7 +127,6 @@ async function indexed(
   const row = await cache.lookup({
     source,
     key: `${base} origin ${origin.url}`,
-    cacheMs: INDEX_CACHE_MS,
     isAnswer: isIndexRow,
     ask: () => x402scanOrigin(base, origin, context),
   });
@@ -140,7 +136,6 @@ async function indexed(
   const verified = await cache.lookup({
     source,
     key: `${base} verified ${id}`,
-    cacheMs: INDEX_CACHE_MS,
     isAnswer: isVerified,
     ask: () => x402scanVerified(base, id, context),
   });

@@ -46,8 +46,8 @@ export async function offersOnChain(
     const value = await Promise.all(here.map((offer) => askFor(client, chainId, offer)));
     return { ok: true, value };
   } catch (error) {
-    const cause = error instanceof BaseError ? error.walk(isUnreachable) : null;
-    if (cause instanceof ChainUnreachable) return failed(cause.message, cause.quietMs);
+    const cause = unreachable(error);
+    if (cause !== null) return failed(cause.message, cause.quietMs);
     return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
   }
 }
@@ -132,14 +132,16 @@ async function unlessReverted<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (!(error instanceof BaseError) || error.walk(isUnreachable) !== null) throw error;
+    if (!(error instanceof BaseError) || unreachable(error) !== null) throw error;
     if (isReverted(error) || isTooLong(error) || isEmptyAnswer(error)) return null;
     throw error;
   }
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof ChainUnreachable;
+export function unreachable(error: unknown): ChainUnreachable | null {
+  if (!(error instanceof BaseError)) return null;
+  const cause = error.walk((inner) => inner instanceof ChainUnreachable);
+  return cause instanceof ChainUnreachable ? cause : null;
 }
 
 function isReverted(error: BaseError): boolean {
@@ -152,7 +154,7 @@ function isEmptyAnswer(error: BaseError): boolean {
 }
 
 /** The chain gave no answer; the message is one line for evidence. */
-export class ChainUnreachable extends Error {
+class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable';
   readonly quietMs: number;
 

@@ -6,6 +6,7 @@
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import { parsed } from '../answers/answer-reader.ts';
+import { membersOf } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { count, nullable, text } from '../model/shapes.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
@@ -28,17 +29,20 @@ export type OriginRow = {
   readonly resources: readonly IndexedResource[];
 };
 
-/** An item of the Bazaar. */
-export type MerchantItem = {
-  /** Null if it names none, or one that is too long. */
-  readonly resource: string | null;
-  readonly method: string | null;
-  readonly terms: ListedTerms;
-  /** Counts of the last 30 days; null if the Bazaar does not say. */
+/** Settlements of a row in the last 30 days; null if the index does not say. */
+export type PaidCounts = {
   readonly calls: number | null;
   readonly payers: number | null;
   /** ISO 8601. */
   readonly lastAt: string | null;
+};
+
+/** An item of the Bazaar. */
+export type MerchantItem = PaidCounts & {
+  /** Null if it names none, or one that is too long. */
+  readonly resource: string | null;
+  readonly method: string | null;
+  readonly terms: ListedTerms;
 };
 
 export type MerchantPage = {
@@ -85,8 +89,7 @@ const sellerRow = Type.Object({
   /** Selects rows by origin, which state the same recipients. */
   origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
 });
-export type SellerRow = Static<typeof sellerRow>;
-const isSellers = ajv.compile<readonly SellerRow[]>(Type.Array(sellerRow));
+const isSellers = ajv.compile<readonly Static<typeof sellerRow>[]>(Type.Array(sellerRow));
 
 const rawItem = Type.Object({
   accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
@@ -140,16 +143,16 @@ export function readVerification(answer: string): boolean | Unread {
   return verified > 0 && verified === (total ?? verified);
 }
 
-export function readSellerRows(answer: string): readonly SellerRow[] | Unread {
+export function readSellerRows(answer: string) {
   const { data, unread } = trpcData(answer);
   const rows = readList(data);
   if (!isSellers(rows)) return unread;
-  return rows.map(({ tx_count, unique_buyers, latest_block_timestamp, recipient, origins }) => ({
-    tx_count,
-    unique_buyers,
-    ...(latest_block_timestamp === undefined ? {} : { latest_block_timestamp }),
-    ...(recipient === undefined ? {} : { recipient }),
-    ...(origins === undefined ? {} : { origins: origins.map(({ origin }) => ({ origin })) }),
+  return rows.map((row) => ({
+    calls: row.tx_count,
+    payers: row.unique_buyers,
+    lastAt: toIso(row.latest_block_timestamp),
+    recipient: row.recipient,
+    origins: row.origins?.map(({ origin }) => origin),
   }));
 }
 
@@ -170,29 +173,25 @@ export function readMerchantPage(
 
 /** Records `{name, websiteUrl, …}`, as JSON or inside an HTML page. */
 export function readPartners(answer: string): readonly Partner[] {
-  return partnersIn(answer).slice(0, MAX_PARTNERS);
+  const value = parsed(answer);
+  const partners =
+    value === undefined ? partnersOfPage(answer) : listsIn(value).flatMap(toPartners);
+  return partners.slice(0, MAX_PARTNERS);
 }
 
-function partnersIn(answer: string): readonly Partner[] {
-  const value = parsed(answer);
-  if (value !== undefined) return listsIn(value).flatMap(toPartners);
-  return [...answer.matchAll(WEBSITE)].flatMap(([, website]) =>
-    website === undefined ? [] : [{ name: null, website }],
-  );
+function partnersOfPage(page: string): readonly Partner[] {
+  return [...page.matchAll(WEBSITE)].map(([, website = '']) => ({ name: null, website }));
 }
 
 /** Returns the listing, or the lists inside an object. */
 function listsIn(value: unknown): readonly (readonly unknown[])[] {
   if (Array.isArray(value)) return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).filter((member) => Array.isArray(member));
+  return Object.values(membersOf(value)).filter((member) => Array.isArray(member));
 }
 
 function toPartners(list: readonly unknown[]): readonly Partner[] {
   return list.flatMap((record) => {
-    if (typeof record !== 'object' || record === null) return [];
-    const website: unknown = Reflect.get(record, 'websiteUrl');
-    const name: unknown = Reflect.get(record, 'name');
+    const { websiteUrl: website, name } = membersOf(record);
     if (typeof website !== 'string' || website.length > MAX_URL_CHARS) return [];
     return [{ name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARS) : null, website }];
   });

@@ -71,8 +71,8 @@ function shown(value: JsonValue | undefined): string | null {
 }
 
 /** Indexes search by substring, so their rows are compared with the exact origin. */
-export function isSameOrigin(candidate: string, origin: Origin): boolean {
-  return URL.canParse(candidate) && new URL(candidate).origin === origin.url;
+export function isSameOrigin(candidate: string, { url }: Pick<Origin, 'url'>): boolean {
+  return URL.canParse(candidate) && new URL(candidate).origin === url;
 }
 
 /** Converts to ISO 8601 in UTC; null for a text that is not an instant. */

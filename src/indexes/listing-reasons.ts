@@ -75,7 +75,8 @@ export function reasonsFor(
   if (index === 'x402scan') {
     evidenceOf.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
   } else {
-    for (const [code, evidence] of settlementReasons(context)) evidenceOf.set(code, evidence);
+    const settled = settlementReason(context);
+    if (settled !== null) evidenceOf.set(...settled);
   }
   for (const [code, evidence] of challengeReasons(unlisted, context.origin.hostname, kit)) {
     if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) evidenceOf.set(code, evidence);
@@ -95,25 +96,24 @@ export function reason(code: IndexedReasonCode, evidence: string): IndexedReason
 
 type ReasonEntry = readonly [code: IndexedReasonCode, evidence: string];
 
-function settlementReasons({ settlements, isBare }: ReasonContext): readonly ReasonEntry[] {
-  if (settlements.state !== 'seen') return [];
+function settlementReason({ settlements, isBare }: ReasonContext): ReasonEntry | null {
+  if (settlements.state !== 'seen') return null;
   const { source, data } = settlements;
   if (data.settlements === 0 && data.lastAt === null) {
     // Entries without counts leave it open if somebody paid; no entry at all does not.
     const isUnheard = isBare && source === 'Bazaar';
-    if (data.windowDays === 0 && !isUnheard) return [];
+    if (data.windowDays === 0 && !isUnheard) return null;
     const evidence =
       data.windowDays === 0
         ? 'the Bazaar has never heard of the recipient'
         : `${source} saw no settlement in ${data.windowDays} days`;
-    return [
-      ['no_settlement_seen', `${evidence}; a listing follows one through the CDP facilitator`],
-    ];
+    return ['no_settlement_seen', `${evidence}; a listing follows one through the CDP facilitator`];
   }
-  if (!isBare || source === 'Bazaar') return [];
+  if (!isBare || source === 'Bazaar') return null;
   const count = `${data.settlements} settlements`;
   return [
-    ['other_facilitator', `${source} saw ${count}, and the CDP facilitator lists none of them`],
+    'other_facilitator',
+    `${source} saw ${count}, and the CDP facilitator lists none of them`,
   ];
 }
 

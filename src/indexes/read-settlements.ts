@@ -1,4 +1,11 @@
-import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
+import {
+  type Hex,
+  type LogTopic,
+  numberToHex,
+  type PublicClient,
+  pad,
+  toEventSelector,
+} from 'viem';
 import type { NodeLog } from '../answers/node-answers.ts';
 import { NodeError } from '../answers/node-error.ts';
 
@@ -20,24 +27,24 @@ export type SettlementChunk = {
   readonly isWhole: boolean;
 };
 
-type Range = {
-  readonly fromBlock: bigint;
-  readonly toBlock: bigint;
-  /** In seconds; earlier settlements do not count. */
-  readonly windowStart: bigint;
-};
+/** The asset, and the address that is paid. */
+export type Place = { readonly asset: Hex; readonly to: Hex };
+
+type Range = { readonly fromBlock: bigint; readonly toBlock: bigint };
 
 /**
  * Finds settlements to one address in a range of blocks: transfers paired with authorizations. Throws
  * viem's errors.
+ * @param windowStart in seconds; earlier settlements do not count
  */
 export async function readSettlements(
   client: PublicClient,
-  { asset, to }: { readonly asset: `0x${string}`; readonly to: `0x${string}` },
-  { fromBlock, toBlock, windowStart }: Range,
+  { asset, to }: Place,
+  range: Range,
+  windowStart: bigint,
 ): Promise<SettlementChunk> {
-  const logs = (topics: readonly (Hex | readonly Hex[] | null)[]) =>
-    readLogs(client, { asset, fromBlock, toBlock, topics });
+  const { fromBlock } = range;
+  const logs = (topics: LogTopic[]) => readLogs(client, asset, range, topics);
   const [transfers, first] = await Promise.all([
     logs([TRANSFER, null, pad(to)]),
     client.getBlock({ blockNumber: fromBlock }),
@@ -54,9 +61,7 @@ export async function readSettlements(
     return left > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
   });
   const isAllInWindow = settled.length === 0 || first.timestamp >= windowStart;
-  const start = isAllInWindow
-    ? fromBlock
-    : await firstBlockSince(client, windowStart, { fromBlock, toBlock });
+  const start = isAllInWindow ? fromBlock : await firstBlockSince(client, windowStart, range);
   return {
     settlements: settled.filter(({ blockNumber }) => blockNumber >= start),
     firstTimestamp: first.timestamp,
@@ -71,39 +76,25 @@ type AccountLog = {
   readonly blockNumber: bigint;
 };
 
-type LogFilter = {
-  readonly asset: Hex;
-  readonly fromBlock: bigint;
-  readonly toBlock: bigint;
-  readonly topics: readonly (Hex | readonly Hex[] | null)[];
-};
-
 /** Not through viem's `getLogs`, which decodes every log on this thread. */
 async function readLogs(
   client: PublicClient,
-  { asset: address, fromBlock, toBlock, topics }: LogFilter,
+  address: Hex,
+  { fromBlock, toBlock }: Range,
+  topics: LogTopic[],
 ): Promise<readonly AccountLog[]> {
-  const [from, to] = [numberToHex(fromBlock), numberToHex(toBlock)];
-  const filter = {
-    address,
-    fromBlock: from,
-    toBlock: to,
-    topics: [...topics] as (Hex | Hex[] | null)[],
-  }; // viem writes nothing to it
+  const blocks = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+  const filter = { address, ...blocks, topics };
   const reply: unknown = await client.request({ method: 'eth_getLogs', params: [filter] });
   if (!Array.isArray(reply)) throw new NodeError('eth_getLogs: no logs');
   const logs: readonly NodeLog[] = reply; // made by `readNodeAnswer`
-  return logs.flatMap(({ topics: words, transactionHash, blockNumber }) =>
-    words.length === TOPICS
-      ? [
-          {
-            account: words[1] as Hex, // one of three
-            transaction: transactionHash,
-            blockNumber: BigInt(blockNumber),
-          },
-        ]
-      : [],
-  );
+  return logs
+    .filter((log) => log.topics.length === TOPICS)
+    .map((log) => ({
+      account: log.topics[1] as Hex, // one of three
+      transaction: log.transactionHash,
+      blockNumber: BigInt(log.blockNumber),
+    }));
 }
 
 function toPair({ transaction, account }: AccountLog): string {
@@ -124,7 +115,7 @@ function countPairs(pairs: readonly string[]): Map<string, number> {
 async function firstBlockSince(
   client: PublicClient,
   timestamp: bigint,
-  { fromBlock, toBlock }: { readonly fromBlock: bigint; readonly toBlock: bigint },
+  { fromBlock, toBlock }: Range,
 ): Promise<bigint> {
   let [low, high] = [fromBlock, toBlock + 1n];
   while (low < high) {

@@ -3,23 +3,20 @@
  * down. Failures are never cached.
  */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parsed } from '../answers/answer-reader.ts';
+import { membersOf } from '../model/json.ts';
 import type { Lookup } from '../model/observations.ts';
 import { failed, type IndexAnswer } from './ask.ts';
 
-export type CachedAnswer = { readonly takenAtMs: number; readonly data: unknown };
+export type CachedAnswer<T = unknown> = { readonly takenAtMs: number; readonly data: T };
 
 /** Storage that outlives the process: the service's store, or files of the command line. */
 export type SnapshotCache = {
   get(source: string, key: string): Promise<CachedAnswer | null>;
-  put(snapshot: {
-    readonly source: string;
-    readonly key: string;
-    readonly takenAtMs: number;
-    readonly data: unknown;
-  }): Promise<void>;
+  put(snapshot: CachedAnswer & { readonly source: string; readonly key: string }): Promise<void>;
   /** Milliseconds of the clock that stamps the answers. */
   now(): number;
 };
@@ -27,13 +24,14 @@ export type SnapshotCache = {
 export type Question<T> = {
   readonly source: string;
   readonly key: string;
-  /** Younger answers are not requested again. */
-  readonly cacheMs: number;
+  /** Younger answers are not requested again; default an hour. */
+  readonly cacheMs?: number;
   /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
   ask(): Promise<IndexAnswer<T>>;
 };
 
+const CACHE_MS = 3_600_000;
 /** Maximum age of a cached answer while its source is down. */
 const STAND_IN_MS = 30 * 24 * 3_600_000;
 
@@ -42,27 +40,25 @@ export type ResponseCache = {
   lookup<T>(question: Question<T>): Promise<Lookup<T>>;
 };
 
-type CacheEntry<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly data: T };
-
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   const underway = new Map<string, Promise<Lookup<unknown>>>();
   /** Sources that asked for a pause, or hang, with its end and reason. */
   const quiet = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
   async function answer<T>(question: Question<T>): Promise<Lookup<T>> {
-    const { source, key, cacheMs } = question;
+    const { source, key, cacheMs = CACHE_MS } = question;
     const cached = await recall(snapshots, question);
+    const ageMs = cached === null ? 0 : snapshots.now() - cached.takenAtMs;
     // A stamp from the future means that the clock was set back, so the answer's age is unknown.
-    if (cached !== null && cached.ageMs >= 0 && cached.ageMs < cacheMs)
-      return toLookup(source, cached);
+    if (cached !== null && ageMs >= 0 && ageMs < cacheMs) return toLookup(source, cached, ageMs);
     const fresh = await askUnlessQuiet(question);
     if (fresh.ok) {
       const takenAtMs = snapshots.now();
       const data = fresh.value;
       await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
-      return toLookup(source, { takenAtMs, ageMs: 0, data });
+      return toLookup(source, { takenAtMs, data }, 0);
     }
-    if (cached !== null && cached.ageMs < STAND_IN_MS) return toLookup(source, cached);
+    if (cached !== null && ageMs < STAND_IN_MS) return toLookup(source, cached, ageMs);
     return { state: 'failed', source, detail: fresh.detail };
   }
 
@@ -93,34 +89,25 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
 async function recall<T>(
   snapshots: SnapshotCache,
   { source, key, isAnswer }: Question<T>,
-): Promise<CacheEntry<T> | null> {
+): Promise<CachedAnswer<T> | null> {
   const snapshot = await snapshots.get(source, key).catch(() => null);
   if (snapshot === null || !isAnswer(snapshot.data)) return null;
-  return {
-    takenAtMs: snapshot.takenAtMs,
-    ageMs: snapshots.now() - snapshot.takenAtMs,
-    data: snapshot.data,
-  };
+  return { takenAtMs: snapshot.takenAtMs, data: snapshot.data };
 }
 
-function toLookup<T>(source: string, { takenAtMs, ageMs, data }: CacheEntry<T>): Lookup<T> {
-  return {
-    state: 'seen',
-    source,
-    asOf: new Date(takenAtMs).toISOString(),
-    ageSec: Math.max(0, Math.round(ageMs / 1_000)),
-    data,
-  };
+export function toLookup<T>(
+  source: string,
+  { takenAtMs, data }: CachedAnswer<T>,
+  ageMs: number,
+): Lookup<T> {
+  const asOf = new Date(takenAtMs).toISOString();
+  return { state: 'seen', source, asOf, ageSec: Math.max(0, Math.round(ageMs / 1_000)), data };
 }
 
 /** Caches answers in files, one each, for the command line, which has no database. */
 export function createFileCache(folder: string): SnapshotCache {
-  const fileOf = (source: string, key: string): string => {
-    const name = createHash('sha256')
-      .update(JSON.stringify([source, key]))
-      .digest('hex');
-    return join(folder, `${name}.json`);
-  };
+  const fileOf = (source: string, key: string): string =>
+    join(folder, `${hash('sha256', JSON.stringify([source, key]))}.json`);
   return {
     now: () => Date.now(),
     get: async (source, key) => {
@@ -139,13 +126,6 @@ export function createFileCache(folder: string): SnapshotCache {
 
 /** A truncated or foreign file counts as no answer. */
 function parse(text: string): CachedAnswer | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return null;
-    const takenAtMs: unknown = Reflect.get(value, 'takenAtMs');
-    if (typeof takenAtMs !== 'number') return null;
-    return { takenAtMs, data: Reflect.get(value, 'data') };
-  } catch {
-    return null;
-  }
+  const { takenAtMs, data } = membersOf(parsed(text));
+  return typeof takenAtMs === 'number' ? { takenAtMs, data } : null;
 }

@@ -7,19 +7,8 @@ import { BaseError, getAddress, type PublicClient } from 'viem';
 import { findNodeError, isTooLong } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import { failed, type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
-import { ChainUnreachable, createChainClient } from './evm-node.ts';
-import type { LookupTurn } from './options.ts';
-import {
-  readSettlements,
-  type SettlementChunk,
-  type SettlementOnChain,
-} from './read-settlements.ts';
-
-export type LogsOptions = {
-  readonly rpcUrl: string;
-  readonly asset: string;
-  readonly chainTurn?: LookupTurn | undefined;
-};
+import { type ChainFactsOptions, createChainClient, unreachable } from './evm-node.ts';
+import { type Place, readSettlements, type SettlementOnChain } from './read-settlements.ts';
 
 const DAY_SEC = 86_400;
 /** Far above any check's threshold, so that a busy address is not counted to its end. */
@@ -33,7 +22,7 @@ const NARROWING = 10n;
 const MAX_CALLS = 20;
 
 export async function settlementsInLogs(
-  { rpcUrl, asset, chainTurn }: LogsOptions,
+  { rpcUrl, asset, chainTurn }: ChainFactsOptions & { readonly asset: string },
   address: string,
   context: RequestContext,
 ): Promise<IndexAnswer<SettlementFacts>> {
@@ -42,23 +31,13 @@ export async function settlementsInLogs(
     const place = { asset: getAddress(asset), to: getAddress(address) };
     const { settlements, windowDays } = await readBack(client, place, context);
     const newest = settlements[0];
-    const lastAt = newest === undefined ? null : await blockTimeMs(client, newest.blockNumber);
-    return {
-      ok: true,
-      value: {
-        address,
-        windowDays,
-        settlements: settlements.length,
-        payers: new Set(settlements.map(({ payer }) => payer)).size,
-        lastAt: lastAt === null ? null : new Date(lastAt).toISOString(),
-      },
-    };
+    const lastAt = newest === undefined ? null : await blockTime(client, newest.blockNumber);
+    const counts = { settlements: settlements.length, payers: countPayers(settlements) };
+    return { ok: true, value: { address, windowDays, ...counts, lastAt } };
   } catch (error) {
     return toFailure(error, new URL(rpcUrl).host);
   }
 }
-
-type Place = { readonly asset: `0x${string}`; readonly to: `0x${string}` };
 
 /** Reads the newest blocks first until calls, time or need end. */
 async function readBack(
@@ -73,9 +52,9 @@ async function readBack(
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const isFirst = toBlock === latest.number;
     const fromBlock = toBlock >= blocksACall ? toBlock - blocksACall + 1n : 0n;
-    let chunk: SettlementChunk;
+    let chunk: Awaited<ReturnType<typeof readSettlements>>;
     try {
-      chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart });
+      chunk = await readSettlements(client, place, { fromBlock, toBlock }, windowStart);
     } catch (error) {
       const narrower = narrowerRange(error, blocksACall, isFirst);
       // A partial result counts, with the window that it covers.
@@ -87,9 +66,7 @@ async function readBack(
     settlements.push(...chunk.settlements);
     if (!chunk.isWhole) break;
     reached = chunk.firstTimestamp;
-    if (fromBlock === 0n || reached <= windowStart) {
-      return { settlements, windowDays: WINDOW_DAYS };
-    }
+    if (fromBlock === 0n || reached <= windowStart) return { settlements, windowDays: WINDOW_DAYS };
     if (isEnough(settlements) || isTimeShort(deadline)) break;
     toBlock = fromBlock - 1n;
   }
@@ -102,8 +79,11 @@ function isTimeShort(deadline: RequestContext['deadline']): boolean {
 }
 
 function isEnough(settlements: readonly SettlementOnChain[]): boolean {
-  const payers = new Set(settlements.map(({ payer }) => payer)).size;
-  return settlements.length >= ENOUGH_SETTLEMENTS && payers >= ENOUGH_PAYERS;
+  return settlements.length >= ENOUGH_SETTLEMENTS && countPayers(settlements) >= ENOUGH_PAYERS;
+}
+
+function countPayers(settlements: readonly SettlementOnChain[]): number {
+  return new Set(settlements.map(({ payer }) => payer)).size;
 }
 
 /** Null if the error is not for the width of the range, or it cannot be narrower. */
@@ -118,14 +98,9 @@ function isRefusal(error: unknown): boolean {
   return error instanceof BaseError && !unreachable(error);
 }
 
-function unreachable(error: unknown): ChainUnreachable | null {
-  if (!(error instanceof BaseError)) return null;
-  const cause = error.walk((inner) => inner instanceof ChainUnreachable);
-  return cause instanceof ChainUnreachable ? cause : null;
-}
-
-async function blockTimeMs(client: PublicClient, blockNumber: bigint): Promise<number> {
-  return Number((await client.getBlock({ blockNumber })).timestamp) * 1_000;
+async function blockTime(client: PublicClient, blockNumber: bigint): Promise<string> {
+  const { timestamp } = await client.getBlock({ blockNumber });
+  return new Date(Number(timestamp) * 1_000).toISOString();
 }
 
 /** Rounds down to a tenth: 29.97 days are not a full window. */

@@ -10,7 +10,6 @@ import type { EcosystemOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { x402scanSettlementsByAddress, x402scanSettlementsByOrigin } from './x402scan.ts';
 
-const CACHE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -25,24 +24,14 @@ export async function settlementLookup(
   context: RequestContext,
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
-  const questions = sources.flatMap(({ name, question }) => {
-    const lookup = question(origin, payees);
-    return lookup === null ? [] : [{ source: name, ...lookup }];
+  const turns = sources.flatMap(({ name: source, question }) => {
+    const asked = question(origin, payees);
+    if (asked === null) return [];
+    const { key, ask } = asked;
+    const lookup = { source, key, isAnswer: isSettlementFacts, ask: () => ask(context) };
+    return [() => cache.lookup(lookup)];
   });
-  const lookups = await hedgedLookup(
-    questions.map(
-      ({ source, key, ask }) =>
-        () =>
-          cache.lookup({
-            source,
-            key,
-            cacheMs: CACHE_MS,
-            isAnswer: isSettlementFacts,
-            ask: () => ask(context),
-          }),
-    ),
-    sawSettlement,
-  );
+  const lookups = await hedgedLookup(turns, sawSettlement);
   const telling = lookups.find(sawSettlement);
   const [widest] = lookups
     .filter((lookup) => lookup.state === 'seen')

@@ -11,8 +11,9 @@ import {
   type RequestContext,
   WINDOW_DAYS,
 } from './ask.ts';
-import type { OriginRow, SellerRow, Unread } from './index-answers.ts';
-import { isSameOrigin, toIso } from './listed-terms.ts';
+import { toFacts } from './bazaar.ts';
+import type { OriginRow, Unread } from './index-answers.ts';
+import { isSameOrigin } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;
@@ -85,11 +86,10 @@ export async function x402scanSettlementsByOrigin(
   const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
-    ({ origins }) =>
-      origins === undefined || origins.some((one) => isSameOrigin(one.origin, origin)),
+    ({ origins }) => origins === undefined || origins.some((one) => isSameOrigin(one, origin)),
   );
   // A missing row may mean no settlement or an unknown origin, so it proves nothing.
-  return { ok: true, value: toFacts(null, own, own.length === 0 ? 0 : WINDOW_DAYS) };
+  return { ok: true, value: toFacts(null, own) };
 }
 
 /** Counts settlements to one address over all of its origins. An empty `include` would select all rows. */
@@ -104,27 +104,7 @@ export async function x402scanSettlementsByAddress(
   const own = rows.value.filter(
     ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
   );
-  return { ok: true, value: toFacts(address, own, WINDOW_DAYS) };
-}
-
-function toFacts(
-  address: string | null,
-  rows: readonly SellerRow[],
-  windowDays: number,
-): SettlementFacts {
-  const newest = rows
-    .map((row) => toIso(row.latest_block_timestamp))
-    .filter((at) => at !== null)
-    .sort()
-    .at(-1);
-  return {
-    address,
-    windowDays,
-    settlements: rows.reduce((sum, row) => sum + row.tx_count, 0),
-    // Several rows may have the same buyers, so only the greatest count is certain.
-    payers: Math.max(0, ...rows.map((row) => row.unique_buyers)),
-    lastAt: newest ?? null,
-  };
+  return { ok: true, value: { ...toFacts(address, own), windowDays: WINDOW_DAYS } };
 }
 
 /** Asks a tRPC interface that speaks superjson: a GET with the input in the query. */
@@ -135,11 +115,8 @@ async function askTrpc<Value>(
   context: RequestContext,
   reading: Reading<Value | Unread>,
 ): Promise<IndexAnswer<Value>> {
-  const answer = await askOk(trpcUrl(base, procedure, input), {
-    ...context,
-    reading,
-    detail: null,
-  });
+  const url = trpcUrl(base, procedure, input);
+  const answer = await askOk(url, { ...context, reading, detail: null });
   if (!answer.ok) return answer;
   const { value } = answer;
   const name = new URL(base).host;
