@@ -1,0 +1,57 @@
+/** A scan that asks the listed resources only, and judges their answers by the recipient that the farm has. */
+import type { Origin } from '../../../src/guard/origin.ts';
+import type { HttpObservation, Observations } from '../../../src/model/observations.ts';
+import { createProbeClient, type ProbeClientOptions } from '../../../src/probe/client/client.ts';
+import type { CensusResource, OriginScanOptions, ScanOutcome } from '../../../src/scan/scanner.ts';
+import { perfectSeller, resource, resources } from '../../fixtures/observations/build-observations.ts';
+import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
+import type { FakeScanner } from '../../scan/fake-scanner.ts';
+
+export type PlainScanOptions = Omit<ProbeClientOptions, 'signal'> & { readonly fake: FakeScanner };
+
+export type PlainScan = (origin: Origin, options?: OriginScanOptions) => Promise<ScanOutcome>;
+
+const CAP_BYTES = 64 * 1_024;
+
+export function createPlainScan({ fake, ...options }: PlainScanOptions): PlainScan {
+  return async (origin, wanted) => {
+    const client = createProbeClient(options);
+    const answered: (readonly [CensusResource, HttpObservation])[] = [];
+    try {
+      for (const one of wanted?.census?.listed ?? []) {
+        const body = one.method === 'POST' ? { body: '{}' as const } : {};
+        const request = { origin, ...one, ...body, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
+        answered.push([one, await client.request(request)]);
+      }
+    } finally {
+      client.close();
+    }
+    fake.will(origin.host, { observations: toObservations(answered) });
+    return fake.scan(origin, wanted);
+  };
+}
+
+function toObservations(
+  answered: readonly (readonly [CensusResource, HttpObservation])[],
+): Observations {
+  const probed = answered.map(([{ method, path }, answer]) => ({
+    ...resource({ method, path }),
+    probes: [{ method, number: 1 as const, answer }],
+  }));
+  const challenged = answered.filter(([, answer]) => isOurs(answer));
+  const judged = challenged.map(([{ method, path }]) => ({
+    ...{ method, path, payableBy: 'default' as const, words: null, offers: [] },
+  }));
+  return {
+    ...perfectSeller(),
+    resources: resources(probed),
+    payability: { clients: [], resources: judged, silent: [] },
+  };
+}
+
+/** True for a challenge that pays the farm's account. */
+function isOurs(answer: HttpObservation): boolean {
+  if (!answer.ok || answer.data.status !== 402) return false;
+  const header = answer.data.headers.find(([name]) => name === 'payment-required')?.[1] ?? '';
+  return Buffer.from(header, 'base64').toString().includes(SELLER_PAY_TO);
+}
