@@ -36,6 +36,7 @@ const APART = [
 const LONG = [
   'test/attestation/python-judges.test.ts',
   'test/bench/**/*.test.ts',
+  'test/census/farm.test.ts',
   'test/ci/{action,gitlab}.test.ts',
   'test/cli/loaded-modules.test.ts',
   'test/crash/**/*.test.ts',

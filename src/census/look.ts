@@ -11,7 +11,7 @@ import {
   underLease,
 } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
-import { dayWord, type ResourceSign } from '../scan/day-word.ts';
+import { dayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
@@ -109,8 +109,9 @@ export class CensusLook {
     const question = { resources, allowed, robotsFor };
     const answer = await this.#options.askListed(this.#origin, question, admit);
     const { signs, handshakeMs, ...facts } = answer;
-    const isSilent = signs.length > 0 && signs.every(hasNoAnswer);
-    return { result: { ...facts, word: dayWord(signs), isSilent, scan: null }, handshakeMs };
+    const word = dayWord(signs);
+    const isSilent = word === 'down' && signs.every(({ status }) => status === null);
+    return { result: { ...facts, word, isSilent, scan: null }, handshakeMs };
   }
 
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
@@ -162,8 +163,4 @@ export class CensusLook {
     const { census, now } = this.#options.store;
     await census.change(this.#row.host, { begunDay: utcDay(now()) });
   }
-}
-
-function hasNoAnswer({ status, reason }: ResourceSign): boolean {
-  return status === null && reason !== null;
 }

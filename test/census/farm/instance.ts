@@ -22,9 +22,9 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import { NEWER } from '../../scan/engine-under-test.ts';
 import { createFakeScanner } from '../../scan/fake-scanner.ts';
-import { createPlainScan } from './plain-scan.ts';
 import { numberOf } from './kinds.ts';
 import type { FromInstance, InstanceOptions, ToInstance } from './messages.ts';
+import { createPlainScan } from './plain-scan.ts';
 import { sellersOf } from './world.ts';
 
 const SITE_URL = 'https://scanner.example';
@@ -85,7 +85,7 @@ const createClient = (given: ProbeClientOptions) =>
 const outbound = { policy, userAgent, createClient };
 const real = createScanner({ ...engine, ...outbound, standing: OFFLINE_STANDING });
 const fake = createFakeScanner(NEWER);
-const plain = createPlainScan({ fake, ...outbound });
+const plain = createPlainScan({ fake, policy, userAgent, resolver, connect });
 const scanner: Pick<Scanner, 'scan'> = {
   scan(origin, wanted) {
     appendFileSync(options.scansFile, `${origin.hostname} ${utcDay(now())}\n`);

@@ -36,7 +36,9 @@ export class Instance {
     this.#exited = once(this.#child, 'exit');
     this.#child.on('message', (message: FromInstance) => this.#hear(message));
     this.#child.once('exit', (code, signal) => {
-      const error = this.#isKilled ? new Killed() : new Error(`an instance ended: ${code ?? signal}`);
+      const error = this.#isKilled
+        ? new Killed()
+        : new Error(`an instance ended: ${code ?? signal}`);
       this.#answer.reject(error);
     });
     this.#answer.promise.catch(() => undefined);

@@ -1,8 +1,17 @@
 /** What the sellers of the farm answer, by kind, and what each answer says of the day. */
 import { hash } from 'node:crypto';
 import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
-import { challengeAnswer, challengeOf, headerAnswer } from '../../fixtures/origins/crafted-challenge.ts';
-import { discoveryDocuments, openApiDocument, SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
+import {
+  challengeAnswer,
+  challengeOf,
+  headerAnswer,
+} from '../../fixtures/origins/crafted-challenge.ts';
+import {
+  discoveryDocuments,
+  openApiDocument,
+  SUMMARY,
+  WEATHER,
+} from '../../fixtures/sellers/seller-documents.ts';
 
 /** A seller's own judgement of its answer; `moved` leads on, and `other` is about no resource. */
 export type Told = 'payable' | 'not_payable' | 'down' | 'not_checked' | 'moved' | 'other';
@@ -91,7 +100,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     share: 10,
     says: ({ at }) => (at === 0 ? say('down', 502) : say('not_payable', 404)),
   },
-  closed: { share: 10, isOdd: true, says: () => say('down', 503, { 'retry-after': String(36 * HOUR_S) }) },
+  closed: {
+    share: 10,
+    isOdd: true,
+    says: () => say('down', 503, { 'retry-after': String(36 * HOUR_S) }),
+  },
   cut: { share: 20, says: () => ({ told: 'down', answer: 'cut' }) },
   dead: { share: 60, isDead: true, isOdd: true, says: () => say('down', 500) },
   flaky: {
@@ -152,13 +165,25 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     share: 10,
     isOdd: true,
     refuses: PATHS,
-    robots: rules('User-agent: x402-conformance-scanner', 'Disallow: /', '', 'User-agent: *', 'Allow: /'),
+    robots: rules(
+      'User-agent: x402-conformance-scanner',
+      'Disallow: /',
+      '',
+      'User-agent: *',
+      'Allow: /',
+    ),
     says: (asked) => sell(asked),
   },
   'allows-us': {
     share: 5,
     isOdd: true,
-    robots: rules('User-agent: *', 'Disallow: /', '', 'User-agent: x402-conformance-scanner', 'Allow: /'),
+    robots: rules(
+      'User-agent: *',
+      'Disallow: /',
+      '',
+      'User-agent: x402-conformance-scanner',
+      'Allow: /',
+    ),
     says: (asked) => sell(asked),
   },
   'rules-fail': { share: 5, isOdd: true, robots: { status: 500 }, says: (asked) => sell(asked) },

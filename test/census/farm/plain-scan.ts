@@ -3,7 +3,11 @@ import type { Origin } from '../../../src/guard/origin.ts';
 import type { HttpObservation, Observations } from '../../../src/model/observations.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../../src/probe/client/client.ts';
 import type { CensusResource, OriginScanOptions, ScanOutcome } from '../../../src/scan/scanner.ts';
-import { perfectSeller, resource, resources } from '../../fixtures/observations/build-observations.ts';
+import {
+  perfectSeller,
+  resource,
+  resources,
+} from '../../fixtures/observations/build-observations.ts';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import type { FakeScanner } from '../../scan/fake-scanner.ts';
 
@@ -20,7 +24,13 @@ export function createPlainScan({ fake, ...options }: PlainScanOptions): PlainSc
     try {
       for (const one of wanted?.census?.listed ?? []) {
         const body = one.method === 'POST' ? { body: '{}' as const } : {};
-        const request = { origin, ...one, ...body, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
+        const request = {
+          origin,
+          ...one,
+          ...body,
+          redirects: 'same-origin',
+          capBytes: CAP_BYTES,
+        } as const;
         answered.push([one, await client.request(request)]);
       }
     } finally {

@@ -8,7 +8,15 @@ import { type IndexMood, startIndexes } from './indexes.ts';
 import { type Clock, Instance, Killed } from './instances.ts';
 import type { FromInstance, InstanceOptions, TellWord } from './messages.ts';
 import { type LoggedRequest, type SellerServer, startSellers } from './seller-server.ts';
-import { EXCLUDED_DOMAIN, HOUR_MS, listingsOf, type Seller, type Size, sellersOf, urlOf } from './world.ts';
+import {
+  EXCLUDED_DOMAIN,
+  HOUR_MS,
+  listingsOf,
+  type Seller,
+  type Size,
+  sellersOf,
+  urlOf,
+} from './world.ts';
 
 export type PlayOptions = Size & {
   readonly days: number;
@@ -41,6 +49,8 @@ export type Played = {
   readonly scans: ReadonlySet<string>;
   readonly kills: readonly Kill[];
   readonly outage: { readonly fromMs: number; readonly toMs: number };
+  /** The first import begins. */
+  readonly startMs: number;
   readonly firstDay: number;
   readonly days: number;
   /** Days on which the opted-out sellers had a wish. */
@@ -133,8 +143,8 @@ class Run {
 
   facts() {
     const { days } = this.#options;
-    const firstDay = utcDay(START_MS);
-    return { kills: this.#kills, outage: this.#outage, firstDay, days, wish: WISH };
+    const start = { startMs: START_MS, firstDay: utcDay(START_MS) };
+    return { kills: this.#kills, outage: this.#outage, ...start, days, wish: WISH };
   }
 
   async play(): Promise<void> {

@@ -40,24 +40,31 @@ function isByItsMethod({ method, paths }: Seller, request: LoggedRequest): boole
   return paths.length === 0 || request.method === method;
 }
 
-/** Requests beyond one for each listed resource, one more behind a redirect, and one robots.txt. */
+/**
+ * Requests beyond one for each listed resource, one more behind a redirect, and one robots.txt. A GET whose kept connection
+ * was cut before any answer is sent once more (RFC 9110, 9.2.2), or every server that closes idle connections were down.
+ */
 export function excessOf({ seller, requests }: SellerDay): readonly string[] {
   const counts = new Map<string, number>();
   for (const { method, path } of requests) {
     const name = `${method} ${path}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const repeated = [...counts].filter(([, count]) => count > 1).map(([name]) => `${name} again`);
+  const most = seller.kindName === 'cut' ? 2 : 1;
+  const repeated = [...counts].filter(([, count]) => count > most).map(([name]) => `${name} again`);
   const moves = requests.filter(({ told }) => told === 'moved').length;
-  const beyond = requests.filter(({ path }) => seller.kind.beyond?.[path] && seller.paths.length > 0);
+  const beyond = requests.filter(
+    ({ path }) => seller.kind.beyond?.[path] && seller.paths.length > 0,
+  );
   const listed = requests.filter(({ path }) => isListed(seller, path));
+  const paths = new Set(listed.map(({ path }) => path));
   const unknown = requests.filter(
     (one) => one.path !== ROBOTS_PATH && !listed.includes(one) && !beyond.includes(one),
   );
   return [
     ...repeated,
     ...(beyond.length > moves ? [`${beyond.length} requests behind ${moves} redirects`] : []),
-    ...(listed.length > 2 ? [`${listed.length} resources`] : []),
+    ...(paths.size > 2 ? [`${paths.size} resources`] : []),
     ...unknown.map(({ method, path }) => `${method} ${path}, which is not listed`),
   ];
 }

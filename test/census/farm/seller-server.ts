@@ -104,7 +104,8 @@ function answerOf(seller: Seller, { method, url: path = '/' }: IncomingMessage, 
   if (method !== seller.method && at !== -1) return { told: 'other', answer: { status: 405 } };
   if (at !== -1) return kind.says({ url, path, at, day });
   if (beyond !== undefined) return beyond({ url, path, at: 0, day });
-  if (seller.standing === 'farm' && path.startsWith('/more/')) return kind.says({ url, path, at: 0, day });
+  if (seller.standing === 'farm' && path.startsWith('/more/'))
+    return kind.says({ url, path, at: 0, day });
   const document = paths.length === 0 ? documentOf(url, path) : null;
   if (document !== null) return { told: 'other', answer: document };
   return path.startsWith('/nowhere') ? NOT_FOUND : OTHER_404;

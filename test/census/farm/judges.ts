@@ -1,0 +1,216 @@
+/** The promises of the census, judged by what the sellers saw. Each gives the breaches that it found. */
+
+import { toNetwork } from '../../../src/limits/client-key.ts';
+import { scannerUserAgent } from '../../../src/probe/client/user-agent.ts';
+import { judgeWords } from './judge-words.ts';
+import type { Played } from './play.ts';
+import { excessOf } from './recount.ts';
+import type { LoggedRequest } from './seller-server.ts';
+import { FARMS, HOUR_MS, type Seller } from './world.ts';
+
+export type Verdict = {
+  readonly promise: string;
+  /** What was counted. */
+  readonly facts: string;
+  readonly breaches: readonly string[];
+};
+
+const USER_AGENT = scannerUserAgent('https://scanner.example/about-census');
+const FARM_ORIGINS = 20;
+const LARGEST_HOUR = 1.5;
+/** Below this share an hour is a matter of chance. */
+const SMALLEST_SHARE = 40;
+
+export function judge(played: Played): readonly Verdict[] {
+  const seen = new Seen(played);
+  return [
+    ...judgeWords(played, seen),
+    judgeRequests(seen),
+    judgeTurns(seen, 'domain', ({ domain }) => domain),
+    judgeTurns(seen, '/24', ({ address }) => toNetwork(address)),
+    judgeHours(played, seen),
+    judgeKills(played, seen),
+    judgeWishes(played, seen),
+    judgeScans(played, seen),
+  ];
+}
+
+/** The log by seller and day. */
+export class Seen {
+  readonly sellers: ReadonlyMap<string, Seller>;
+  readonly byDay: ReadonlyMap<string, readonly LoggedRequest[]>;
+  readonly log: readonly LoggedRequest[];
+  readonly scans: ReadonlySet<string>;
+
+  constructor({ sellers, log, scans }: Played) {
+    this.sellers = new Map(sellers.map((seller) => [seller.name, seller]));
+    this.log = log;
+    this.scans = scans;
+    this.byDay = Map.groupBy(log, ({ name, day }) => `${name} ${day}`);
+  }
+
+  of(name: string, day: number): readonly LoggedRequest[] {
+    return this.byDay.get(`${name} ${day}`) ?? [];
+  }
+
+  seller(name: string): Seller {
+    const seller = this.sellers.get(name);
+    if (seller === undefined) throw new Error(`${name} is no seller`);
+    return seller;
+  }
+}
+
+function judgeRequests(seen: Seen): Verdict {
+  const breaches: string[] = [];
+  let days = 0;
+  let requests = 0;
+  for (const [key, asked] of seen.byDay) {
+    const seller = seen.seller(asked[0]?.name ?? '');
+    const isScanDay = seen.scans.has(key);
+    if (!isScanDay) {
+      days += 1;
+      requests += asked.length;
+      const excess = excessOf({ seller, requests: asked, isScanDay });
+      breaches.push(...excess.map((one) => `${key} (${seller.kindName}): ${one}`));
+    }
+    const refused = asked.find(({ path }) => seller.kind.refuses?.includes(path));
+    if (refused) breaches.push(`${key}: ${refused.path}, which robots.txt refuses`);
+    // A scan also asks as a browser, which names itself in the same words.
+    const other = asked.find(({ userAgent }) => !userAgent.includes(USER_AGENT));
+    if (other) breaches.push(`${key}: User-Agent ${other.userAgent}`);
+  }
+  return {
+    promise:
+      'on a day without a scan: one request a resource, one behind a redirect, one robots.txt',
+    facts: `${requests} requests on ${days} such days of sellers`,
+    breaches,
+  };
+}
+
+/** Requests to two sellers of one place neither overlap nor alternate within a day. */
+function judgeTurns(seen: Seen, what: string, placeOf: (seller: Seller) => string): Verdict {
+  const breaches: string[] = [];
+  let places = 0;
+  const shared = Map.groupBy(seen.log, (one) => `${placeOf(seen.seller(one.name))} ${one.day}`);
+  for (const [key, asked] of shared) {
+    if (new Set(asked.map(({ name }) => name)).size < 2) continue;
+    places += 1;
+    const over = new Set<string>();
+    asked.forEach((one, at) => {
+      const before = asked[at - 1];
+      if (before === undefined || before.name === one.name) return;
+      over.add(before.name);
+      if (before.endedMs > one.begunMs) breaches.push(`${key}: ${before.name} beside ${one.name}`);
+      if (over.has(one.name)) breaches.push(`${key}: ${one.name} again after ${before.name}`);
+    });
+  }
+  return {
+    promise: `one look at a time to a ${what}`,
+    facts: `${places} days of places with several sellers`,
+    breaches,
+  };
+}
+
+function judgeHours({ kills, outage, firstDay, days }: Played, seen: Seen): Verdict {
+  const looks = [...seen.byDay.values()].flatMap(([first]) => (first ? [first.atMs] : []));
+  const hours = Map.groupBy(looks, (atMs) => Math.floor(atMs / HOUR_MS));
+  const span = new Set([...hours.keys()].map((hour) => hour % 24)).size;
+  const share = looks.length / days / span;
+  const apart = new Set(
+    [...kills.map(({ againMs }) => againMs), outage.toMs].flatMap((atMs) => {
+      const hour = Math.floor(atMs / HOUR_MS);
+      return [hour, hour + 1];
+    }),
+  );
+  const usual = [...hours].filter(([hour]) => !apart.has(hour));
+  const largest = Math.max(...usual.map(([, all]) => all.length));
+  const isJudged = share >= SMALLEST_SHARE;
+  const breaches = usual
+    .filter(([, all]) => isJudged && all.length > LARGEST_HOUR * share)
+    .map(
+      ([hour, all]) =>
+        `hour ${hour % 24} of day ${Math.floor(hour / 24) - firstDay}: ${all.length}`,
+    );
+  return {
+    promise: `no hour over ${LARGEST_HOUR} × its share of looks${isJudged ? '' : ' (too few to judge)'}`,
+    facts: `the share is ${share.toFixed(0)}, the largest hour ${largest}; ${apart.size} hours of catching up apart`,
+    breaches,
+  };
+}
+
+function judgeKills({ kills }: Played, seen: Seen): Verdict {
+  const breaches: string[] = [];
+  for (const { day, atMs } of kills) {
+    const asked = seen.log.filter((one) => one.day === day);
+    const before = new Set(asked.filter((one) => one.atMs <= atMs).map(({ name }) => name));
+    const again = asked.filter((one) => one.atMs > atMs && before.has(one.name));
+    breaches.push(...new Set(again.map(({ name }) => `${name} on day ${day}`)));
+  }
+  return {
+    promise: 'after kill -9 nobody is asked twice that day',
+    facts: `${kills.length} kills`,
+    breaches,
+  };
+}
+
+function judgeWishes({ sellers, wish, firstDay, hosts }: Played, seen: Seen): Verdict {
+  const [from, to] = wish;
+  const shy = sellers.filter(({ standing }) => standing === 'opted-out');
+  const wished = seen.log.filter(({ name, day }) => {
+    const isWished = day - firstDay >= from && day - firstDay < to;
+    return isWished && seen.seller(name).standing === 'opted-out';
+  });
+  const back = shy.filter(({ name }) => seen.of(name, firstDay + to).length === 0);
+  const excluded = seen.log.filter(({ name }) => seen.seller(name).standing === 'excluded');
+  const crowded = FARMS.map((farm) => {
+    const asked = new Set(
+      seen.log.filter(({ name }) => name.endsWith(farm)).map(({ name }) => name),
+    );
+    return { farm, asked: asked.size };
+  }).filter(({ asked }) => asked !== FARM_ORIGINS);
+  return {
+    promise: 'an owner’s wish, CENSUS_EXCLUDE and 20 origins a domain hold',
+    facts: `${shy.length} owners, 2 farms, ${hosts.length} origins kept`,
+    breaches: [
+      ...wished.map(
+        ({ name, day }) => `${name} was asked on day ${day} against the wish of its owner`,
+      ),
+      ...back.map(({ name }) => `${name} was not asked after its owner's wish ended`),
+      ...excluded.map(({ name }) => `${name} was asked although the operator leaves it out`),
+      ...crowded.map(({ farm, asked }) => `${asked} origins of ${farm} were asked`),
+    ],
+  };
+}
+
+/** Whoever answers is scanned within a week, and then after a week; hosts that answer have a record. */
+function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
+  const scanDays = new Map<string, number[]>();
+  for (const one of seen.scans) {
+    const [name = '', day] = one.split(' ');
+    scanDays.set(name, [...(scanDays.get(name) ?? []), Number(day) - firstDay]);
+  }
+  const breaches: string[] = [];
+  for (const [name, found] of scanDays) {
+    const [first = 0, second = Number.POSITIVE_INFINITY] = found.toSorted((a, b) => a - b);
+    const isSettled = ANSWERS.has(seen.seller(name).kindName);
+    if (isSettled && second - first < 7) breaches.push(`${name}: scans on days ${found}`);
+  }
+  const steady = [...seen.sellers.values()].filter(
+    ({ kindName, standing }) => ANSWERS.has(kindName) && standing === 'asked',
+  );
+  if (days > 7) {
+    const known = new Set(records);
+    for (const { name } of steady) {
+      if (!scanDays.has(name)) breaches.push(`${name} has no scan`);
+      if (!known.has(name)) breaches.push(`${name} has no record`);
+    }
+  }
+  return {
+    promise: 'a full scan within a week, and one a week',
+    facts: `${seen.scans.size} scans, ${records.length} records`,
+    breaches,
+  };
+}
+
+/** Kinds that answer each day in the same way. */
+const ANSWERS: ReadonlySet<string> = new Set(['payable', 'payable-post', 'broken', 'gone', 'free']);
