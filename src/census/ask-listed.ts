@@ -102,7 +102,8 @@ async function ask(
     if (!(await admit())) throw new NoPlace();
     const robots = await client.request({ ...ROBOTS, origin });
     rests.push(...restOf(robots));
-    if (isTooMany(robots)) return { signs, allowed, restMs: longest(rests) };
+    // Nothing more is asked today, be it by a scan.
+    if (isTooMany(robots)) return { signs, allowed, restMs: longest([0, ...rests]) };
     allowed = await readRobots(robots, robotsFor, engine);
   }
   for (const resource of resources.filter(({ path }) => (allowed ?? known)[path] ?? true)) {

@@ -159,17 +159,19 @@ class CensusRounds implements Census {
 
   async #lookAt(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
-    const look = new CensusLook(this.#options, row);
-    const isScan = isScanDue(row, utcDay(store.now()));
-    const sight = await this.#run(look, row.host, isScan);
-    await this.#note(row, sight, isScan);
-    if (!sight.isSilent) {
-      await this.#publish(sight.scan);
-      await this.#say(row.host, utcDay(store.now()), sight.word);
-    }
-    await this.#plan(row);
-    if (sight.isSilent) await this.#holdBack(row, sight.scan);
     const { host } = row;
+    // Midnight may pass before the look ends.
+    const day = utcDay(store.now());
+    const look = new CensusLook(this.#options, row, day);
+    const isScan = isScanDue(row, day);
+    const sight = await this.#run(look, host, isScan);
+    await this.#note(row, sight, { day, isScan });
+    if (sight.isSilent) await this.#holdBack(host, sight.scan, day);
+    else {
+      await this.#publish(sight.scan);
+      await this.#say(host, day, sight.word);
+      await this.#plan(row, day + 1);
+    }
     const decided = this.#window.add({ host, place: look.place, isSilent: sight.isSilent });
     if (decided.ours.length > 0) this.#restUntilMs = store.now() + REST_MS;
     for (const silent of decided.ours) await this.#settleSilence(silent, 'not_checked');
@@ -191,7 +193,7 @@ class CensusRounds implements Census {
   async #note(
     { host, listing, robots }: CensusOrigin,
     sight: CensusSight,
-    isScan: boolean,
+    { day, isScan }: { readonly day: number; readonly isScan: boolean },
   ): Promise<void> {
     const { store } = this.#options;
     const { scan, allowed, restMs } = sight;
@@ -204,19 +206,17 @@ class CensusRounds implements Census {
     await store.census.change(host, {
       restUntilMs,
       ...(allowed && { robots: { ...robots, ...allowed } }),
-      ...(isScanned && { scannedDay: utcDay(store.now()) }),
+      ...(isScanned && { scannedDay: day }),
       ...(resources !== known.resources && { listing: { ...listing, resources } }),
     });
   }
 
   /** A look without any answer has no word before the looks after it show whose fault that is. */
-  async #holdBack({ host }: CensusOrigin, scan: FinishedScan | null): Promise<void> {
+  async #holdBack(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
-    const nowMs = store.now();
-    const endMs = (utcDay(nowMs) + 1) * DAY_MS + LAST_WORD_MS;
-    const lookAtMs = Math.min(nowMs + SILENT_FOR_MS, endMs);
-    const begunDay = utcDay(nowMs);
-    await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay });
+    const endMs = (day + 1) * DAY_MS + LAST_WORD_MS;
+    const lookAtMs = Math.min(store.now() + SILENT_FOR_MS, endMs);
+    await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }
 
   async #settleSilence(host: string, word: 'down' | 'not_checked'): Promise<void> {

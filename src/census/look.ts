@@ -60,14 +60,16 @@ const OURS: CensusSight = {
 export class CensusLook {
   readonly #options: CensusLookOptions;
   readonly #row: CensusOrigin;
+  readonly #day: number;
   readonly #origin: Origin;
   readonly #listing: CensusListing;
   readonly #networks = new Set<string>();
   readonly #leases: Slot[] = [];
 
-  constructor(options: CensusLookOptions, row: CensusOrigin) {
+  constructor(options: CensusLookOptions, row: CensusOrigin, day: number) {
     this.#options = options;
     this.#row = row;
+    this.#day = day;
     this.#origin = parseOrigin(row.originUrl, options.policy);
     this.#listing = toListing(row.listing);
   }
@@ -145,11 +147,13 @@ export class CensusLook {
 
   /** Admits the addresses if nobody asks their networks now; the first request is noted before it is sent. */
   async #admit(turn: OriginTurn, addresses: readonly Address[]): Promise<boolean> {
+    const { store } = this.#options;
     if (!(await turn.toward(addresses))) return false;
+    // A request after midnight would be one of the next day.
+    if (utcDay(store.now()) !== this.#day) return false;
     if (this.#networks.size > 0) return true;
-    const { slots } = this.#options.store;
     for (const network of new Set(addresses.map(({ address }) => toNetwork(address)))) {
-      const lease = await slots.lease(['census-network', network], LEASE_MS);
+      const lease = await store.slots.lease(['census-network', network], LEASE_MS);
       if (!lease.taken) return false;
       this.#leases.push(lease.slot);
       this.#networks.add(network);
@@ -160,7 +164,7 @@ export class CensusLook {
 
   /** After a crash the day has no second look. */
   async #begin(): Promise<void> {
-    const { census, now } = this.#options.store;
-    await census.change(this.#row.host, { begunDay: utcDay(now()) });
+    const { census } = this.#options.store;
+    await census.change(this.#row.host, { begunDay: this.#day });
   }
 }

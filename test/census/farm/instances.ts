@@ -58,7 +58,10 @@ export class Instance {
   }
 
   #hear(message: FromInstance): void {
-    if (message.kind !== 'wait') return this.#answer.resolve(message);
+    if (message.kind !== 'wait') {
+      this.#answer.resolve(message);
+      return;
+    }
     this.#clock.nowMs += message.ms;
     if (this.#child.connected) this.#child.send({ kind: 'moved', nowMs: this.#clock.nowMs });
   }

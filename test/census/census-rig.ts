@@ -1,0 +1,178 @@
+/** The census over the embedded store; the test moves the clock, and says what origins answer. */
+import type { AskListed, ListedAnswer, ListedQuestion } from '../../src/census/ask-listed.ts';
+import { type Census, createCensus } from '../../src/census/census.ts';
+import { lookTimeMs } from '../../src/census/plan.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import type { Address } from '../../src/guard/resolve.ts';
+import { createOriginTurns } from '../../src/limits/origin-turns.ts';
+import { NoPlace } from '../../src/looks/in-turn.ts';
+import type { DayWord } from '../../src/model/availability.ts';
+import type { Observations } from '../../src/model/observations.ts';
+import type { CensusResource } from '../../src/scan/scanner.ts';
+import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { utcDay } from '../../src/store/statistics.ts';
+import type { Store } from '../../src/store/store.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
+
+export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const START_MS = Date.UTC(2026, 8, 1);
+export const WEATHER: CensusResource = { method: 'GET', path: '/weather' };
+
+export const PAYABLE = { status: 402, reason: null, payableBy: 'default' } as const;
+export const GONE = { status: 404, reason: null, payableBy: null } as const;
+export const SILENT = { status: null, reason: 'timeout', payableBy: null } as const;
+
+/** Of a scan that default clients can pay. */
+export const PAYABLE_SELLER: Observations = {
+  ...perfectSeller(),
+  payability: {
+    clients: [],
+    resources: [{ ...WEATHER, payableBy: 'default', words: null, offers: [] }],
+    silent: [],
+  },
+};
+
+export type AskedHost = {
+  readonly host: string;
+  readonly atMs: number;
+  readonly question: ListedQuestion;
+};
+
+export type ListOptions = {
+  readonly domain?: string;
+  readonly resources?: readonly CensusResource[];
+  /** True: the next look is a weekly scan. */
+  readonly isScanDue?: boolean;
+  readonly lastDay?: number;
+};
+
+export type CensusRig = ReturnType<typeof startCensus>;
+
+export function startCensus(storePath = MEMORY, startMs = START_MS) {
+  const clock = { nowMs: startMs };
+  const now = () => clock.nowMs;
+  const store: Store = openSqlite(storePath, { clock: now });
+  const scanner = createFakeScanner();
+  const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
+  const troubles: string[] = [];
+  const asked: AskedHost[] = [];
+  const words: DayWord[] = [];
+  const addresses = new Map<string, Address>();
+  const running = new Set<string>();
+
+  function addressOf(host: string): Address {
+    const n = Number(/\d+/.exec(host)?.[0] ?? 0);
+    return addresses.get(host) ?? { address: `203.0.${n % 250}.1`, family: 4 };
+  }
+
+  const askListed: AskListed = async ({ host }, question, admit) => {
+    if (!(await admit([addressOf(host)]))) throw new NoPlace();
+    asked.push({ host, atMs: clock.nowMs, question });
+    running.add(host);
+    rig.mostAtOnce = Math.max(rig.mostAtOnce, running.size);
+    await rig.during(host);
+    running.delete(host);
+    const allowed = Object.fromEntries(question.robotsFor.map((path) => [path, true]));
+    const answer = { signs: [], allowed, restMs: null, handshakeMs: 0 };
+    // A scan reads robots.txt only.
+    if (question.resources.length === 0) return { ...answer, ...rig.robots(host) };
+    return { ...answer, signs: question.resources.map(() => PAYABLE), ...rig.answer(host) };
+  };
+
+  function addInstance(): Census {
+    return createCensus({
+      ...{ store, scanCoordinator, scanner, askListed },
+      policy: DEFAULT_POLICY,
+      resolve: async ({ host }) => ({ kind: 'addresses', addresses: [addressOf(host)] }),
+      turns: createOriginTurns({
+        now,
+        runningScans: () => scanCoordinator.running(),
+        wait: async (ms) => {
+          clock.nowMs += ms;
+        },
+      }),
+      onError: (message, error) => void troubles.push(`${message}: ${error}`),
+      onWord: (word) => words.push(word),
+    });
+  }
+
+  const rig = {
+    ...{ clock, store, scanner, scanCoordinator, asked, words, troubles, addresses, running },
+    census: addInstance(),
+    addInstance,
+    mostAtOnce: 0,
+    answer: (_host: string): Partial<ListedAnswer> => ({}),
+    robots: (_host: string): Partial<ListedAnswer> => ({}),
+    during: async (_host: string): Promise<void> => undefined,
+
+    today: () => utcDay(clock.nowMs),
+    word: (host: string, day = utcDay(clock.nowMs)) => store.census.word(host, day),
+    askedHosts: () => asked.map(({ host }) => host),
+
+    async list(host: string, options: ListOptions = {}): Promise<void> {
+      const day = utcDay(clock.nowMs);
+      const { domain = host, resources = [WEATHER], isScanDue = false, lastDay = day + 90 } = options;
+      const named = resources.map((one) => ({ ...one, source: 'bazaar' }));
+      const todayMs = lookTimeMs(host, day);
+      await store.census.list({
+        host,
+        originUrl: `https://${host}`,
+        domain,
+        listing: { sources: { bazaar: day }, resources: named, bazaar: [] },
+        firstDay: isScanDue ? day - 7 : day,
+        lastDay,
+        isChosen: true,
+        lookAtMs: todayMs > clock.nowMs ? todayMs : lookTimeMs(host, day + 1),
+      });
+      scanner.will(host, { observations: PAYABLE_SELLER });
+      if (!isScanDue) await store.census.change(host, { scannedDay: day + 90 });
+    },
+
+    /** Begins what is due, and waits for it. */
+    async settle(): Promise<void> {
+      await rig.census.tick();
+      await rig.census.idle();
+    },
+
+    /** Moves to the second of a host on a day, and looks. */
+    async passTo(host: string, day = utcDay(clock.nowMs)): Promise<void> {
+      clock.nowMs = Math.max(clock.nowMs, lookTimeMs(host, day));
+      await rig.settle();
+    },
+
+    /** Moves from look to look. */
+    async passUntil(endMs: number): Promise<void> {
+      while (clock.nowMs < endMs) {
+        const dueMs = (await store.census.firstDueMs()) ?? endMs;
+        clock.nowMs = Math.min(endMs, Math.max(clock.nowMs + 1_000, dueMs));
+        await rig.settle();
+      }
+    },
+
+    passDays: (days: number) => rig.passUntil(clock.nowMs + days * DAY_MS),
+
+    /** A scan that a payer has paid for, or one that nobody has published. */
+    async scan(host: string, paid: boolean): Promise<void> {
+      const finished = await scanCoordinator.run(parseOrigin(host), { isFree: !paid });
+      if (paid) await scanCoordinator.publish(finished.scanId);
+    },
+  };
+  return rig;
+}
+
+/** Names of hosts that are looked at between two hours of the day. */
+export function hostsBetween(fromHour: number, toHour: number, count: number): readonly string[] {
+  const hosts: string[] = [];
+  for (let n = 0; hosts.length < count; n += 1) {
+    const host = `shop-${n}.com`;
+    const hour = lookTimeMs(host, 0) / HOUR_MS;
+    if (hour >= fromHour && hour < toHour) hosts.push(host);
+  }
+  return hosts;
+}
+
+/** A host that is looked at in the middle of a day. */
+export const [NOON_HOST = ''] = hostsBetween(11, 13, 1);

@@ -1,0 +1,232 @@
+/** A word a day: by a look, by a scan, or not at all. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { lookTimeMs } from '../../src/census/plan.ts';
+import {
+  DAY_MS,
+  GONE,
+  HOUR_MS,
+  hostsBetween,
+  NOON_HOST as HOST,
+  START_MS,
+  startCensus,
+} from './census-rig.ts';
+
+test('each host gets a word a day at its second, from one look', async () => {
+  const rig = startCensus();
+  const hosts = hostsBetween(1, 23, 12);
+  for (const host of hosts) await rig.list(host);
+  rig.answer = (host) => (host === hosts[0] ? { signs: [GONE] } : {});
+  const firstDay = rig.today();
+  await rig.passDays(3);
+  for (const host of hosts) {
+    const [first] = rig.asked.filter((one) => one.host === host);
+    expect(Math.abs((first?.atMs ?? 0) - lookTimeMs(host, firstDay))).toBeLessThan(10_000);
+    expect(rig.askedHosts().filter((one) => one === host)).toHaveLength(3);
+    for (let day = firstDay; day < firstDay + 3; day += 1) {
+      expect(await rig.word(host, day)).toBe(host === hosts[0] ? 'not_payable' : 'payable');
+    }
+    const row = await rig.store.census.get(host);
+    expect(row?.letters.slice(-3)).toBe(host === hosts[0] ? 'nnn' : 'ppp');
+  }
+  expect(rig.troubles).toEqual([]);
+});
+
+test('a look asks for the listed resources, and robots.txt only until it is known', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { resources: [{ method: 'POST', path: '/ask' }] });
+  await rig.passDays(2);
+  const questions = rig.asked.map(({ question }) => question);
+  expect(questions).toMatchObject([
+    { resources: [{ method: 'POST', path: '/ask' }], robotsFor: ['/ask'] },
+    { resources: [{ method: 'POST', path: '/ask' }], robotsFor: [], allowed: { '/ask': true } },
+  ]);
+});
+
+test('robots.txt that gave no answer is read again with the next look', async () => {
+  const rig = startCensus();
+  await rig.list(HOST);
+  rig.answer = () => ({ allowed: null });
+  await rig.passDays(2);
+  expect(rig.asked.map(({ question }) => question.robotsFor)).toEqual([['/weather'], ['/weather']]);
+});
+
+test('a day that passed without a look is not_checked', async () => {
+  const rig = startCensus();
+  await rig.list(HOST);
+  const day = rig.today();
+  rig.clock.nowMs = START_MS + DAY_MS + HOUR_MS;
+  await rig.settle();
+  expect(rig.asked).toEqual([]);
+  expect(await rig.word(HOST, day)).toBe('not_checked');
+  await rig.passTo(HOST, day + 1);
+  expect(await rig.word(HOST, day + 1)).toBe('payable');
+});
+
+test('a look that begins in the last second of a day gives that day its word, and the next day its own', async () => {
+  const [host = ''] = hostsBetween(23.99, 24, 1);
+  const rig = startCensus();
+  await rig.list(host);
+  const day = rig.today();
+  rig.during = async () => {
+    rig.clock.nowMs = Math.max(rig.clock.nowMs, START_MS + DAY_MS + 2_000);
+  };
+  await rig.passTo(host);
+  expect(rig.today()).toBe(day + 1);
+  expect(await rig.word(host, day)).toBe('payable');
+  expect(await rig.word(host, day + 1)).toBeNull();
+  rig.during = async () => undefined;
+  rig.answer = () => ({ signs: [GONE] });
+  await rig.passTo(host, day + 1);
+  expect(await rig.word(host, day + 1)).toBe('not_payable');
+  expect(rig.asked).toHaveLength(2);
+});
+
+test('a look that kill -9 cuts off is not_checked, and nobody is asked twice', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'census-cut-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'scanner.db');
+  const hosts = hostsBetween(11, 13, 3);
+  const killed = startCensus(path);
+  for (const host of hosts) await killed.list(host);
+  const [first = ''] = hosts.toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
+  killed.during = () => new Promise(() => undefined);
+  killed.clock.nowMs = lookTimeMs(first, killed.today());
+  await killed.census.tick();
+  await expect.poll(() => killed.askedHosts()).toEqual([first]);
+  await killed.store.close();
+
+  const rig = startCensus(path, killed.clock.nowMs + HOUR_MS);
+  await rig.passUntil(START_MS + DAY_MS - 1);
+  expect(rig.askedHosts().toSorted()).toEqual(hosts.filter((host) => host !== first).toSorted());
+  expect(await rig.word(first)).toBe('not_checked');
+  await rig.passTo(first, rig.today() + 1);
+  expect(await rig.word(first)).toBe('payable');
+  await rig.store.close();
+});
+
+describe('Retry-After', () => {
+  test.each([
+    ['0 s', 0, 1],
+    ['36 hours', 36 * HOUR_MS, 2],
+    ['100 days, as 30', 100 * DAY_MS, 30],
+  ])('is kept: %s', async (_, restMs, days) => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    const firstDay = rig.today();
+    const busy = { status: 429, reason: null, payableBy: null } as const;
+    rig.answer = () => (rig.asked.length === 1 ? { signs: [busy], restMs } : {});
+    for (let day = firstDay; day <= firstDay + days; day += 1) {
+      rig.clock.nowMs = Math.max(rig.clock.nowMs, lookTimeMs(HOST, day) + (day - firstDay) * 1_000);
+      await rig.settle();
+    }
+    expect(rig.asked).toHaveLength(2);
+    expect(await rig.word(HOST)).toBe('payable');
+    // Words are kept for 30 days.
+    if (days < 30) expect(await rig.word(HOST, firstDay)).toBe('not_checked');
+    if (days > 1) expect(await rig.word(HOST, firstDay + days - 1)).toBe('not_checked');
+  });
+
+  test('that robots.txt sends ends a scan before it begins', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    rig.robots = () => ({ allowed: null, restMs: HOUR_MS });
+    await rig.passTo(HOST);
+    expect(rig.scanner.began).toEqual([]);
+    expect(await rig.word(HOST)).toBe('not_checked');
+  });
+});
+
+describe('an owner', () => {
+  test('who opts out is left alone at once, and asked again once the wish is withdrawn', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    const day = rig.today();
+    await rig.passTo(HOST);
+    await rig.store.listing.set(HOST, { listed: false });
+    await rig.passTo(HOST, day + 1);
+    expect(rig.asked).toHaveLength(1);
+    expect(await rig.word(HOST, day + 1)).toBeNull();
+    await rig.store.listing.set(HOST, { listed: true });
+    await rig.passTo(HOST, day + 2);
+    expect(rig.asked).toHaveLength(2);
+    expect(await rig.word(HOST, day + 2)).toBe('payable');
+  });
+
+  test('whose host no index lists for 30 days is not asked, and forgotten 30 days later', async () => {
+    const rig = startCensus();
+    const day = rig.today();
+    await rig.list(HOST, { lastDay: day - 30 });
+    await rig.passTo(HOST);
+    expect(rig.asked).toHaveLength(1);
+    await rig.passTo(HOST, day + 1);
+    expect(rig.asked).toHaveLength(1);
+    await rig.passTo(HOST, day + 29);
+    expect(await rig.store.census.get(HOST)).not.toBeNull();
+    await rig.passTo(HOST, day + 30);
+    expect(await rig.store.census.get(HOST)).toBeNull();
+  });
+});
+
+describe('a scan of the same day', () => {
+  test('that a payer paid for gives the word: no request is sent', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    await rig.scan(HOST, true);
+    await rig.passTo(HOST);
+    expect(rig.asked).toEqual([]);
+    expect(await rig.word(HOST)).toBe('payable');
+  });
+
+  test('that is published gives the word at once', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    await rig.scan(HOST, true);
+    rig.census.published(HOST);
+    await rig.census.idle();
+    expect(await rig.word(HOST)).toBe('payable');
+    await rig.passTo(HOST);
+    expect(rig.asked).toEqual([]);
+  });
+
+  test('of yesterday gives none', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    await rig.scan(HOST, true);
+    rig.clock.nowMs += DAY_MS;
+    await rig.settle();
+    await rig.passTo(HOST);
+    expect(rig.askedHosts()).toEqual([HOST]);
+  });
+
+  test('that a watch keeps to itself gives none', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    rig.answer = () => ({ signs: [GONE] });
+    await rig.scan(HOST, false);
+    await rig.passTo(HOST);
+    expect(rig.askedHosts()).toEqual([HOST]);
+    expect(await rig.word(HOST)).toBe('not_payable');
+  });
+});
+
+test('a redirect that leads in a circle is an answer: its word needs no later look', async () => {
+  const rig = startCensus();
+  await rig.list(HOST);
+  rig.answer = () => ({ signs: [{ status: null, reason: 'redirect-loop', payableBy: null }] });
+  await rig.passTo(HOST);
+  expect(await rig.word(HOST)).toBe('not_payable');
+});
+
+test('a fault of ours is nobody’s down', async () => {
+  const rig = startCensus();
+  await rig.list(HOST);
+  rig.answer = () => {
+    throw new Error('no memory');
+  };
+  await rig.passTo(HOST);
+  expect(await rig.word(HOST)).toBe('not_checked');
+  expect(rig.troubles).toEqual(['a look of the census failed: Error: no memory']);
+});
