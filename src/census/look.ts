@@ -25,7 +25,7 @@ import { type CensusListing, toListing } from './listing.ts';
 export type CensusLookOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
-  readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'join' | 'running' | 'publish'>;
+  readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'running' | 'publish'>;
   /** Scans under the census's own name, and asks the indexes at its rate. */
   readonly scanner: Pick<Scanner, 'scan'>;
   readonly askListed: AskListed;
@@ -117,11 +117,11 @@ export class CensusLook {
   }
 
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
-    const { askListed, scanCoordinator, scanner, resolve } = this.#options;
+    const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
-    // A second scan would ask the origin everything twice.
-    const isScanned = scanCoordinator.join(origin, { isFree: true }) !== null;
-    if (isScanned || scanCoordinator.running() > 0) throw new NoPlace();
+    // A scan of any instance would have to end first, and robots.txt would be read again and again meanwhile.
+    const scans = await store.slots.live(['scan', origin.host]);
+    if (scans.length > 0 || scanCoordinator.running() > 0) throw new NoPlace();
     const { resources: listed } = this.#listing;
     const robotsFor = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
     const question = { resources: [], allowed: {}, robotsFor };

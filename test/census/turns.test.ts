@@ -1,0 +1,111 @@
+/** How many are asked at a time, and by whom. */
+import { describe, expect, test } from 'vitest';
+import { HOUR_MS, hostsBetween, START_MS, startCensus } from './census-rig.ts';
+
+/** Looks at all hosts at once, each of which takes a moment, and gives the order of beginnings and ends. */
+async function lookAtAll(
+  hosts: readonly string[],
+  options: { readonly domain?: string; readonly address?: string },
+) {
+  const rig = startCensus();
+  const order: string[] = [];
+  for (const host of hosts) {
+    await rig.list(host, options.domain === undefined ? {} : { domain: options.domain });
+    const { address } = options;
+    if (address !== undefined) rig.addresses.set(host, { address, family: 4 });
+  }
+  rig.during = async (host) => {
+    order.push(`begins ${host}`);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    order.push(`ends ${host}`);
+  };
+  rig.clock.nowMs = START_MS + 23 * HOUR_MS;
+  for (let second = 0; second < 60; second += 1) {
+    await rig.settle();
+    rig.clock.nowMs += 1_000;
+  }
+  return { rig, order };
+}
+
+const HOSTS = hostsBetween(11, 13, 6);
+
+test('without anything in common, at most four are asked at a time', async () => {
+  const { rig } = await lookAtAll(HOSTS, {});
+  expect(rig.asked).toHaveLength(HOSTS.length);
+  expect(rig.mostAtOnce).toBeGreaterThan(1);
+  expect(rig.mostAtOnce).toBeLessThanOrEqual(4);
+});
+
+test.each([
+  ['registrable domain', { domain: 'shops.com' }],
+  ['/24', { address: '198.51.100.7' }],
+])('one look at a time to a %s', async (_, options) => {
+  const { rig, order } = await lookAtAll(HOSTS, options);
+  expect(rig.asked).toHaveLength(HOSTS.length);
+  expect(rig.mostAtOnce).toBe(1);
+  for (let at = 0; at < order.length; at += 2) {
+    expect(order[at + 1]).toBe(order[at]?.replace('begins', 'ends'));
+  }
+  for (const host of HOSTS) expect(await rig.word(host)).toBe('payable');
+});
+
+test('after a stop at most four looks begin in a second, and all within the day', async () => {
+  const rig = startCensus();
+  const hosts = hostsBetween(1, 20, 40);
+  for (const host of hosts) await rig.list(host);
+  rig.clock.nowMs = START_MS + 21 * HOUR_MS;
+  const begins: number[] = [];
+  for (let second = 0; second < 12; second += 1) {
+    const before = rig.asked.length;
+    await rig.settle();
+    await rig.settle();
+    begins.push(rig.asked.length - before);
+    rig.clock.nowMs += 1_001;
+  }
+  expect(Math.max(...begins)).toBe(4);
+  expect(rig.asked).toHaveLength(hosts.length);
+  for (const host of hosts) expect(await rig.word(host)).toBe('payable');
+});
+
+describe('two instances on one store', () => {
+  test('share the hosts, and ask each once', async () => {
+    const rig = startCensus();
+    const hosts = hostsBetween(0.1, 23.9, 60);
+    for (const host of hosts) await rig.list(host);
+    const other = rig.addInstance();
+    rig.during = () => new Promise(setImmediate);
+    const endMs = START_MS + 24 * HOUR_MS - 60_000;
+    while (rig.clock.nowMs < endMs) {
+      rig.clock.nowMs = Math.min(endMs, rig.clock.nowMs + 600_000);
+      await Promise.all([rig.census.tick(), other.tick()]);
+      await Promise.all([rig.census.idle(), other.idle()]);
+    }
+    const counts = Map.groupBy(rig.askedHosts(), (host) => host);
+    expect(Math.max(...[...counts.values()].map((asked) => asked.length))).toBe(1);
+    const words = await Promise.all(hosts.map((host) => rig.word(host)));
+    expect(new Set(words)).toEqual(new Set(['payable']));
+    expect(rig.troubles).toEqual([]);
+  });
+
+  test('leave a host alone that the other is asking', async () => {
+    const rig = startCensus();
+    const [host = ''] = HOSTS;
+    await rig.list(host);
+    const other = rig.addInstance();
+    const asking = Promise.withResolvers<void>();
+    rig.during = () => asking.promise;
+    rig.clock.nowMs = START_MS + 23 * HOUR_MS;
+    await rig.census.tick();
+    await expect.poll(() => rig.askedHosts()).toEqual([host]);
+    await other.tick();
+    await other.idle();
+    expect(rig.askedHosts()).toEqual([host]);
+    asking.resolve();
+    await rig.census.idle();
+    rig.clock.nowMs += 5_000;
+    await other.tick();
+    await other.idle();
+    expect(rig.askedHosts()).toEqual([host]);
+    expect(await rig.word(host)).toBe('payable');
+  });
+});

@@ -1,0 +1,198 @@
+/** The weekly scan: when it comes, what it publishes, and what it leaves to paying callers. */
+import { describe, expect, test } from 'vitest';
+import { isScanDue, lookTimeMs } from '../../src/census/plan.ts';
+import { OriginRefused } from '../../src/guard/errors.ts';
+import type { Grade } from '../../src/model/report.ts';
+import {
+  DAY_MS,
+  NOON_HOST as HOST,
+  hostsBetween,
+  PAYABLE_SELLER,
+  SILENT,
+  startCensus,
+  WEATHER,
+} from './census-rig.ts';
+
+describe('a weekly scan', () => {
+  test('comes within seven days of the first, and once in seven days then', async () => {
+    const rig = startCensus();
+    const hosts = hostsBetween(1, 23, 20);
+    for (const host of hosts) {
+      await rig.list(host);
+      await rig.store.census.change(host, { scannedDay: null });
+    }
+    await rig.passDays(7);
+    expect(rig.scanner.began.toSorted()).toEqual(hosts.toSorted());
+    await rig.passDays(14);
+    expect(rig.scanner.began).toHaveLength(3 * hosts.length);
+    // Each day has its share.
+    const weekdays = new Set(hosts.map((host) => weekdayOf(host)));
+    expect(weekdays.size).toBeGreaterThan(4);
+  });
+
+  test('that failed is made up for on the next day', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    rig.scanner.will(HOST, { failure: new Error('no worker') });
+    await rig.passTo(HOST);
+    expect(await rig.word(HOST)).toBe('not_checked');
+    rig.scanner.will(HOST, { observations: PAYABLE_SELLER });
+    await rig.passTo(HOST, rig.today() + 1);
+    expect(rig.scanner.began).toEqual([HOST, HOST]);
+    expect(await rig.word(HOST)).toBe('payable');
+  });
+
+  test('of an origin without listed resources is the first look, and names its resources', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { resources: [] });
+    await rig.store.census.change(HOST, { scannedDay: null });
+    const payability = [
+      { method: 'GET', path: '/a', payableBy: 'default' as const, words: null, offers: [] },
+      { method: 'PUT', path: '/b', payableBy: 'default' as const, words: null, offers: [] },
+      { method: 'POST', path: '/c', payableBy: 'default' as const, words: null, offers: [] },
+      { method: 'GET', path: '/d', payableBy: 'default' as const, words: null, offers: [] },
+    ];
+    rig.scanner.will(HOST, { observations: PAYABLE_SELLER, report: { payability } });
+    await rig.passTo(HOST);
+    expect(rig.scanner.began).toEqual([HOST]);
+    expect((await rig.store.census.get(HOST))?.listing).toMatchObject({
+      resources: [
+        { method: 'GET', path: '/a', source: 'scan' },
+        { method: 'POST', path: '/c', source: 'scan' },
+      ],
+    });
+  });
+});
+
+test('a scan of the census is published as its own', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  await rig.passTo(HOST);
+  expect(await rig.word(HOST)).toBe('payable');
+  const record = await rig.store.directory.get(HOST);
+  expect(record).toMatchObject({ host: HOST, grade: 'A', paidBy: 'census', scanCount: 1 });
+  expect(record?.availability).toMatchObject({ today: 'payable', payableDays: 1, checkedDays: 1 });
+  expect(await rig.store.results.published(HOST)).toMatchObject({ paidBy: 'census' });
+});
+
+test('a change is told of a new host and of a grade that moved, and of no other scan', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  const grades: readonly Grade[] = ['A', 'A', 'B', 'B'];
+  const told: string[][] = [];
+  const firstDay = rig.today();
+  for (const [week, grade] of grades.entries()) {
+    rig.scanner.will(HOST, { observations: PAYABLE_SELLER, grade });
+    await rig.store.census.change(HOST, { scannedDay: firstDay + 7 * week - 7 });
+    await rig.passTo(HOST, firstDay + 7 * week);
+    const { changes } = await rig.store.changes.list({ sinceMs: 0, limit: 10 });
+    told.push(changes.map(({ changeType }) => changeType));
+  }
+  expect(rig.scanner.began).toHaveLength(4);
+  expect(told).toEqual([['new'], ['new'], ['new', 'grade_changed'], ['new', 'grade_changed']]);
+  expect((await rig.store.directory.get(HOST))?.scanCount).toBe(4);
+});
+
+describe('a weekly scan gives way', () => {
+  test('to a paid scan, and begins after it', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    const paid = Promise.withResolvers<void>();
+    rig.scanner.will('paid.com', { until: paid.promise });
+    const scanned = rig.scan('paid.com', true);
+    await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
+    await rig.passTo(HOST);
+    expect(rig.scanner.began).toEqual(['paid.com']);
+    expect(rig.asked).toEqual([]);
+    paid.resolve();
+    await scanned;
+    rig.clock.nowMs += 5_000;
+    await rig.settle();
+    expect(rig.scanner.began).toEqual(['paid.com', HOST]);
+    expect(await rig.word(HOST)).toBe('payable');
+  });
+
+  test('to a scan of another instance, without a request', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    rig.clock.nowMs = lookTimeMs(HOST, rig.today());
+    const lease = await rig.store.slots.lease(['scan', HOST], 90_000);
+    for (let again = 0; again < 3; again += 1) {
+      await rig.passTo(HOST);
+      rig.clock.nowMs += 5_000;
+    }
+    expect(rig.asked).toEqual([]);
+    if (lease.taken) await rig.store.slots.release(lease.slot);
+    await rig.settle();
+    expect(rig.scanner.began).toEqual([HOST]);
+  });
+
+  test('a look does not: it is asked beside a paid scan', async () => {
+    const rig = startCensus();
+    await rig.list(HOST);
+    const paid = Promise.withResolvers<void>();
+    rig.scanner.will('paid.com', { until: paid.promise });
+    const scanned = rig.scan('paid.com', true);
+    await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
+    await rig.passTo(HOST);
+    expect(await rig.word(HOST)).toBe('payable');
+    paid.resolve();
+    await scanned;
+  });
+});
+
+describe('robots.txt', () => {
+  test('is read with each weekly scan, and refuses it if no listed path is left', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    rig.robots = () => ({ allowed: { [WEATHER.path]: false } });
+    await rig.passTo(HOST);
+    expect(rig.asked.map(({ question }) => question)).toMatchObject([
+      { resources: [], robotsFor: [WEATHER.path] },
+    ]);
+    expect(rig.scanner.began).toEqual([]);
+    expect(await rig.word(HOST)).toBe('not_checked');
+    // What it said holds on the days without a scan.
+    await rig.store.census.change(HOST, { scannedDay: rig.today() + 90 });
+    await rig.passTo(HOST, rig.today() + 1);
+    expect(rig.asked[1]?.question).toMatchObject({
+      allowed: { [WEATHER.path]: false },
+      robotsFor: [],
+    });
+  });
+
+  test('that gives no answer lets the last answer stand', async () => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    await rig.store.census.change(HOST, { robots: { [WEATHER.path]: false } });
+    rig.robots = () => ({ allowed: null });
+    await rig.passTo(HOST);
+    expect(rig.scanner.began).toEqual([]);
+    expect(await rig.word(HOST)).toBe('not_checked');
+  });
+});
+
+test('a name that leads to a blocked address is down, after the looks behind it', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  rig.scanner.will(HOST, { failure: new OriginRefused('blocked_ip') });
+  rig.answer = () => ({ signs: [SILENT] });
+  await rig.passTo(HOST);
+  expect(await rig.word(HOST)).toBeNull();
+  await rig.passUntil(rig.clock.nowMs + DAY_MS / 8);
+  expect(await rig.word(HOST)).toBe('down');
+});
+
+function weekdayOf(host: string): number {
+  const row = { host, firstDay: 0, scannedDay: null, listing: { resources: [WEATHER] } };
+  return Array.from({ length: 7 }, (_, day) => day).findIndex((day) =>
+    // The rule reads these members only.
+    isScanDue({ ...ROW, ...row }, day),
+  );
+}
+
+const ROW = {
+  ...{ originUrl: '', domain: '', lastDay: 0, isChosen: true, lookAtMs: lookTimeMs(HOST, 0) },
+  ...{ begunDay: null, silence: null, robots: {}, restUntilMs: null, word: null, wordAtMs: null },
+  ...{ letters: '', letterDay: 0 },
+};
