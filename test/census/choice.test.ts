@@ -1,0 +1,112 @@
+/** Whom the census asks, of all that is listed. */
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Candidate, chooseOrigins, readExcluded, readLines } from '../../src/census/choose.ts';
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function candidates(count: number, domainOf: (n: number) => string): readonly Candidate[] {
+  return Array.from({ length: count }, (_, n) => ({
+    host: `h${n}.${domainOf(n)}`,
+    domain: domainOf(n),
+  }));
+}
+
+const choose = (all: readonly Candidate[], maxOrigins = 1_000, excluded = NOBODY) =>
+  chooseOrigins(all, { maxOrigins, excluded });
+
+const byHash = (all: readonly Candidate[]) =>
+  all.map(({ host }) => host).toSorted((a, b) => (hash('sha256', a) < hash('sha256', b) ? -1 : 1));
+
+describe('of one registrable domain', () => {
+  test.each([
+    [19, 19, 0],
+    [20, 20, 0],
+    [21, 20, 1],
+    [500, 20, 480],
+  ])('%d origins: %d are asked', (count, asked, left) => {
+    const { hosts, leftOut } = choose(candidates(count, () => 'farm.com'));
+    expect(hosts.size).toBe(asked);
+    expect(leftOut).toEqual({ excluded: 0, domain: left, max: 0 });
+  });
+
+  test('those with the lowest hash are asked, whatever the order', () => {
+    const all = candidates(100, () => 'farm.com');
+    const expected = new Set(byHash(all).slice(0, 20));
+    expect(choose(all).hosts).toEqual(expected);
+    expect(choose(all.toReversed()).hosts).toEqual(expected);
+    expect(choose(all.toSorted((a, b) => a.host.localeCompare(b.host))).hosts).toEqual(expected);
+  });
+
+  test('the next one follows if one of them is gone', () => {
+    const all = candidates(100, () => 'farm.com');
+    const [first = '', ...others] = byHash(all);
+    const left = all.filter(({ host }) => host !== first);
+    expect(choose(left).hosts).toEqual(new Set(others.slice(0, 20)));
+  });
+});
+
+test.each([
+  [29, 29, 1],
+  [30, 30, 0],
+  [31, 30, 0],
+])('with room for %d of 30 origins, %d are asked', (max, asked, left) => {
+  const all = candidates(30, (n) => `shop-${n}.com`);
+  const { hosts, leftOut } = choose(all, max);
+  expect(hosts).toEqual(new Set(byHash(all).slice(0, asked)));
+  expect(leftOut.max).toBe(left);
+});
+
+test('a domain takes its 20 places of all before the rest is cut', () => {
+  const all = [...candidates(60, () => 'farm.com'), ...candidates(10, (n) => `shop-${n}.com`)];
+  const { hosts, leftOut } = choose(all, 25);
+  expect(hosts.size).toBe(25);
+  expect(leftOut).toEqual({ excluded: 0, domain: 40, max: 5 });
+});
+
+describe('the operator leaves out', () => {
+  const all = [
+    { host: 'a.shop.com', domain: 'shop.com' },
+    { host: 'a.shop.com:8443', domain: 'shop.com' },
+    { host: 'b.shop.com', domain: 'shop.com' },
+    { host: 'notshop.com', domain: 'notshop.com' },
+  ];
+
+  test.each([
+    ['a host, at each port', 'a.shop.com', ['b.shop.com', 'notshop.com']],
+    ['a host at one port', 'a.shop.com:8443', ['a.shop.com', 'b.shop.com', 'notshop.com']],
+    ['a registrable domain', 'shop.com', ['notshop.com']],
+    ['nobody by a part of a name', 'hop.com', all.map(({ host }) => host)],
+  ])('%s', (_, entry, left) => {
+    const { hosts, leftOut } = choose(all, 10, new Set([entry]));
+    expect([...hosts].toSorted()).toEqual(left.toSorted());
+    expect(leftOut.excluded).toBe(all.length - left.length);
+  });
+});
+
+describe('a file of entries', () => {
+  async function fileOf(text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'census-list-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'list.txt');
+    await writeFile(path, text);
+    return path;
+  }
+
+  test('has one a line, and comments', async () => {
+    const path = await fileOf('# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n');
+    expect(await readLines(path)).toEqual(['Shop.COM.', 'b.shop.com']);
+    expect(await readExcluded(path)).toEqual(new Set(['shop.com', 'b.shop.com']));
+  });
+
+  test('leaves nobody out if there is none', async () => {
+    expect(await readExcluded(null)).toEqual(NOBODY);
+  });
+
+  test('is an error if it cannot be read', async () => {
+    await expect(readExcluded('/nowhere/list.txt')).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,157 @@
+/** What is kept of that which indexes and files list. */
+import { describe, expect, test } from 'vitest';
+import {
+  FoundOrigins,
+  type ImportFacts,
+  mergeListing,
+  toListing,
+} from '../../src/census/listing.ts';
+import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import type { MerchantItem } from '../../src/indexes/index-answers.ts';
+
+const HOST = 'shop.com';
+const URL = `https://${HOST}`;
+const NEVER = toListing(null);
+const TODAY: ImportFacts = { source: 'bazaar', day: 100, isComplete: true };
+
+/** Pairs of a method and a path, as an index lists them. */
+async function found(...listed: readonly (readonly [string | null, string])[]) {
+  const origins = new FoundOrigins(DEFAULT_POLICY);
+  await origins.add(listed.map(([method, path]) => ({ url: URL + path, method, bazaar: null })));
+  const origin = origins.byHost.get(HOST);
+  if (origin === undefined) throw new Error('nothing was found');
+  return origin;
+}
+
+async function lines(...listed: readonly string[]) {
+  const origins = new FoundOrigins(DEFAULT_POLICY);
+  for (const line of listed) await origins.addLine(line);
+  return origins;
+}
+
+const pathsOf = ({ resources }: ReturnType<typeof toListing>) =>
+  resources.map(({ method, path }) => `${method} ${path}`);
+
+describe('the resources of an origin', () => {
+  test('are the first two that are listed, GET where no method is', async () => {
+    const origin = await found([null, '/a'], ['post', '/b?city=Rome'], ['GET', '/c']);
+    expect(mergeListing(NEVER, origin, TODAY)).toEqual({
+      sources: { bazaar: 100 },
+      resources: [
+        { method: 'GET', path: '/a', source: 'bazaar' },
+        { method: 'POST', path: '/b?city=Rome', source: 'bazaar' },
+      ],
+      bazaar: [],
+    });
+  });
+
+  test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])('leave out what is asked by %s', async (method) => {
+    const origin = await found([method, '/a'], ['GET', '/b']);
+    expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
+  });
+
+  test.each(['/users/:id', '/users/{id}', '/users/%7Bid%7D', '/:city/now'])(
+    'leave out a path that a buyer fills in: %s',
+    async (path) => {
+      const origin = await found(['GET', path], ['GET', '/b']);
+      expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
+    },
+  );
+
+  test.each(['/time/12:30', '/a:b'])('keep a path with a colon elsewhere: %s', async (path) => {
+    expect(pathsOf(mergeListing(NEVER, await found(['GET', path]), TODAY))).toEqual([
+      `GET ${path}`,
+    ]);
+  });
+});
+
+describe('the same two resources', () => {
+  test('stay while they are listed, whatever the order', async () => {
+    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
+    const later = await found(['GET', '/d'], ['GET', '/b'], ['POST', '/a'], ['GET', '/a']);
+    expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
+      'GET /a',
+      'GET /b',
+    ]);
+  });
+
+  test('lose the one that is not listed any more', async () => {
+    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
+    const later = await found(['GET', '/c'], ['GET', '/b']);
+    expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
+      'GET /b',
+      'GET /c',
+    ]);
+  });
+
+  test('stay if the import broke off', async () => {
+    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
+    const broken = { ...TODAY, day: 101, isComplete: false };
+    expect(pathsOf(mergeListing(first, await found(['GET', '/c']), broken))).toEqual([
+      'GET /a',
+      'GET /b',
+    ]);
+  });
+
+  test('stay if another source lists others', async () => {
+    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
+    const other = { source: 'x402scan', day: 101, isComplete: true } as const;
+    const merged = mergeListing(first, await found(['GET', '/c']), other);
+    expect(pathsOf(merged)).toEqual(['GET /a', 'GET /b']);
+    expect(merged.sources).toEqual({ bazaar: 100, x402scan: 101 });
+  });
+});
+
+test('rows of the Bazaar are those of its newest import', async () => {
+  const row = (url: string): MerchantItem => ({
+    ...{ resource: url, method: null, calls: null, payers: null, lastAt: null },
+    terms: { x402Version: 2, offers: [] } as unknown as MerchantItem['terms'],
+  });
+  const origins = new FoundOrigins(DEFAULT_POLICY);
+  await origins.add([{ url: `${URL}/a`, method: null, bazaar: row(`${URL}/a`) }]);
+  const origin = origins.byHost.get(HOST);
+  if (origin === undefined) throw new Error('nothing was found');
+  const first = mergeListing(NEVER, origin, TODAY);
+  expect(first.bazaar).toHaveLength(1);
+  const x402scan = { source: 'x402scan', day: 100, isComplete: true } as const;
+  const second = mergeListing(first, await found(['GET', '/a']), x402scan);
+  expect(second.bazaar).toHaveLength(1);
+  expect(mergeListing(second, await found(['GET', '/a']), TODAY).bazaar).toEqual([]);
+});
+
+describe('a line of a file', () => {
+  test.each([
+    ['shop.com', []],
+    ['https://shop.com', []],
+    ['https://shop.com/', []],
+    ['https://shop.com/a?b=1', [{ method: 'GET', path: '/a?b=1' }]],
+    ['shop.com/a', [{ method: 'GET', path: '/a' }]],
+  ])('%s', async (line, resources) => {
+    const origins = await lines(line);
+    expect([...origins.byHost.keys()]).toEqual([HOST]);
+    expect(origins.byHost.get(HOST)?.resources).toEqual(resources);
+    expect(origins.refused).toBe(0);
+  });
+});
+
+test('what no scan may ask is counted, and left out', async () => {
+  const origins = await lines(
+    'http://shop.com',
+    'https://10.1.2.3/paid',
+    'https://user@shop.com',
+    'https://shop.internal',
+    'https://shop.com:8443',
+    'ftp://shop.com',
+    'two words',
+  );
+  expect(origins.byHost.size).toBe(0);
+  expect(origins.refused).toBe(7);
+});
+
+test('hosts under one registrable domain are known by it; customers of a provider are not one', async () => {
+  const origins = await lines('a.shop.co.uk', 'b.shop.co.uk', 'a.github.io', 'b.github.io');
+  expect([...origins.byHost.values()].map(({ domain }) => domain)).toEqual([
+    ...['shop.co.uk', 'shop.co.uk'],
+    ...['a.github.io', 'b.github.io'],
+  ]);
+});

@@ -1,0 +1,160 @@
+/** Silence of origins, and a failure of our own. */
+import { describe, expect, test } from 'vitest';
+import { OutageWindow } from '../../src/census/outage.ts';
+import { lookTimeMs } from '../../src/census/plan.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  hostsBetween,
+  NOON_HOST,
+  PAYABLE,
+  SILENT,
+  START_MS,
+  startCensus,
+} from './census-rig.ts';
+
+const NOTHING = { down: [], ours: [] };
+const MINUTE_MS = 60_000;
+
+/** Adds looks at h0, h1, …; a name of a place makes one silent, null makes it answered. */
+function windowOf(places: readonly (string | null)[]) {
+  const window = new OutageWindow();
+  const decided = places.map((place, n) =>
+    window.add({ host: `h${n}`, place: place ?? `p${n}`, isSilent: place !== null }),
+  );
+  return { window, last: decided.at(-1), decided };
+}
+
+const names = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => `h${from + n}`);
+const silent = (count: number, places = count) =>
+  Array.from({ length: count }, (_, n) => `place-${n % places}`);
+const answered = (count: number) => Array.from({ length: count }, () => null);
+
+describe('the last 20 looks', () => {
+  test.each([
+    ['15 silent ones', silent(15), names(0, 15)],
+    ['14 silent ones', silent(14), []],
+    ['15 silent ones after 5 answers', [...answered(5), ...silent(15)], names(5, 20)],
+    [
+      '15 silent ones around 5 answers',
+      [...silent(15).slice(0, 8), ...answered(5), ...silent(15).slice(8)],
+      [...names(0, 8), ...names(13, 20)],
+    ],
+    ['14 silent ones before an answer', [...silent(14), null], []],
+    ['15 silent ones at 10 places', silent(15, 10), names(0, 15)],
+    ['15 silent ones at 9 places', silent(15, 9), []],
+    ['20 silent ones at 9 places', silent(20, 9), []],
+  ])('%s', (_, places, ours) => {
+    expect(windowOf(places).last).toEqual({ down: [], ours });
+  });
+
+  test('with 6 answers among 21 the first leaves, and is down', () => {
+    const places = [...silent(15).slice(0, 8), ...answered(6), ...silent(15).slice(8)];
+    expect(windowOf(places).last).toEqual({ down: ['h0'], ours: [] });
+  });
+
+  test('a silent one that leaves them is down, and an answered one is not', () => {
+    const { decided } = windowOf(['a', null, 'b', ...answered(20)]);
+    expect(decided.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NOTHING));
+    expect(decided.slice(20)).toEqual([
+      { down: ['h0'], ours: [] },
+      NOTHING,
+      { down: ['h2'], ours: [] },
+    ]);
+  });
+
+  test('those that are left are given once', () => {
+    const { window } = windowOf(['a', null, 'b']);
+    expect(window.drain()).toEqual(['h0', 'h2']);
+    expect(window.drain()).toEqual([]);
+  });
+});
+
+describe('a silent origin', () => {
+  test.each([
+    ['before three hours have passed', 3 * HOUR_MS - 1_000, null],
+    ['after three hours', 3 * HOUR_MS, 'down'],
+  ])('%s', async (_, laterMs, word) => {
+    const rig = startCensus();
+    await rig.list(NOON_HOST);
+    rig.answer = () => ({ signs: [SILENT] });
+    await rig.passTo(NOON_HOST);
+    const lookedMs = rig.clock.nowMs;
+    rig.clock.nowMs = lookedMs + laterMs;
+    await rig.settle();
+    expect(await rig.word(NOON_HOST)).toBe(word);
+    expect(rig.asked).toHaveLength(1);
+  });
+
+  test('has its word before its day is summed up, and its look on the next day', async () => {
+    const [host = ''] = hostsBetween(23, 23.9, 1);
+    const rig = startCensus();
+    await rig.list(host);
+    const day = rig.today();
+    rig.answer = () => ({ signs: [SILENT] });
+    await rig.passTo(host);
+    await rig.passUntil(START_MS + DAY_MS + 2 * MINUTE_MS);
+    expect(await rig.word(host, day)).toBe('down');
+    await rig.passTo(host, day + 1);
+    expect(rig.asked).toHaveLength(2);
+  });
+
+  test('is down once 20 looks have followed', async () => {
+    const rig = startCensus();
+    const hosts = hostsBetween(10, 11, 21);
+    for (const host of hosts) await rig.list(host);
+    const [first = ''] = hosts.toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
+    rig.answer = (host) => (host === first ? { signs: [SILENT] } : {});
+    await rig.passUntil(START_MS + 11 * HOUR_MS);
+    expect(rig.asked).toHaveLength(21);
+    expect(await rig.word(first)).toBe('down');
+  });
+
+  test('is down as soon as no look follows', async () => {
+    const rig = startCensus();
+    await rig.list(NOON_HOST);
+    rig.answer = () => ({ signs: [SILENT] });
+    await rig.census.lookNow(NOON_HOST);
+    expect(await rig.word(NOON_HOST)).toBeNull();
+    await rig.census.settle();
+    expect(await rig.word(NOON_HOST)).toBe('down');
+  });
+
+  test('that answers one of two requests is not silent', async () => {
+    const rig = startCensus();
+    await rig.list(NOON_HOST);
+    rig.answer = () => ({ signs: [SILENT, PAYABLE] });
+    await rig.passTo(NOON_HOST);
+    expect(await rig.word(NOON_HOST)).toBe('payable');
+  });
+});
+
+test('an hour in which we are cut off is nobody’s down: looks rest for ten minutes at a time', async () => {
+  const rig = startCensus();
+  const day = rig.today();
+  const before = hostsBetween(9, 10, 20);
+  const during = hostsBetween(10, 11, 40);
+  const after = hostsBetween(11, 12, 20);
+  for (const host of [...before, ...during, ...after]) await rig.list(host);
+  const fromMs = START_MS + 10 * HOUR_MS;
+  const isCutOff = () => rig.clock.nowMs >= fromMs && rig.clock.nowMs < fromMs + HOUR_MS;
+  rig.answer = () => (isCutOff() ? { signs: [SILENT] } : {});
+  await rig.passUntil(START_MS + 16 * HOUR_MS);
+
+  const words = new Map<string, string | null>();
+  for (const host of [...before, ...during, ...after]) words.set(host, await rig.word(host, day));
+  expect([...words.values()]).not.toContain('down');
+  for (const host of [...before, ...after]) expect(words.get(host)).toBe('payable');
+  const unlucky = during.filter((host) => words.get(host) === 'not_checked');
+  const silentHosts = rig.asked.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + HOUR_MS);
+  expect(unlucky.toSorted()).toEqual(silentHosts.map(({ host }) => host).toSorted());
+  // Fifteen looks show it; each rest is followed by one that shows it again, and by those that began beside it.
+  expect(unlucky.length).toBeGreaterThanOrEqual(15);
+  expect(unlucky.length).toBeLessThan(during.length);
+  const times = silentHosts.map(({ atMs }) => atMs);
+  const [shown = 0] = times.slice(14);
+  expect(
+    times.filter((atMs) => atMs > shown + 1_000 && atMs < shown + 10 * MINUTE_MS - 1_000),
+  ).toEqual([]);
+});
