@@ -33,7 +33,8 @@ export type Census = {
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const LOOKS_AT_ONCE = 16;
+/** Looks that a crash cuts off, at most. */
+const LOOKS_AT_ONCE = 8;
 /** After a stop as many are due as it lasted: they begin at this rate. */
 const LOOKS_A_SECOND = 4;
 /** A silent look waits for the looks after it, and its word is inserted before its day is summed up. */
@@ -200,7 +201,7 @@ class CensusRounds implements Census {
     const restUntilMs = restMs === null ? null : store.now() + Math.min(restMs, LONGEST_REST_MS);
     // A scan that robots.txt refuses has its turn in a week again.
     const isRefused = isScan && allowed !== null && restMs === null;
-    const isScanned = scan === null ? isRefused : !scan.rateLimited;
+    const isScanned = scan === null ? isRefused : !(scan.rateLimited || sight.isSilent);
     const known = toListing(listing);
     const resources = known.resources.length > 0 ? known.resources : resourcesOf(scan);
     await store.census.change(host, {
@@ -231,7 +232,9 @@ class CensusRounds implements Census {
       });
     }
     await this.#say(host, row.begunDay, word);
-    await store.census.change(host, { silence: null });
+    const isScanned = word === 'down' && row.silence !== '';
+    const scanned = isScanned ? { scannedDay: row.begunDay } : {};
+    await store.census.change(host, { silence: null, ...scanned });
     await this.#plan(row, row.begunDay + 1);
   }
 

@@ -7,13 +7,13 @@ import type { Address } from '../../src/guard/resolve.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { NoPlace } from '../../src/looks/in-turn.ts';
 import type { DayWord } from '../../src/model/availability.ts';
-import type { Observations } from '../../src/model/observations.ts';
-import type { CensusResource } from '../../src/scan/scanner.ts';
+import type { HttpObservation, Observations } from '../../src/model/observations.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import type { CensusResource } from '../../src/scan/scanner.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { utcDay } from '../../src/store/statistics.ts';
 import type { Store } from '../../src/store/store.ts';
-import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { perfectSeller, resources } from '../fixtures/observations/build-observations.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 export const DAY_MS = 86_400_000;
@@ -34,6 +34,20 @@ export const PAYABLE_SELLER: Observations = {
     silent: [],
   },
 };
+
+/** A scan of an origin of which nothing answered. */
+export function unreachedSeller(failed: HttpObservation): Observations {
+  const seller = perfectSeller();
+  const answers = Object.entries(seller).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && 'ok' in value ? [[name, failed]] : [],
+  );
+  return {
+    ...seller,
+    ...Object.fromEntries(answers),
+    openapiAlternates: [],
+    resources: resources([]),
+  };
+}
 
 export type AskedHost = {
   readonly host: string;
@@ -74,6 +88,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     running.add(host);
     rig.mostAtOnce = Math.max(rig.mostAtOnce, running.size);
     await rig.during(host);
+    await rig.between(() => admit([addressOf(host)]), host);
     running.delete(host);
     const allowed = Object.fromEntries(question.robotsFor.map((path) => [path, true]));
     const answer = { signs: [], allowed, restMs: null, handshakeMs: 0 };
@@ -90,9 +105,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
       turns: createOriginTurns({
         now,
         runningScans: () => scanCoordinator.running(),
-        wait: async (ms) => {
-          clock.nowMs += ms;
-        },
+        wait: (ms) => rig.wait(ms),
       }),
       onError: (message, error) => void troubles.push(`${message}: ${error}`),
       onWord: (word) => words.push(word),
@@ -104,9 +117,15 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     census: addInstance(),
     addInstance,
     mostAtOnce: 0,
+    /** The wait for a turn. */
+    wait: async (ms: number): Promise<void> => {
+      clock.nowMs += ms;
+    },
     answer: (_host: string): Partial<ListedAnswer> => ({}),
     robots: (_host: string): Partial<ListedAnswer> => ({}),
     during: async (_host: string): Promise<void> => undefined,
+    /** After the first request, which holds its place until the next one takes another. */
+    between: async (_admit: () => Promise<boolean>, _host: string): Promise<void> => undefined,
 
     today: () => utcDay(clock.nowMs),
     word: (host: string, day = utcDay(clock.nowMs)) => store.census.word(host, day),
@@ -114,7 +133,12 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
 
     async list(host: string, options: ListOptions = {}): Promise<void> {
       const day = utcDay(clock.nowMs);
-      const { domain = host, resources = [WEATHER], isScanDue = false, lastDay = day + 90 } = options;
+      const {
+        domain = host,
+        resources = [WEATHER],
+        isScanDue = false,
+        lastDay = day + 90,
+      } = options;
       const named = resources.map((one) => ({ ...one, source: 'bazaar' }));
       const todayMs = lookTimeMs(host, day);
       await store.census.list({

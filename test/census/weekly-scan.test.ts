@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isScanDue, lookTimeMs } from '../../src/census/plan.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Grade } from '../../src/model/report.ts';
+import { failure } from '../fixtures/observations/build-observations.ts';
 import {
   DAY_MS,
   NOON_HOST as HOST,
@@ -10,8 +11,11 @@ import {
   PAYABLE_SELLER,
   SILENT,
   startCensus,
+  unreachedSeller,
   WEATHER,
 } from './census-rig.ts';
+
+const UNREACHED = unreachedSeller(failure('timeout'));
 
 describe('a weekly scan', () => {
   test('comes within seven days of the first, and once in seven days then', async () => {
@@ -183,16 +187,44 @@ test('a name that leads to a blocked address is down, after the looks behind it'
   expect(await rig.word(HOST)).toBe('down');
 });
 
+test('a scan that met our own outage is made up for on the next day', async () => {
+  const rig = startCensus();
+  const hosts = hostsBetween(11, 13, 16);
+  const firstDay = rig.today();
+  // Had it been scanned on the first day, it would not be due on the next one.
+  const host = hosts.find((one) => !isDue(one, firstDay, firstDay + 1)) ?? '';
+  for (const one of hosts) await rig.list(one, { isScanDue: one === host });
+  rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
+  rig.scanner.will(host, { observations: UNREACHED });
+  await rig.passUntil(rig.clock.nowMs + DAY_MS);
+  expect(await rig.word(host, firstDay)).toBe('not_checked');
+  expect(await rig.store.directory.get(host)).toBeNull();
+  rig.scanner.will(host, { observations: PAYABLE_SELLER });
+  await rig.passUntil(rig.clock.nowMs + DAY_MS);
+  expect(rig.scanner.began).toEqual([host, host]);
+  expect(await rig.store.directory.get(host)).not.toBeNull();
+});
+
+test('a scan of an origin that is down is its scan of the week', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  rig.scanner.will(HOST, { observations: UNREACHED });
+  await rig.passUntil(rig.clock.nowMs + DAY_MS);
+  expect(await rig.word(HOST, rig.today() - 1)).toBe('down');
+  expect((await rig.store.census.get(HOST))?.scannedDay).toBe(rig.today() - 1);
+});
+
 function weekdayOf(host: string): number {
-  const row = { host, firstDay: 0, scannedDay: null, listing: { resources: [WEATHER] } };
-  return Array.from({ length: 7 }, (_, day) => day).findIndex((day) =>
-    // The rule reads these members only.
-    isScanDue({ ...ROW, ...row }, day),
-  );
+  return Array.from({ length: 7 }, (_, day) => day).findIndex((day) => isDue(host, -1, day));
+}
+
+function isDue(host: string, scannedDay: number, day: number): boolean {
+  const listing = { resources: [WEATHER] };
+  return isScanDue({ ...ROW, host, firstDay: scannedDay, scannedDay, listing }, day);
 }
 
 const ROW = {
-  ...{ originUrl: '', domain: '', lastDay: 0, isChosen: true, lookAtMs: lookTimeMs(HOST, 0) },
+  ...{ originUrl: '', domain: '', lastDay: 0, isChosen: true, lookAtMs: 0 },
   ...{ begunDay: null, silence: null, robots: {}, restUntilMs: null, word: null, wordAtMs: null },
   ...{ letters: '', letterDay: 0 },
 };

@@ -29,7 +29,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
   const asked = new Set(played.hosts);
   const judge = new WordJudge(played, seen);
   const breaches: string[] = [];
-  const cut = new Map<number, number>();
+  const cut = new Map<number, readonly string[]>();
   const counts = new Map<string, number>();
   for (const seller of seen.sellers.values()) {
     if (!asked.has(seller.name)) continue;
@@ -37,7 +37,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
       const word = words.get(`${seller.name} ${day}`) ?? null;
       const finding = judge.find({ seller, day, word });
       counts.set(finding, (counts.get(finding) ?? 0) + 1);
-      if (finding === 'cut off') cut.set(day, (cut.get(day) ?? 0) + 1);
+      if (finding === 'cut off') cut.set(day, [...(cut.get(day) ?? []), seller.name]);
       if (!KNOWN.has(finding)) {
         breaches.push(
           `${seller.name} (${seller.kindName}) day ${day - played.firstDay}: ${finding}`,
@@ -46,7 +46,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
     }
   }
   const count = (name: string) => counts.get(name) ?? 0;
-  const many = [...cut].filter(([, number]) => number > RUNNING);
+  const many = [...cut].filter(([, looks]) => looks.length > RUNNING);
   return [
     {
       promise: 'every word equals a recount from the logs of the sellers',
@@ -56,7 +56,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
     {
       promise: `after kill -9 only looks that ran, ${RUNNING} at most, are not_checked`,
       facts: `${played.kills.length} kills cut off ${count('cut off')} looks`,
-      breaches: many.map(([day, number]) => `${number} looks on day ${day - played.firstDay}`),
+      breaches: many.map(([day, looks]) => `day ${day - played.firstDay}: ${looks.join(', ')}`),
     },
     {
       promise: 'an hour in which we are cut off is nobody’s down',

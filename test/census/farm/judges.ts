@@ -17,6 +17,7 @@ export type Verdict = {
 
 const USER_AGENT = scannerUserAgent('https://scanner.example/about-census');
 const FARM_ORIGINS = 20;
+const WEEK_DAYS = 7;
 const LARGEST_HOUR = 1.5;
 /** Below this share an hour is a matter of chance. */
 const SMALLEST_SHARE = 40;
@@ -182,35 +183,29 @@ function judgeWishes({ sellers, wish, firstDay, hosts }: Played, seen: Seen): Ve
   };
 }
 
-/** Whoever answers is scanned within a week, and then after a week; hosts that answer have a record. */
+/** Whoever answers has a record within a week, and is scanned once in each week. */
 function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
-  const scanDays = new Map<string, number[]>();
-  for (const one of seen.scans) {
-    const [name = '', day] = one.split(' ');
-    scanDays.set(name, [...(scanDays.get(name) ?? []), Number(day) - firstDay]);
-  }
-  const breaches: string[] = [];
-  for (const [name, found] of scanDays) {
-    const [first = 0, second = Number.POSITIVE_INFINITY] = found.toSorted((a, b) => a - b);
-    const isSettled = ANSWERS.has(seen.seller(name).kindName);
-    if (isSettled && second - first < 7) breaches.push(`${name}: scans on days ${found}`);
-  }
-  const steady = [...seen.sellers.values()].filter(
-    ({ kindName, standing }) => ANSWERS.has(kindName) && standing === 'asked',
+  const scanDays = Map.groupBy(
+    [...seen.scans].map((one) => one.split(' ')),
+    ([name = '']) => name,
   );
-  if (days > 7) {
-    const known = new Set(records);
-    for (const { name } of steady) {
-      if (!scanDays.has(name)) breaches.push(`${name} has no scan`);
-      if (!known.has(name)) breaches.push(`${name} has no record`);
-    }
-  }
+  const known = new Set(records);
+  const most = Math.ceil(days / WEEK_DAYS);
+  const breaches = [...seen.sellers.values()].flatMap(({ name, kindName, standing }) => {
+    if (!STEADY.has(kindName) || standing !== 'asked') return [];
+    const found = (scanDays.get(name) ?? []).map(([, day]) => Number(day) - firstDay);
+    const isLate = days > WEEK_DAYS && !known.has(name);
+    return [
+      ...(isLate ? [`${name} has no record; scans on days ${found.join(', ')}`] : []),
+      ...(found.length > most ? [`${name}: scans on days ${found.join(', ')}`] : []),
+    ];
+  });
   return {
-    promise: 'a full scan within a week, and one a week',
+    promise: 'a record within a week of the first look, and one full scan a week',
     facts: `${seen.scans.size} scans, ${records.length} records`,
     breaches,
   };
 }
 
 /** Kinds that answer each day in the same way. */
-const ANSWERS: ReadonlySet<string> = new Set(['payable', 'payable-post', 'broken', 'gone', 'free']);
+const STEADY: ReadonlySet<string> = new Set(['payable', 'payable-post', 'broken', 'gone', 'free']);

@@ -10,6 +10,7 @@ import {
 } from '../../fixtures/observations/build-observations.ts';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import type { FakeScanner } from '../../scan/fake-scanner.ts';
+import { unreachedSeller } from '../census-rig.ts';
 
 export type PlainScanOptions = Omit<ProbeClientOptions, 'signal'> & { readonly fake: FakeScanner };
 
@@ -21,27 +22,24 @@ export function createPlainScan({ fake, ...options }: PlainScanOptions): PlainSc
   return async (origin, wanted) => {
     const client = createProbeClient(options);
     const answered: (readonly [CensusResource, HttpObservation])[] = [];
+    const asked = { origin, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
+    let root: HttpObservation;
     try {
+      root = await client.request({ ...asked, method: 'GET', path: '/' });
       for (const one of wanted?.census?.listed ?? []) {
         const body = one.method === 'POST' ? { body: '{}' as const } : {};
-        const request = {
-          origin,
-          ...one,
-          ...body,
-          redirects: 'same-origin',
-          capBytes: CAP_BYTES,
-        } as const;
-        answered.push([one, await client.request(request)]);
+        answered.push([one, await client.request({ ...asked, ...one, ...body })]);
       }
     } finally {
       client.close();
     }
-    fake.will(origin.host, { observations: toObservations(answered) });
+    fake.will(origin.host, { observations: toObservations(root, answered) });
     return fake.scan(origin, wanted);
   };
 }
 
 function toObservations(
+  root: HttpObservation,
   answered: readonly (readonly [CensusResource, HttpObservation])[],
 ): Observations {
   const probed = answered.map(([{ method, path }, answer]) => ({
@@ -53,7 +51,7 @@ function toObservations(
     ...{ method, path, payableBy: 'default' as const, words: null, offers: [] },
   }));
   return {
-    ...perfectSeller(),
+    ...(root.ok ? perfectSeller() : unreachedSeller(root)),
     resources: resources(probed),
     payability: { clients: [], resources: judged, silent: [] },
   };

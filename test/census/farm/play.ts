@@ -160,6 +160,8 @@ class Run {
       await this.#passUntil(endMs);
       onDay?.(day, server.log.length);
     }
+    // What was silent at the end of the last day has its word a minute later.
+    await this.#passUntil((utcDay(START_MS) + days) * DAY_MS + STEP_MS);
   }
 
   async words(): Promise<Pick<Played, 'words' | 'records' | 'hosts' | 'troubles'>> {

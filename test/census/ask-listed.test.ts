@@ -1,0 +1,325 @@
+/** The requests of a look, over sockets, as sellers count them. */
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createOracle } from '../../src/buyers/create-oracle.ts';
+import { createAskListed, type ListedQuestion } from '../../src/census/ask-listed.ts';
+import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { NoPlace } from '../../src/looks/in-turn.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import { dayWord } from '../../src/scan/day-word.ts';
+import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
+import {
+  challengeAnswer,
+  challengeOf,
+  headerAnswer,
+} from '../fixtures/origins/crafted-challenge.ts';
+import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { NEWER } from '../scan/engine-under-test.ts';
+
+const checks = await discoverChecks();
+const pool = createPool();
+const oracle = createOracle();
+const engine = { catalog: await loadCatalog(NEWER, { checks }), checks, pool, oracle };
+afterAll(async () => {
+  await Promise.all([pool.close(), oracle.close()]);
+});
+
+const GET = { method: 'GET', path: WEATHER.path } as const;
+const POST = { method: 'POST', path: SUMMARY.path } as const;
+
+/** Asks a seller that answers so; `asked` are its requests, in order. */
+async function ask(
+  answers: CraftedOptions['answers'] = {},
+  { places = 99, ...question }: Partial<ListedQuestion> & { readonly places?: number } = {},
+) {
+  const seller = await startCraftedSeller({ answers: { ...answers } });
+  onTestFinished(() => seller[Symbol.asyncDispose]());
+  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const askListed = createAskListed({
+    engine,
+    policy,
+    createClient: createProbeClient,
+    userAgent: 'x402-conformance-scanner/0 (+https://scanner.example/about-census)',
+  });
+  let left = places;
+  const admit = async () => {
+    left -= 1;
+    return left >= 0;
+  };
+  const whole = { resources: [GET], allowed: {}, robotsFor: [], ...question };
+  const answer = await askListed(parseOrigin(seller.url, policy), whole, admit);
+  const asked = seller.requests.map(({ method, path }) => `${method} ${path}`);
+  return {
+    ...answer,
+    asked,
+    requests: seller.requests,
+    word: dayWord(answer.signs),
+    places: places - left,
+  };
+}
+
+const to = (status: number, location: string): CraftedAnswer => ({ status, headers: { location } });
+const robots = (...lines: string[]): CraftedAnswer => ({ status: 200, body: lines.join('\n') });
+
+describe('a resource', () => {
+  test('is asked once, as listed, under the name of the census', async () => {
+    const { asked, requests, word } = await ask();
+    expect(asked).toEqual(['GET /weather']);
+    expect(word).toBe('payable');
+    expect(requests[0]?.headers['user-agent']).toBe(
+      'x402-conformance-scanner/0 (+https://scanner.example/about-census)',
+    );
+    expect(requests[0]?.headers).not.toHaveProperty('payment-signature');
+  });
+
+  test('that is posted to gets an empty object', async () => {
+    const { requests, word } = await ask({}, { resources: [POST] });
+    expect(requests).toMatchObject([{ method: 'POST', path: '/summaries', body: '{}' }]);
+    expect(word).toBe('payable');
+  });
+
+  test.each<readonly [string, CraftedAnswer, string]>([
+    ['404', { status: 404 }, 'not_payable'],
+    ['200', { status: 200, body: 'sunny' }, 'not_payable'],
+    ['402 of another protocol', headerAnswer('', {}), 'not_payable'],
+    ['401', { status: 401 }, 'not_checked'],
+    ['403', { status: 403 }, 'not_checked'],
+    ['400', { status: 400 }, 'not_checked'],
+    ['500', { status: 500 }, 'down'],
+    ['503', { status: 503 }, 'down'],
+  ])('that answers %s', async (_, answer, word) => {
+    const result = await ask({ '*': answer });
+    expect(result.word).toBe(word);
+    expect(result.asked).toEqual(['GET /weather']);
+  });
+
+  test('whose challenge pays nobody is not payable', async () => {
+    const challenge = challengeOf(WEATHER, 'https://shop.example');
+    const accepts = challenge.accepts.map((offer) => ({ ...offer, payTo: '0x0' }));
+    const { word } = await ask({ '/weather': challengeAnswer({ ...challenge, accepts }) });
+    expect(word).toBe('not_payable');
+  });
+});
+
+describe('a redirect', () => {
+  const sold = challengeAnswer(challengeOf(WEATHER, 'https://shop.example'));
+  const posted = challengeAnswer(challengeOf(SUMMARY, 'https://shop.example'));
+
+  test.each([301, 302, 307, 308])('by %d is followed once on the same origin', async (status) => {
+    const { asked, word } = await ask({ '/weather': to(status, '/new'), '/new': sold });
+    expect(asked).toEqual(['GET /weather', 'GET /new']);
+    expect(word).toBe('payable');
+  });
+
+  test('a second time is not followed', async () => {
+    const { asked, word } = await ask({
+      '/weather': to(302, '/new'),
+      '/new': to(302, '/newer'),
+      '/newer': sold,
+    });
+    expect(asked).toEqual(['GET /weather', 'GET /new']);
+    expect(word).toBe('not_payable');
+  });
+
+  test.each(['https://elsewhere.example/weather', 'http://127.0.0.1:1/weather', '//10.0.0.1/'])(
+    'to another origin is not followed: %s',
+    async (location) => {
+      const { asked, word } = await ask({ '/weather': to(302, location) });
+      expect(asked).toEqual(['GET /weather']);
+      expect(word).toBe('not_payable');
+    },
+  );
+
+  test.each([307, 308])('of a POST by %d keeps method and body', async (status) => {
+    const answers = { '/summaries': to(status, '/new'), '/new': posted };
+    const { requests, word } = await ask(answers, { resources: [POST] });
+    expect(requests).toMatchObject([
+      { method: 'POST', path: '/summaries', body: '{}' },
+      { method: 'POST', path: '/new', body: '{}' },
+    ]);
+    expect(word).toBe('payable');
+  });
+
+  test.each([301, 302, 303])('of a POST by %d is not followed', async (status) => {
+    const answers = { '/summaries': to(status, '/new'), '/new': posted };
+    const { asked, word } = await ask(answers, { resources: [POST] });
+    expect(asked).toEqual(['POST /summaries']);
+    expect(word).toBe('not_payable');
+  });
+
+  test('of a POST is followed once only', async () => {
+    const answers = { '/summaries': to(307, '/new'), '/new': to(307, '/newer'), '/newer': posted };
+    const { asked, word } = await ask(answers, { resources: [POST] });
+    expect(asked).toEqual(['POST /summaries', 'POST /new']);
+    expect(word).toBe('not_payable');
+  });
+});
+
+describe('429', () => {
+  const later = (retryAfter?: string): CraftedAnswer => ({
+    status: 429,
+    headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+  });
+
+  test.each<readonly [string, string | undefined, number | null]>([
+    ['at once', '0', 0],
+    ['in an hour', '3600', 3_600_000],
+    ['some time', undefined, null],
+  ])('ends the look, and nothing is asked again %s', async (_, retryAfter, restMs) => {
+    const { asked, word, ...answer } = await ask(
+      { '/weather': later(retryAfter) },
+      { resources: [GET, POST] },
+    );
+    expect(asked).toEqual(['GET /weather']);
+    expect(word).toBe('not_checked');
+    expect(answer.restMs).toBe(restMs);
+  });
+
+  test('after a payable resource changes nothing, and its wish for rest is kept', async () => {
+    const answers = { '/summaries': later('60') };
+    const { word, restMs } = await ask(answers, { resources: [GET, POST] });
+    expect(word).toBe('payable');
+    expect(restMs).toBe(60_000);
+  });
+
+  test('of robots.txt ends the look before it begins, and any scan', async () => {
+    const { asked, word, restMs, allowed } = await ask(
+      { '/robots.txt': later() },
+      { robotsFor: ['/weather'] },
+    );
+    expect(asked).toEqual(['GET /robots.txt']);
+    expect(word).toBe('not_checked');
+    expect(allowed).toBeNull();
+    expect(restMs).toBe(0);
+  });
+
+  test('is not the only answer that asks for rest: 503 does', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '120' } };
+    const { asked, word, restMs } = await ask({ '*': busy }, { resources: [GET, POST] });
+    expect(asked).toEqual(['GET /weather', 'POST /summaries']);
+    expect(word).toBe('down');
+    expect(restMs).toBe(120_000);
+  });
+});
+
+describe('robots.txt', () => {
+  const ask2 = (answer: CraftedAnswer, more: Partial<ListedQuestion> = {}) =>
+    ask(
+      { '/robots.txt': answer },
+      { resources: [GET, POST], robotsFor: ['/weather', '/summaries'], ...more },
+    );
+
+  test.each<readonly [string, CraftedAnswer, readonly boolean[]]>([
+    ['the group of all', robots('User-agent: *', 'Disallow: /weather'), [false, true]],
+    [
+      'our own group, before that of all',
+      robots(
+        'User-agent: *',
+        'Disallow: /',
+        'User-agent: x402-conformance-scanner',
+        'Disallow: /s',
+      ),
+      [true, false],
+    ],
+    [
+      'our own group, whatever its case and version',
+      robots('User-Agent: X402-Conformance-Scanner/9', 'Disallow: /w'),
+      [false, true],
+    ],
+    ['the longest rule', robots('User-agent: *', 'Disallow: /', 'Allow: /weather'), [true, false]],
+    ['nobody else’s group', robots('User-agent: otherbot', 'Disallow: /'), [true, true]],
+    ['no file', { status: 404 }, [true, true]],
+    ['a file that is refused to us', { status: 403 }, [true, true]],
+  ])('%s decides', async (_, answer, [weather, summaries]) => {
+    const { allowed, asked } = await ask2(answer);
+    expect(allowed).toEqual({ '/weather': weather, '/summaries': summaries });
+    expect(asked).toEqual([
+      'GET /robots.txt',
+      ...(weather ? ['GET /weather'] : []),
+      ...(summaries ? ['POST /summaries'] : []),
+    ]);
+  });
+
+  test('that refuses all leaves nothing to say', async () => {
+    const { asked, word } = await ask2(robots('User-agent: *', 'Disallow: /'));
+    expect(asked).toEqual(['GET /robots.txt']);
+    expect(word).toBe('not_checked');
+  });
+
+  test.each([500, 503])('that answers %d lets the last answer stand', async (status) => {
+    const known = await ask2({ status }, { allowed: { '/weather': false, '/summaries': true } });
+    expect(known.allowed).toBeNull();
+    expect(known.asked).toEqual(['GET /robots.txt', 'POST /summaries']);
+    const unknown = await ask2({ status });
+    expect(unknown.asked).toEqual(['GET /robots.txt', 'GET /weather', 'POST /summaries']);
+  });
+
+  test('that is known is not asked', async () => {
+    const { asked, allowed } = await ask(
+      {},
+      { resources: [GET, POST], allowed: { '/weather': false, '/summaries': true } },
+    );
+    expect(asked).toEqual(['POST /summaries']);
+    expect(allowed).toBeNull();
+  });
+
+  test('is followed behind one redirect on the same origin', async () => {
+    const { asked, allowed } = await ask(
+      {
+        '/robots.txt': to(301, '/rules.txt'),
+        '/rules.txt': robots('User-agent: *', 'Disallow: /weather'),
+      },
+      { robotsFor: ['/weather'] },
+    );
+    expect(asked).toEqual(['GET /robots.txt', 'GET /rules.txt']);
+    expect(allowed).toEqual({ '/weather': false });
+  });
+});
+
+describe('places', () => {
+  test('are taken for each request', async () => {
+    const { places } = await ask({}, { resources: [GET, POST], robotsFor: ['/weather'] });
+    expect(places).toBe(3);
+  });
+
+  test('without one nothing is asked', async () => {
+    await expect(ask({}, { places: 0 })).rejects.toThrow(NoPlace);
+    await expect(ask({}, { places: 0, robotsFor: ['/weather'] })).rejects.toThrow(NoPlace);
+  });
+
+  test('that end let the look end with what it has', async () => {
+    const { asked, word } = await ask({}, { resources: [GET, POST], places: 1 });
+    expect(asked).toEqual(['GET /weather']);
+    expect(word).toBe('payable');
+  });
+});
+
+describe('a name', () => {
+  const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['nowhere.invalid:443']) };
+  const askNowhere = (code: string) =>
+    createAskListed({
+      ...{ engine, policy, userAgent: 'test' },
+      createClient: (options) => createProbeClient({ ...options, resolver: nowhere(code) }),
+    })(
+      parseOrigin('https://nowhere.invalid', policy),
+      { resources: [GET], allowed: {}, robotsFor: [] },
+      () => Promise.reject(new Error('no place is needed')),
+    );
+
+  test.each(['ENOTFOUND', 'EAI_AGAIN'])('without an address is silent: %s', async (code) => {
+    const { signs } = await askNowhere(code);
+    expect(signs).toEqual([{ status: null, reason: 'dns', payableBy: null }]);
+  });
+
+  test('that our own resolver cannot ask for is our fault', async () => {
+    await expect(askNowhere('ECONNREFUSED')).rejects.toThrow('the resolver of this host failed');
+  });
+});
+
+function nowhere(code: string) {
+  const fail = () => Promise.reject(Object.assign(new Error(code), { code }));
+  return { resolve4: fail, resolve6: fail, lookup: fail };
+}
