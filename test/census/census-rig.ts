@@ -63,8 +63,6 @@ export type ListOptions = {
   readonly lastDay?: number;
 };
 
-export type CensusRig = ReturnType<typeof startCensus>;
-
 export function startCensus(storePath = MEMORY, startMs = START_MS) {
   const clock = { nowMs: startMs };
   const now = () => clock.nowMs;

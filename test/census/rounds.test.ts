@@ -7,9 +7,9 @@ import { lookTimeMs } from '../../src/census/plan.ts';
 import {
   DAY_MS,
   GONE,
+  NOON_HOST as HOST,
   HOUR_MS,
   hostsBetween,
-  NOON_HOST as HOST,
   START_MS,
   startCensus,
 } from './census-rig.ts';
