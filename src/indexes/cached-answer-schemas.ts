@@ -2,8 +2,7 @@
  * Validators of cached third-party answers. A store or file may contain answers written by an older release
  * or by hand, so cached answers are validated like fresh ones.
  */
-import { Ajv } from 'ajv';
-import { type Static, type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { list, nullable, shape, text } from '../model/shapes.ts';
 import {
   bazaarListings,
@@ -11,8 +10,7 @@ import {
   offersOnChain,
   settlementFacts,
 } from '../model/third-parties.ts';
-
-const ajv = new Ajv();
+import { validator } from './index-answers.ts';
 
 export const isIndexRow = validator(indexRow);
 export const isBazaarListings = validator(bazaarListings);
@@ -20,7 +18,3 @@ export const isOffersOnChain = validator(offersOnChain);
 export const isSettlementFacts = validator(settlementFacts);
 export const isVerified = validator(Type.Boolean());
 export const isPartners = validator(list(shape({ name: nullable(text), website: text })));
-
-function validator<T extends TSchema>(schema: T) {
-  return ajv.compile<Static<T>>(schema);
-}

@@ -4,7 +4,7 @@
  * and https://docs.cdp.coinbase.com/x402/buyer/discover-services.
  */
 import { Ajv } from 'ajv';
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { parsed } from '../answers/answer-reader.ts';
 import { membersOf } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
@@ -55,29 +55,25 @@ const ajv = new Ajv();
 const maybeText = Type.Optional(nullable(text));
 const maybeCount = Type.Optional(nullable(count));
 
-const origins = Type.Array(
-  Type.Object({
-    id: Type.Optional(text),
-    origin: text,
-    resources: Type.Array(
-      Type.Object({
-        resource: text,
-        method: maybeText,
-        lastUpdated: maybeText,
-        deprecatedAt: maybeText,
-        accepts: Type.Optional(Type.Array(Type.Unsafe<JsonValue>({}))),
-      }),
-    ),
-  }),
-);
-const isOrigins = ajv.compile<Static<typeof origins>>(origins);
+const originRow = Type.Object({
+  id: Type.Optional(text),
+  origin: text,
+  resources: Type.Array(
+    Type.Object({
+      resource: text,
+      method: maybeText,
+      lastUpdated: maybeText,
+      deprecatedAt: maybeText,
+      accepts: Type.Optional(Type.Array(Type.Unsafe<JsonValue>({}))),
+    }),
+  ),
+});
+const isOrigins = validator(Type.Array(originRow));
 
 /** Number of payment options, and of those whose recipient signed for the origin. */
-const verification = Type.Object({
-  verified: Type.Union([count, Type.Boolean()]),
-  total: Type.Optional(count),
-});
-const isVerification = ajv.compile<Static<typeof verification>>(verification);
+const isVerification = validator(
+  Type.Object({ verified: Type.Union([count, Type.Boolean()]), total: Type.Optional(count) }),
+);
 
 /** A row of x402scan's lists of sellers. */
 const sellerRow = Type.Object({
@@ -89,7 +85,7 @@ const sellerRow = Type.Object({
   /** Selects rows by origin, which state the same recipients. */
   origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
 });
-const isSellers = ajv.compile<readonly Static<typeof sellerRow>[]>(Type.Array(sellerRow));
+const isSellers = validator(Type.Array(sellerRow));
 
 const rawItem = Type.Object({
   accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
@@ -109,6 +105,10 @@ const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 
 /** The Bazaar's answer for an unknown merchant; any other 404 means a wrong address. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
+
+export function validator<T extends TSchema>(schema: T) {
+  return ajv.compile<Static<T>>(schema);
+}
 
 /** Undefined if the answer is not JSON, null in an unknown shape. */
 export type Unread = null | undefined;

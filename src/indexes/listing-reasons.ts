@@ -171,11 +171,8 @@ function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): stri
   const payees = (offers: readonly Offer[]) =>
     offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
   const live = payees(reading.challenge.offers);
-  return (
-    payees(kit.judgedOffers(second)).find(
-      (payTo) => !live.some((one) => isSameAddress(one, payTo)),
-    ) ?? null
-  );
+  const isLive = (payTo: string) => live.some((one) => isSameAddress(one, payTo));
+  return payees(kit.judgedOffers(second)).find((payTo) => !isLive(payTo)) ?? null;
 }
 
 /** Reasons for an entry of the Bazaar that was read at `nowMs`. */

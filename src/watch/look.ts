@@ -4,31 +4,27 @@ import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-t
 import type { AskResources } from '../looks/ask-resources.ts';
 import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
 import {
+  type FreeScanOptions,
   inTurn,
   lookInTurn,
-  type ResolveOrigin,
   scanForFree,
   type TurnResult,
 } from '../looks/in-turn.ts';
 import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import { addEvents, type Changed, changeSame, publishStep } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
 import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
-export type LookOptions = {
+export type LookOptions = Omit<FreeScanOptions, 'admit'> & {
   readonly store: Store;
   readonly siteUrl: string;
   readonly policy: OriginPolicy;
   readonly timing: WatchTiming;
-  readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
   readonly askResources: AskResources;
-  /** Resolves a name before a scan, which counts against its network. */
-  readonly resolve: ResolveOrigin;
   readonly fetchToken: FetchToken;
   readonly turns: Pick<OriginTurns, 'enter'>;
   /** Resolves after `ms`; tests replace the timer. */

@@ -14,7 +14,6 @@ import { toDay } from './plan.ts';
 import {
   SHOWN_DELIVERIES,
   toPhase,
-  toWatchTiming,
   type WatchChange,
   type WatchState,
   type WatchTiming,
@@ -49,7 +48,7 @@ export type OwnerWatchesOptions = {
   readonly siteUrl: string;
   /** False: a watch may be replaced at any time. */
   readonly isRateLimited: boolean;
-  readonly timing?: WatchTiming;
+  readonly timing: WatchTiming;
   readonly resolver?: Resolver;
 };
 
@@ -61,8 +60,7 @@ const CHANGES_OF_PENDING = 3;
 const NOT_CARRIED: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
 export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
-  const { store, siteUrl, timing = toWatchTiming() } = options;
-  const context = { store, timing };
+  const { store, siteUrl, timing } = options;
 
   /** A wrong secret and no watch at all cost the same: one look-up, one comparison. */
   async function findOwn({ host }: Origin, secret: string): Promise<WatchState> {
@@ -95,7 +93,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       };
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
-      await changeWatch(context, host, (before) => {
+      await changeWatch(options, host, (before) => {
         const changes = findChanges(options, before);
         const holdsPlace = keepsPlace(before, receiver.host);
         const state = { ...started, changes, holdsPlace, ...carried(before, nowMs, timing) };
@@ -114,7 +112,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const watch = await findOwn(origin, secret);
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const nowMs = store.now();
-      const changed = await changeSame(context, watch, (state) =>
+      const changed = await changeSame(options, watch, (state) =>
         addEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
       );
       if (changed === null) throw new NotAgreed(true);
@@ -123,7 +121,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
 
     async stop(origin, secret) {
       const watch = await findOwn(origin, secret);
-      return statusOf((await endSame(context, watch)) ?? (await findOwn(origin, secret)));
+      return statusOf((await endSame(options, watch)) ?? (await findOwn(origin, secret)));
     },
   };
 }
@@ -145,11 +143,10 @@ const NEW = {
 
 /** Returns the latest changes of a host, this one included. Throws WatchJustChanged. */
 function findChanges(
-  { store, isRateLimited, timing = toWatchTiming() }: OwnerWatchesOptions,
+  { store, isRateLimited, timing: { changeAgainAfterMs } }: OwnerWatchesOptions,
   before: WatchState | null,
 ): readonly WatchChange[] {
   if (before === null) return [];
-  const { changeAgainAfterMs } = timing;
   const nowMs = store.now();
   const wasAgreed = before.agreedAtMs !== null;
   const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);

@@ -28,7 +28,8 @@ export function createPostWebhook({
   return async ({ url, body, headers }, admit) => {
     const client = createClient(options);
     try {
-      const { origin, path } = addressOf(url, options.policy);
+      const address = validateUrl(url, options.policy);
+      const origin = toOrigin(address);
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
@@ -36,7 +37,7 @@ export function createPostWebhook({
       const observation = await client.request({
         origin,
         method: 'POST',
-        path,
+        path: `${address.pathname}${address.search}`,
         rpc: { body, headers },
         accept: 'application/json',
         capBytes: MAX_ANSWER_BYTES,
@@ -55,9 +56,4 @@ export function createPostWebhook({
       client.close();
     }
   };
-}
-
-function addressOf(url: string, policy: ProbeClientOptions['policy']) {
-  const valid = validateUrl(url, policy);
-  return { origin: toOrigin(valid), path: `${valid.pathname}${valid.search}` };
 }

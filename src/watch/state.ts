@@ -1,4 +1,3 @@
-import type { JsonObject } from '../model/json.ts';
 import type { WatchVersion } from '../store/watches.ts';
 
 /** All times of a watch, ms. */
@@ -142,12 +141,11 @@ export function toVersion(
   times: Pick<WatchVersion, 'lookAtMs'>,
 ): WatchVersion {
   const { host, receiver, domain, client, holdsPlace, endedAtMs } = state;
-  const isOver = endedAtMs !== null;
-  const sendAtMs = isOver ? null : (findNextDelivery(state)?.nextTryAtMs ?? null);
-  const json: JsonObject = state;
+  const next = endedAtMs === null ? findNextDelivery(state) : null;
+  const sendAtMs = next?.nextTryAtMs ?? null;
   const isConfirming = Object.keys(state.suspicions).length > 0;
   const facts = { host, receiver, domain, client, holdsPlace, isConfirming };
-  return { ...facts, n, sendAtMs, endedAtMs, state: json, ...times };
+  return { ...facts, n, sendAtMs, endedAtMs, state, ...times };
 }
 
 export function fromVersion({ state }: WatchVersion): WatchState {
