@@ -89,13 +89,9 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
 /** Null if the error is not for the width of the range, or it cannot be narrower. */
 function narrowerRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
   if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING : null;
-  const isRefusedWhole = isFirst && blocks > FEW_BLOCKS_A_CALL && isRefusal(error);
-  return isRefusedWhole ? FEW_BLOCKS_A_CALL : null;
-}
-
-/** The endpoint refused the call, most often for the width of its range. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof BaseError && !unreachable(error);
+  // The endpoint refused the call, most often for the width of its range.
+  const isRefused = error instanceof BaseError && unreachable(error) === null;
+  return isRefused && isFirst && blocks > FEW_BLOCKS_A_CALL ? FEW_BLOCKS_A_CALL : null;
 }
 
 async function blockTime(client: PublicClient, blockNumber: bigint): Promise<string> {
