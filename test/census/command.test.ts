@@ -1,0 +1,196 @@
+/** `npm run census`, as a process of its own. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSqlite } from '../../src/store/sqlite/store.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { startHost } from '../hosts/host-process.ts';
+import { bazaarItem, resourceRow, trpc } from '../indexes/recorded-answers.ts';
+import { startStandIn } from '../indexes/stand-in.ts';
+
+const COMMAND = fileURLToPath(new URL('../../src/service/census-command.ts', import.meta.url));
+const USAGE = /^npm run census -- --dry-run \[--json\] prints .*\n$/;
+
+type Settings = Readonly<Record<string, string>>;
+
+async function census(args: readonly string[], settings: Settings = {}) {
+  const env = {
+    PATH: process.env['PATH'],
+    X402SCAN_URL: '',
+    BAZAAR_URL: '',
+    ECOSYSTEM_URL: '',
+    ...settings,
+  };
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    // Not in the repository, whose .env would be read.
+    execFile(process.execPath, [COMMAND, ...args], { env, cwd: tmpdir() }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    );
+  });
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'census-command-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const SITE = { CONTACT_EMAIL: 'census@scanner.example', SITE_URL: 'https://scanner.example.com' };
+
+describe('exit code 2', () => {
+  test.each([
+    [[]],
+    [['--dry-run', '--once']],
+    [['--dry-run', '--limit', '3']],
+    [['--once', '--limit', '3', '--json']],
+    [['--twice']],
+    [['today']],
+  ])('with the usage: %j', async (args) => {
+    const { code, out, err } = await census(args, { ...SITE, CENSUS_FILE: COMMAND });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(USAGE);
+  });
+
+  test.each([[['--once']], [['--once', '--limit', '0']], [['--once', '--limit', 'all']]])(
+    'without a number of origins: %j',
+    async (args) => {
+      const { code, err } = await census(args, { ...SITE, CENSUS_FILE: COMMAND });
+      expect(code).toBe(2);
+      expect(err).toBe('--once needs --limit N, the number of origins: from 1 to 999999.\n');
+    },
+  );
+
+  test('without an index', async () => {
+    const { code, err } = await census(['--dry-run'], SITE);
+    expect(code).toBe(2);
+    expect(err).toBe('No index to ask: set CENSUS=bazaar,x402scan, or CENSUS_FILE.\n');
+  });
+
+  test('with a setting that is not accepted, in one line', async () => {
+    const { code, err } = await census(['--dry-run'], { CENSUS_FILE: COMMAND });
+    expect(code).toBe(2);
+    expect(err).toMatch(/^CONTACT_EMAIL is not set: .*\n$/);
+  });
+
+  test('if no index answers', async () => {
+    const index = await startStandIn(() => ({ status: 500, json: {} }));
+    onTestFinished(() => index.close());
+    const { code, err } = await census(['--dry-run'], {
+      ...SITE,
+      CENSUS: 'bazaar',
+      BAZAAR_URL: index.url,
+    });
+    expect(code).toBe(2);
+    expect(err).toBe('No index answered: see above.\n');
+  });
+
+  test('while the service uses the embedded store', async () => {
+    const folder = await newFolder();
+    const path = join(folder, 'scanner.db');
+    const store = openSqlite(path);
+    const listed = join(folder, 'listed.txt');
+    await writeFile(listed, 'shop.example.com\n');
+    const { code, out, err } = await census(['--once', '--limit', '1'], {
+      ...{ ...SITE, CENSUS_FILE: listed, STORE_URL: `sqlite:${path}` },
+    });
+    await store.close();
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^the store .*scanner\.db is in use by another process: stop that one/);
+    expect(err.trim()).not.toContain('\n');
+  });
+});
+
+describe('--dry-run', () => {
+  async function listed() {
+    const folder = await newFolder();
+    const farm = Array.from({ length: 30 }, (_, n) => `https://h${n}.farm.com/paid`);
+    const urls = [...farm, 'https://shop.com/a', 'https://shop.com/b', 'https://shop.com/c'];
+    const odd = ['http://plain.com/a', 'https://10.0.0.1/a', 'https://unwanted.com/a'];
+    const index = await startStandIn(({ pathname }) => {
+      if (pathname.endsWith('/discovery/resources')) {
+        const items = [...urls, ...odd].map((resource) => ({ ...bazaarItem(null), resource }));
+        return { json: { items, pagination: { total: items.length } } };
+      }
+      const items = [resourceRow('https://shop.com/a'), resourceRow('https://other.com/a')];
+      return { json: trpc({ items, total_count: items.length, page: 0 }) };
+    });
+    onTestFinished(() => index.close());
+    const exclude = join(folder, 'exclude.txt');
+    await writeFile(exclude, 'unwanted.com\n');
+    const store = join(folder, 'data', 'scanner.db');
+    return {
+      ...{ index, store },
+      settings: {
+        ...{ ...SITE, CENSUS: 'bazaar,x402scan', BAZAAR_URL: index.url, X402SCAN_URL: index.url },
+        ...{ CENSUS_EXCLUDE: exclude, CENSUS_MAX: '22', STORE_URL: `sqlite:${store}` },
+      },
+    };
+  }
+
+  test('prints what a day would do, and opens no store', async () => {
+    const { settings, store, index } = await listed();
+    const { code, out, err } = await census(['--dry-run', '--json'], settings);
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      sources: [
+        { source: 'bazaar', origins: 32, detail: null },
+        { source: 'x402scan', origins: 2, detail: null },
+      ],
+      origins: 33,
+      leftOut: { refusedListings: 2, excluded: 1, domain: 10, max: 0 },
+      asked: { origins: 22, resources: 23, scansADay: 3, requestsADay: 92 },
+    });
+    expect(index.asked).toHaveLength(2);
+    expect(existsSync(store)).toBe(false);
+  });
+
+  test('says the same in words', async () => {
+    const { settings } = await listed();
+    const { out } = await census(['--dry-run'], settings);
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      'bazaar lists 32 origins',
+      'x402scan lists 2 origins',
+      '33 different origins',
+      'left out: 1 by CENSUS_EXCLUDE, 10 beyond 20 of a domain, 0 beyond CENSUS_MAX',
+      'left out: 2 listings that no scan may ask, such as http or private addresses',
+    ]);
+  });
+});
+
+test('--once gives an origin its word, which the service shows afterwards', async () => {
+  const folder = await newFolder();
+  const seller = await startCraftedSeller();
+  onTestFinished(() => seller[Symbol.asyncDispose]());
+  const { host } = new URL(seller.url);
+  const listed = join(folder, 'listed.txt');
+  await writeFile(listed, `# ours\n${seller.url}\n`);
+  const settings = {
+    STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
+    SCAN_ALLOW_HOSTS: host,
+  };
+  const wanted = { ...SITE, CENSUS_FILE: listed, ...settings };
+  const { code, out, err } = await census(['--once', '--limit', '5'], wanted);
+  expect({ code, out, err }).toEqual({ code: 0, out: '1 origins: 1 payable\n', err: '' });
+  expect(
+    seller.requests.some(({ headers }) => String(headers['user-agent']).includes('/about-census')),
+  ).toBe(true);
+
+  const again = await census(['--once', '--limit', '5'], wanted);
+  expect(again.out).toBe('0 origins: each has its word of today\n');
+
+  const asked = seller.requests.length;
+  const service = await startHost(settings);
+  onTestFinished(() => service.kill());
+  const { json } = await service.get(`/v1/project?host=${encodeURIComponent(host)}`);
+  expect(json).toMatchObject({
+    host,
+    availability: { today: 'payable', payableDays: 1, checkedDays: 1 },
+  });
+  // Off by default: the service has asked nobody.
+  expect(seller.requests).toHaveLength(asked);
+});

@@ -1,0 +1,200 @@
+/** Imports: once a day, who is chosen, and what a broken one leaves as it was. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createAnswerReader } from '../../src/answers/answer-reader.ts';
+import { CensusImports } from '../../src/census/import.ts';
+import { lookTimeMs } from '../../src/census/plan.ts';
+import type { CensusConfig } from '../../src/config/census.ts';
+import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import { bazaarItem, resourceRow, trpc } from '../indexes/recorded-answers.ts';
+import { type Said, startStandIn } from '../indexes/stand-in.ts';
+import { DAY_MS, HOUR_MS, hostsBetween, START_MS, startCensus } from './census-rig.ts';
+
+const answers = createAnswerReader();
+afterAll(() => answers.close());
+
+const NO_EXCLUDED = { file: null, exclude: null, maxOrigins: 100, contactEmail: 'a@b.example' };
+
+/** Two indexes, whose lists the test changes, and the imports of one service. */
+async function startImports(config: Partial<CensusConfig> = {}) {
+  const lists = { bazaar: [] as string[], x402scan: [] as string[] };
+  const world = { lists, broken: false };
+  const index = await startStandIn(({ pathname, searchParams }): Said => {
+    if (!pathname.endsWith('/discovery/resources')) {
+      const items = lists.x402scan.map((url) => resourceRow(url, { method: 'POST' }));
+      return { json: trpc({ items, total_count: items.length, page: 0 }) };
+    }
+    const offset = Number(searchParams.get('offset'));
+    if (world.broken && offset > 0) return { status: 500, json: {} };
+    const items = lists.bazaar.slice(offset, offset + 2).map((resource) => ({
+      ...bazaarItem(null),
+      resource,
+    }));
+    return { json: { items, pagination: { limit: 2, offset, total: lists.bazaar.length } } };
+  });
+  onTestFinished(() => index.close());
+  const rig = startCensus();
+  const troubles: string[] = [];
+  const newImports = () =>
+    new CensusImports({
+      ...{ store: rig.store, policy: DEFAULT_POLICY, userAgent: 'test', answers },
+      siteUrl: 'https://scanner.example',
+      wait: async () => undefined,
+      onError: (message) => troubles.push(message),
+      config: {
+        indexes: [
+          { name: 'bazaar', url: index.url },
+          { name: 'x402scan', url: index.url },
+        ],
+        ...NO_EXCLUDED,
+        ...config,
+      },
+    });
+  const imports = newImports();
+  return {
+    ...{ rig, world, lists, index, troubles, imports, newImports },
+    /** The import of the next day. */
+    async nextDay() {
+      rig.clock.nowMs = (rig.today() + 1) * DAY_MS + DAY_MS - 1_000;
+      await imports.runDue();
+    },
+    async chosen(): Promise<readonly string[]> {
+      const hosts: string[] = [];
+      for await (const rows of rig.store.census.all()) {
+        hosts.push(...rows.filter(({ isChosen }) => isChosen).map(({ host }) => host));
+      }
+      return hosts.toSorted();
+    },
+    resources: async (host: string) => (await rig.store.census.get(host))?.listing['resources'],
+  };
+}
+
+async function fileOf(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'census-import-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'list.txt');
+  await writeFile(path, text);
+  return path;
+}
+
+test('each source is read at once, and then once a UTC day', async () => {
+  const { rig, index, imports } = await startImports();
+  await imports.runDue();
+  expect(index.asked).toHaveLength(2);
+  await imports.runDue();
+  rig.clock.nowMs = START_MS + 23 * HOUR_MS;
+  await imports.runDue();
+  expect(index.asked).toHaveLength(2);
+  for (let hour = 24; hour < 48; hour += 1) {
+    rig.clock.nowMs = START_MS + hour * HOUR_MS + HOUR_MS - 1;
+    await imports.runDue();
+  }
+  expect(index.asked).toHaveLength(4);
+});
+
+test('an origin of both indexes is kept once, with two resources and the days of each', async () => {
+  const { rig, lists, imports, chosen, resources } = await startImports();
+  lists.bazaar.push('https://shop.com/a', 'https://other.com/a');
+  lists.x402scan.push('https://shop.com/b', 'https://shop.com/c');
+  await imports.runDue();
+  expect(await chosen()).toEqual(['other.com', 'shop.com']);
+  expect(imports.origins).toBe(2);
+  expect(await resources('shop.com')).toEqual([
+    { method: 'GET', path: '/a', source: 'bazaar' },
+    { method: 'POST', path: '/b', source: 'x402scan' },
+  ]);
+  const day = rig.today();
+  expect(await rig.store.census.get('shop.com')).toMatchObject({
+    ...{ originUrl: 'https://shop.com', domain: 'shop.com', firstDay: day, lastDay: day },
+    listing: { sources: { bazaar: day, x402scan: day } },
+  });
+});
+
+test('an origin whose second has passed has its first look tomorrow, one whose second is to come today', async () => {
+  const { rig, lists, imports } = await startImports();
+  const [early = '', late = ''] = [...hostsBetween(1, 2, 1), ...hostsBetween(22, 23, 1)];
+  lists.bazaar.push(`https://${early}/a`, `https://${late}/a`);
+  rig.clock.nowMs = START_MS + 12 * HOUR_MS;
+  await imports.runDue();
+  const day = rig.today();
+  expect((await rig.store.census.get(early))?.lookAtMs).toBe(lookTimeMs(early, day + 1));
+  expect((await rig.store.census.get(late))?.lookAtMs).toBe(lookTimeMs(late, day));
+});
+
+describe('an import that breaks off', () => {
+  test('adds the pages that it read, and what was known stands', async () => {
+    const { world, lists, imports, nextDay, chosen, resources, troubles } = await startImports();
+    lists.bazaar.push('https://a.com/1', 'https://b.com/1', 'https://c.com/1');
+    await imports.runDue();
+    expect(await chosen()).toEqual(['a.com', 'b.com', 'c.com']);
+    world.broken = true;
+    lists.bazaar.splice(0, 3, 'https://new.com/1', 'https://b.com/2', 'https://late.com/1');
+    await nextDay();
+    expect(await chosen()).toEqual(['a.com', 'b.com', 'c.com', 'new.com']);
+    expect(await resources('b.com')).toEqual([
+      { method: 'GET', path: '/1', source: 'bazaar' },
+      { method: 'GET', path: '/2', source: 'bazaar' },
+    ]);
+    expect(troubles).toEqual([expect.stringMatching(/^census: the import of bazaar broke off: /)]);
+    expect(imports.failedDays.get('bazaar')).toBe(1);
+    await nextDay();
+    expect(imports.failedDays.get('bazaar')).toBe(2);
+    world.broken = false;
+    await nextDay();
+    expect(imports.failedDays.get('bazaar')).toBe(0);
+    expect(await resources('b.com')).toEqual([{ method: 'GET', path: '/2', source: 'bazaar' }]);
+  });
+});
+
+test('CENSUS_EXCLUDE is read at each import: who is left out is not asked any more', async () => {
+  const exclude = await fileOf('');
+  const { rig, lists, imports, nextDay, chosen } = await startImports({ exclude });
+  lists.bazaar.push('https://a.shop.com/1', 'https://b.shop.com/1', 'https://other.com/1');
+  await imports.runDue();
+  expect(await chosen()).toHaveLength(3);
+  await writeFile(exclude, 'shop.com # wrote a mail\n');
+  await nextDay();
+  expect(await chosen()).toEqual(['other.com']);
+  await rig.passDays(1);
+  expect(new Set(rig.askedHosts())).toEqual(new Set(['other.com']));
+  await writeFile(exclude, '');
+  await nextDay();
+  expect(await chosen()).toHaveLength(3);
+});
+
+test('of a farm 20 origins are kept, and no row of the others', async () => {
+  const { rig, lists, imports } = await startImports();
+  for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
+  lists.x402scan.push('https://shop.com/1');
+  await imports.runDue();
+  expect(imports.origins).toBe(21);
+  let rows = 0;
+  for await (const some of rig.store.census.all()) rows += some.length;
+  expect(rows).toBe(21);
+});
+
+test('a file is read as an index is', async () => {
+  const file = await fileOf(
+    'shop.com # an origin\nhttps://other.com/paid?x=1\nhttp://plain.com/\n',
+  );
+  const { rig, imports, resources } = await startImports({ indexes: [], file });
+  await imports.runDue();
+  expect(await resources('shop.com')).toEqual([]);
+  expect(await resources('other.com')).toEqual([
+    { method: 'GET', path: '/paid?x=1', source: 'file' },
+  ]);
+  expect(await rig.store.census.get('plain.com')).toBeNull();
+});
+
+test('two instances on one store read each source once', async () => {
+  const { rig, lists, index, imports, newImports } = await startImports();
+  lists.bazaar.push('https://a.com/1');
+  const other = newImports();
+  await Promise.all([imports.runDue(), other.runDue()]);
+  expect(index.asked).toHaveLength(2);
+  await other.runDue();
+  expect(index.asked).toHaveLength(2);
+  expect(await rig.store.census.imports('bazaar')).toHaveLength(1);
+});

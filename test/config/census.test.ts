@@ -1,0 +1,139 @@
+/** The settings of the census: off by default, and one line for each reason not to start. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { type Environment, SettingError } from '../../src/config/environment.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'census-settings-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const FILE = join(folder, 'origins.txt');
+writeFileSync(FILE, 'shop.example.com\n');
+
+const ON = {
+  CENSUS: 'bazaar,x402scan',
+  CONTACT_EMAIL: 'census@scanner.example',
+  SITE_URL: 'https://scanner.example.com',
+};
+
+function refusalOf(environment: Environment): string {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof SettingError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a census', () => {
+  test.each([{}, { CONTACT_EMAIL: 'a@b.example.com' }, { CENSUS_EXCLUDE: '/nowhere' }])(
+    'is off without CENSUS and CENSUS_FILE: %j',
+    (environment) => {
+      expect(loadConfig(environment).census).toBeNull();
+    },
+  );
+
+  test('reads the indexes that are named', () => {
+    expect(loadConfig(ON).census).toEqual({
+      indexes: [
+        { name: 'bazaar', url: 'https://api.cdp.coinbase.com' },
+        { name: 'x402scan', url: 'https://www.x402scan.com' },
+      ],
+      ...{ file: null, exclude: null, maxOrigins: 10_000 },
+      contactEmail: 'census@scanner.example',
+    });
+  });
+
+  test.each(['x402scan', ' x402scan ,', 'x402scan,x402scan'])('names each once: %j', (CENSUS) => {
+    const { indexes } = loadConfig({ ...ON, CENSUS }).census ?? {};
+    expect(indexes?.map(({ name }) => name)).toEqual(['x402scan']);
+  });
+
+  test('reads a file alone, and leaves out what another one says', () => {
+    const { CENSUS: _, ...rest } = ON;
+    const files = { CENSUS_FILE: FILE, CENSUS_EXCLUDE: FILE, CENSUS_MAX: '7' };
+    expect(loadConfig({ ...rest, ...files }).census).toMatchObject({
+      ...{ indexes: [], file: FILE, exclude: FILE, maxOrigins: 7 },
+    });
+  });
+
+  test('may stand on loopback in tests', () => {
+    const local = { ...ON, SITE_URL: 'http://127.0.0.1:4021', SCAN_ALLOW_HOSTS: '127.0.0.1:80' };
+    expect(loadConfig(local).census).not.toBeNull();
+  });
+});
+
+describe('the start is refused, with one line that says why', () => {
+  const { CONTACT_EMAIL: _, ...withoutEmail } = ON;
+  test.each<readonly [string, Environment, string]>([
+    [
+      'without an address',
+      withoutEmail,
+      'CONTACT_EMAIL is not set: whoever the census asks must be able to write to you: give an address such as census@scanner.example.',
+    ],
+    [
+      'with an address that is none',
+      { ...ON, CONTACT_EMAIL: 'census' },
+      'CONTACT_EMAIL=census is not accepted: give an e-mail address, such as census@scanner.example.',
+    ],
+    [
+      'on a site that is not public',
+      { ...ON, SITE_URL: 'http://scanner.example.com' },
+      'SITE_URL=http://scanner.example.com is not accepted: give the public https address of this site, because the User-Agent of the census names its page /about-census.',
+    ],
+    [
+      'with an index that is unknown',
+      { ...ON, CENSUS: 'bazaar,other' },
+      'CENSUS=bazaar,other is not accepted: give a list of indexes, such as bazaar,x402scan.',
+    ],
+    [
+      'with a list of none',
+      { ...ON, CENSUS: ',' },
+      'CENSUS=, is not accepted: give a list of indexes, such as bazaar,x402scan.',
+    ],
+    [
+      'with an index that is switched off',
+      { ...ON, BAZAAR_URL: '' },
+      'CENSUS=bazaar,x402scan is not accepted: give only indexes that are switched on: BAZAAR_URL is empty.',
+    ],
+    [
+      'with another index that is switched off',
+      { ...ON, X402SCAN_URL: '' },
+      'CENSUS=bazaar,x402scan is not accepted: give only indexes that are switched on: X402SCAN_URL is empty.',
+    ],
+    [
+      'without its file',
+      { ...ON, CENSUS_FILE: '/nowhere/list.txt' },
+      'CENSUS_FILE=/nowhere/list.txt is not accepted: give a readable file with an origin, or the URL of a paid GET, in each line.',
+    ],
+    [
+      'without the file of those who are left out',
+      { ...ON, CENSUS_EXCLUDE: '/nowhere/list.txt' },
+      'CENSUS_EXCLUDE=/nowhere/list.txt is not accepted: give a readable file with a host, or a registrable domain, in each line.',
+    ],
+    [
+      'with revision 0.1.0',
+      { ...ON, API_REVISION: '0.1.0' },
+      'API_REVISION=0.1.0 is not accepted: give 0.3.0 for a census, or leave out CENSUS and CENSUS_FILE.',
+    ],
+  ])('%s', (_name, environment, line) => {
+    const message = refusalOf(environment);
+    expect(message).not.toContain('\n');
+    expect(message.replaceAll('"', '')).toBe(line);
+  });
+
+  test.each([
+    'http://127.0.0.1:4021',
+    'https://localhost',
+    'https://10.0.0.1',
+    'https://scanner.test',
+  ])('on the site %s', (SITE_URL) => {
+    expect(refusalOf({ ...ON, SITE_URL })).toMatch(/^SITE_URL=.* the public https address/);
+  });
+
+  test.each(['0', '-1', '1.5', 'many'])('with CENSUS_MAX=%s', (CENSUS_MAX) => {
+    expect(refusalOf({ ...ON, CENSUS_MAX })).toMatch(/^CENSUS_MAX=/);
+  });
+});
