@@ -1,6 +1,5 @@
 /** Whom the census asks, of all that is listed: the same origins every day. */
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 
 export type Candidate = {
   readonly host: string;
@@ -46,19 +45,4 @@ function byHash(candidates: readonly Candidate[]): readonly Candidate[] {
 function isExcluded({ host, domain }: Candidate, excluded: ReadonlySet<string>): boolean {
   const [name = host] = host.split(':', 1);
   return excluded.has(host) || excluded.has(name) || excluded.has(domain);
-}
-
-/** Reads a list: one entry a line, `#` begins a comment. Rejects if the file cannot be read. */
-export async function readLines(path: string): Promise<readonly string[]> {
-  const text = await readFile(path, 'utf8');
-  return text
-    .split(/\r?\n/)
-    .map((line) => line.replace(/#.*$/, '').trim())
-    .filter((line) => line !== '');
-}
-
-/** The entries of `CENSUS_EXCLUDE`; nobody if there is no such file. */
-export async function readExcluded(path: string | null): Promise<ReadonlySet<string>> {
-  const lines = path === null ? [] : await readLines(path);
-  return new Set(lines.map((line) => line.toLowerCase().replace(/\.$/, '')));
 }

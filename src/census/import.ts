@@ -1,13 +1,13 @@
 /** Reads what indexes list, once a UTC day, and chooses whom the census asks. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerReader } from '../answers/answer-reader.ts';
-import type { CensusConfig } from '../config/census.ts';
+import { type CensusConfig, readExcluded, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
 import { secondOfDay, underLease } from '../looks/in-turn.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { type Candidate, chooseOrigins, readExcluded, readLines } from './choose.ts';
+import { type Candidate, chooseOrigins } from './choose.ts';
 import {
   type CensusSource,
   FoundOrigins,

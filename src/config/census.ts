@@ -1,5 +1,6 @@
 /** The settings of the census: off by default, because it sends requests to strangers. */
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { acceptedFor, SettingError, type SettingName, type Settings } from './environment.ts';
@@ -103,4 +104,19 @@ function readableFile(
 
 function refusal(name: SettingName, value: string): SettingError {
   return new SettingError(name, value, acceptedFor(name));
+}
+
+/** Reads a list: one entry a line, `#` begins a comment. Rejects if the file cannot be read. */
+export async function readLines(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8');
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/#.*$/, '').trim())
+    .filter((line) => line !== '');
+}
+
+/** The entries of `CENSUS_EXCLUDE`; nobody if there is no such file. */
+export async function readExcluded(path: string | null): Promise<ReadonlySet<string>> {
+  const lines = path === null ? [] : await readLines(path);
+  return new Set(lines.map((line) => line.toLowerCase().replace(/\.$/, '')));
 }

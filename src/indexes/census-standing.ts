@@ -1,7 +1,7 @@
 /** The standing of origins in the census's weekly scans, which leave the indexes to paid scans. */
 import type { Origin } from '../guard/origin.ts';
 import type { Payee, Standing } from '../model/standing.ts';
-import type { BazaarListings, Lookup } from '../model/third-parties.ts';
+import type { Lookup } from '../model/third-parties.ts';
 import { LOOKUP_TIMEOUT_MS } from './ask.ts';
 import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
@@ -23,11 +23,6 @@ export type CensusStandingOptions = {
 
 export type ImportedRows = { readonly rows: readonly MerchantItem[]; readonly takenAtMs: number };
 
-export type CensusStanding = Omit<Standing, 'listings'> & {
-  /** Fails without the origin, by which the import is kept. */
-  listings(payees: readonly Payee[], origin?: Origin): Promise<Lookup<BazaarListings>>;
-};
-
 const TURN_MS = 5_000;
 const TOO_SOON = 'the census makes one request in 5 s';
 /** Not "Bazaar", which may know the recipients by other hosts too. */
@@ -36,7 +31,9 @@ const NO_IMPORT = { state: 'failed', source: SOURCE, detail: 'none within two da
 const NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SOON } as const;
 
 /** Nodes are not asked: a lookup of theirs is more requests than fit in its time. */
-export function createCensusStanding(options: CensusStandingOptions): CensusStanding {
+export function createCensusStanding(
+  options: CensusStandingOptions,
+): Standing & Required<Pick<Standing, 'listings'>> {
   const { sources, snapshots, bazaarRows, isBusy } = options;
   const now = () => snapshots.now();
   const others = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
@@ -52,14 +49,14 @@ export function createCensusStanding(options: CensusStandingOptions): CensusStan
   const asked = createStanding(others, snapshots, LOOKUP_TIMEOUT_MS, turn);
 
   async function imported<T>(
-    origin: Origin | undefined,
+    origin: Origin,
     payees: readonly Payee[],
     read: (items: readonly MerchantItem[]) => T,
   ): Promise<Lookup<T>> {
     if (sources.bazaarUrl === null) return { state: 'off', why: 'switched-off' };
     if (payees.length === 0) return NO_RECIPIENT;
-    const found = origin && (await bazaarRows(origin.host).catch(() => null));
-    if (!found) return NO_IMPORT;
+    const found = await bazaarRows(origin.host).catch(() => null);
+    if (found === null) return NO_IMPORT;
     const { takenAtMs } = found;
     const rows = found.rows.filter(({ terms: { offers } }) =>
       payees.some(({ address }) => pays(offers, address)),

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Candidate, chooseOrigins, readExcluded, readLines } from '../../src/census/choose.ts';
+import { type Candidate, chooseOrigins } from '../../src/census/choose.ts';
+import { readExcluded, readLines } from '../../src/config/census.ts';
 
 const NOBODY: ReadonlySet<string> = new Set();
 
