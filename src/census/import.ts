@@ -4,7 +4,7 @@ import type { AnswerReader } from '../answers/answer-reader.ts';
 import { type CensusConfig, readExcluded, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
-import { secondOfDay, underLease } from '../looks/in-turn.ts';
+import { NoPlace, secondOfDay, underLease } from '../looks/in-turn.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type Candidate, chooseOrigins } from './choose.ts';
@@ -99,13 +99,12 @@ export class CensusImports {
       try {
         if (this.origins === 0) this.origins = await countChosen(store);
         if (await this.#isDue(source)) {
-          // Another instance that imports now leaves nothing to do.
-          await underLease(store, ['census-import', source], IMPORT_LEASE_MS, () =>
-            this.#run(source),
-          );
+          // One import at a time of all instances: each chooses among what the one before has stored.
+          await underLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
         }
         this.failedDays.set(source, await countFailedDays(store, source));
       } catch (error) {
+        if (error instanceof NoPlace) continue;
         onError(`census: ${source} was not imported`, error);
       }
     }

@@ -20,8 +20,9 @@ const NO_EXCLUDED = { file: null, exclude: null, maxOrigins: 100, contactEmail: 
 /** Two indexes, whose lists the test changes, and the imports of one service. */
 async function startImports(config: Partial<CensusConfig> = {}) {
   const lists = { bazaar: [] as string[], x402scan: [] as string[] };
-  const world = { lists, broken: false };
-  const index = await startStandIn(({ pathname, searchParams }): Said => {
+  const world = { lists, broken: false, until: Promise.resolve() };
+  const index = await startStandIn(async ({ pathname, searchParams }): Promise<Said> => {
+    await world.until;
     if (!pathname.endsWith('/discovery/resources')) {
       const items = lists.x402scan.map((url) => resourceRow(url, { method: 'POST' }));
       return { json: trpc({ items, total_count: items.length, page: 0 }) };
@@ -188,13 +189,22 @@ test('a file is read as an index is', async () => {
   expect(await rig.store.census.get('plain.com')).toBeNull();
 });
 
-test('two instances on one store read each source once', async () => {
-  const { rig, lists, index, imports, newImports } = await startImports();
-  lists.bazaar.push('https://a.com/1');
+test('two instances on one store read each source once, and choose as one', async () => {
+  const { rig, world, lists, index, imports, newImports, chosen, troubles } = await startImports();
+  for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
+  lists.bazaar.push('https://one.farm.com/1', 'https://two.farm.com/1');
   const other = newImports();
-  await Promise.all([imports.runDue(), other.runDue()]);
-  expect(index.asked).toHaveLength(2);
+  const answering = Promise.withResolvers<void>();
+  world.until = answering.promise;
+  const running = imports.runDue();
+  await expect.poll(() => index.asked).toHaveLength(1);
+  await other.runDue();
+  expect(index.asked).toHaveLength(1);
+  answering.resolve();
+  await running;
   await other.runDue();
   expect(index.asked).toHaveLength(2);
   expect(await rig.store.census.imports('bazaar')).toHaveLength(1);
+  expect(await chosen()).toHaveLength(20);
+  expect(troubles).toEqual([]);
 });
