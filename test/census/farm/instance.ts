@@ -72,6 +72,7 @@ const policy = {
 
 const userAgent = scannerUserAgent(`${SITE_URL}/about-census`);
 const troubles: string[] = [];
+let said = 0;
 const onError = (message: string, error: unknown) =>
   void troubles.push(`${message}: ${error instanceof Error ? error.message : error}`);
 const store = await openStore(options.storeUrl, { clock: now });
@@ -98,6 +99,9 @@ const scanCoordinator = createScanCoordinator({ scanner: fake, store, catalogFac
 const census = createCensus({
   ...{ store, policy, scanCoordinator, scanner, onError },
   resolve: (origin) => resolveHost(origin, policy, resolver),
+  onWord: () => {
+    said += 1;
+  },
   askListed: createAskListed({ engine, ...outbound }),
   turns: createOriginTurns({
     now,
@@ -147,7 +151,7 @@ const answers: {
     send({ kind: 'done', dueMs: null });
   },
   async words({ days }) {
-    send({ kind: 'words', ...(await readWords(days)), troubles });
+    send({ kind: 'words', ...(await readWords(days)), said, troubles });
   },
 };
 

@@ -83,16 +83,17 @@ class WordJudge {
     const isScanDay = this.#seen.scans.has(`${seller.name} ${day}`);
     const recounted = recountWord({ seller, requests, isScanDay });
     if (recounted !== null && recounted === word) return 'as recounted';
+    const expected = recounted ?? this.#withoutRequest(one);
+    if (recounted === null && expected === word) return 'not asked';
     if (this.#isCutOff(one)) return 'cut off';
     if (this.#isOutage(one)) return 'our outage';
-    if (recounted !== null) return `${word}, recounted ${recounted}`;
-    const expected = this.#withoutRequest(one);
-    if (expected === 'any' || expected === word) return 'not asked';
-    return `${word} without a request, expected ${expected}`;
+    return recounted === null
+      ? `${word} without a request, expected ${expected}`
+      : `${word}, recounted ${recounted}`;
   }
 
   /** The word of a day on which nobody asked a resource. */
-  #withoutRequest({ seller, day }: Case): DayWord | null | 'any' {
+  #withoutRequest({ seller, day }: Case): DayWord | null {
     const { wish, firstDay } = this.#played;
     const { kind, standing } = seller;
     const isWished = day - firstDay >= wish[0] && day - firstDay < wish[1];

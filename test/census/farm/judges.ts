@@ -33,6 +33,7 @@ export function judge(played: Played): readonly Verdict[] {
     judgeKills(played, seen),
     judgeWishes(played, seen),
     judgeScans(played, seen),
+    ...judgeSharing(played),
   ];
 }
 
@@ -154,14 +155,15 @@ function judgeKills({ kills }: Played, seen: Seen): Verdict {
   };
 }
 
-function judgeWishes({ sellers, wish, firstDay, hosts }: Played, seen: Seen): Verdict {
+function judgeWishes({ sellers, wish, firstDay, days, hosts }: Played, seen: Seen): Verdict {
   const [from, to] = wish;
+  const isOver = days > to;
   const shy = sellers.filter(({ standing }) => standing === 'opted-out');
   const wished = seen.log.filter(({ name, day }) => {
     const isWished = day - firstDay >= from && day - firstDay < to;
     return isWished && seen.seller(name).standing === 'opted-out';
   });
-  const back = shy.filter(({ name }) => seen.of(name, firstDay + to).length === 0);
+  const back = shy.filter(({ name }) => isOver && seen.of(name, firstDay + to).length === 0);
   const excluded = seen.log.filter(({ name }) => seen.seller(name).standing === 'excluded');
   const crowded = FARMS.map((farm) => {
     const asked = new Set(
@@ -205,6 +207,20 @@ function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
     facts: `${seen.scans.size} scans, ${records.length} records`,
     breaches,
   };
+}
+
+/** Each instance says a good part of the words; that nobody is asked twice is judged above. */
+function judgeSharing({ said }: Played): readonly Verdict[] {
+  if (said.length === 1) return [];
+  const all = said.reduce((sum, one) => sum + one, 0);
+  const idle = said.filter((one) => one * said.length * 2 < all);
+  return [
+    {
+      promise: 'instances on one store share the looks',
+      facts: `${said.join(' and ')} words`,
+      breaches: idle.map((one) => `an instance said ${one} of ${all} words`),
+    },
+  ];
 }
 
 /** Kinds that answer each day in the same way. */

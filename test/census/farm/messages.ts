@@ -37,5 +37,7 @@ export type FromInstance =
       readonly words: readonly TellWord[];
       readonly hosts: readonly string[];
       readonly records: readonly string[];
+      /** Number of words that this life of the instance has said. */
+      readonly said: number;
       readonly troubles: readonly string[];
     };

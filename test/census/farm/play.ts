@@ -55,6 +55,8 @@ export type Played = {
   readonly days: number;
   /** Days on which the opted-out sellers had a wish. */
   readonly wish: readonly [number, number];
+  /** Number of words that each instance has said since its last start. */
+  readonly said: readonly number[];
   readonly troubles: readonly string[];
 };
 
@@ -164,13 +166,17 @@ class Run {
     await this.#passUntil((utcDay(START_MS) + days) * DAY_MS + STEP_MS);
   }
 
-  async words(): Promise<Pick<Played, 'words' | 'records' | 'hosts' | 'troubles'>> {
+  async words(): Promise<Pick<Played, 'words' | 'records' | 'hosts' | 'said' | 'troubles'>> {
     const { days } = this.#options;
-    const [first] = this.#instances;
     const asked = Array.from({ length: days }, (_, day) => utcDay(START_MS) + day);
-    const answer = await first?.ask({ kind: 'words', days: asked });
-    if (answer?.kind !== 'words') throw new Error('an instance gave no words');
-    return answer;
+    const answers = await Promise.all(
+      this.#instances.map((one) => one.ask({ kind: 'words', days: asked })),
+    );
+    const told = answers.flatMap((answer) => (answer.kind === 'words' ? [answer] : []));
+    const [first] = told;
+    if (first === undefined) throw new Error('an instance gave no words');
+    const troubles = told.flatMap((one) => one.troubles);
+    return { ...first, said: told.map(({ said }) => said), troubles };
   }
 
   async end(): Promise<void> {
