@@ -12,6 +12,7 @@ const CASES = [
   'distance',
   'sales',
   'beside',
+  'census',
   'reads',
   'directory',
   'ledger',
