@@ -15,22 +15,6 @@ export type CensusOptions = CensusLookOptions & {
   readonly onWord?: ((word: DayWord) => void) | undefined;
 };
 
-/** Gives each origin its word of the day. Instances that share a store share the work. */
-export type Census = {
-  start(): void;
-  /** Begins all due looks; resolves once they have begun. */
-  tick(): Promise<void>;
-  /** Takes the word of a scan that was just published. */
-  published(host: string): void;
-  /** Looks now, whatever the second of the host is. */
-  lookNow(host: string): Promise<void>;
-  /** Decides the looks that met no answer: no further look follows. */
-  settle(): Promise<void>;
-  idle(): Promise<void>;
-  lateness(): number;
-  stop(graceMs?: number): Promise<void>;
-};
-
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 /** Looks that a crash cuts off, at most. */
@@ -44,11 +28,8 @@ const REST_MS = 10 * MINUTE_MS;
 const LONGEST_REST_MS = 30 * DAY_MS;
 const LOOK_LEASE_MS = 300_000;
 
-export function createCensus(options: CensusOptions): Census {
-  return new CensusRounds(options);
-}
-
-class CensusRounds implements Census {
+/** Gives each origin its word of the day. Instances that share a store share the work. */
+export class Census {
   readonly #options: CensusOptions;
   readonly #rounds: Rounds;
   readonly #window = new OutageWindow();
@@ -76,10 +57,12 @@ class CensusRounds implements Census {
     this.#rounds.start();
   }
 
+  /** Begins all due looks; resolves once they have begun. */
   tick(): Promise<void> {
     return this.#rounds.tick();
   }
 
+  /** Takes the word of a scan that was just published. */
   published(host: string): void {
     this.#rounds.begin(host, () =>
       this.#underLease(host, async (row) => {
@@ -88,10 +71,12 @@ class CensusRounds implements Census {
     );
   }
 
+  /** Looks now, whatever the second of the host is. */
   lookNow(host: string): Promise<void> {
     return this.#underLease(host, (row) => this.#look(row));
   }
 
+  /** Decides the looks that met no answer: no further look follows. */
   async settle(): Promise<void> {
     for (const host of this.#window.drain()) await this.#settleSilence(host, 'down');
   }

@@ -1,6 +1,6 @@
 /** Loaded if the settings turn the census on. */
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type Census, createCensus } from '../census/census.ts';
+import { Census } from '../census/census.ts';
 import { CensusImports, sourcesOf } from '../census/import.ts';
 import { toListing } from '../census/listing.ts';
 import { DAY_MS } from '../census/plan.ts';
@@ -91,7 +91,7 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
     bazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,
   });
-  const census = createCensus({
+  const census = new Census({
     ...{ store, policy, scanCoordinator, turns, onError },
     ...scanning.openCensus({ userAgent, standing }),
     resolve: (origin) => scanning.resolve(origin),

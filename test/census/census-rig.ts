@@ -1,6 +1,6 @@
 /** The census over the embedded store; the test moves the clock, and says what origins answer. */
 import type { AskListed, ListedAnswer, ListedQuestion } from '../../src/census/ask-listed.ts';
-import { type Census, createCensus } from '../../src/census/census.ts';
+import { Census } from '../../src/census/census.ts';
 import { lookTimeMs } from '../../src/census/plan.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Address } from '../../src/guard/resolve.ts';
@@ -96,7 +96,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
   };
 
   function addInstance(): Census {
-    return createCensus({
+    return new Census({
       ...{ store, scanCoordinator, scanner, askListed },
       policy: DEFAULT_POLICY,
       resolve: async ({ host }) => ({ kind: 'addresses', addresses: [addressOf(host)] }),

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAnswerReader } from '../../../src/answers/answer-reader.ts';
 import { createOracle } from '../../../src/buyers/create-oracle.ts';
 import { createAskListed } from '../../../src/census/ask-listed.ts';
-import { createCensus } from '../../../src/census/census.ts';
+import { Census } from '../../../src/census/census.ts';
 import { CensusImports } from '../../../src/census/import.ts';
 import { loadCatalog } from '../../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
@@ -96,7 +96,7 @@ const scanner: Pick<Scanner, 'scan'> = {
   },
 };
 const scanCoordinator = createScanCoordinator({ scanner: fake, store, catalogFacts: {} });
-const census = createCensus({
+const census = new Census({
   ...{ store, policy, scanCoordinator, scanner, onError },
   resolve: (origin) => resolveHost(origin, policy, resolver),
   onWord: () => {
