@@ -8,7 +8,14 @@ import type { DueOptions } from '../store/watches.ts';
 import { toListing } from './listing.ts';
 import { CensusLook, type CensusLookOptions, type CensusSight } from './look.ts';
 import { OutageWindow } from './outage.ts';
-import { DAY_MS, isScanDue, LISTED_FOR_DAYS, lookTimeMs, resourcesOf } from './plan.ts';
+import {
+  DAY_MS,
+  isScanDue,
+  LISTED_FOR_DAYS,
+  lookTimeMs,
+  resourcesOf,
+  silentUntilMs,
+} from './plan.ts';
 
 export type CensusOptions = CensusLookOptions & {
   /** Called once a host has its word. */
@@ -16,15 +23,11 @@ export type CensusOptions = CensusLookOptions & {
 };
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 /** Looks that a crash cuts off, at most. */
 const LOOKS_AT_ONCE = 8;
 /** After a stop as many are due as it lasted: they begin at this rate. */
 const LOOKS_A_SECOND = 4;
-/** A silent look waits for the looks after it, and its word is inserted before its day is summed up. */
-const SILENT_FOR_MS = 3 * 60 * MINUTE_MS;
-const LAST_WORD_MS = MINUTE_MS;
-const REST_MS = 10 * MINUTE_MS;
+const REST_MS = 600 * SECOND_MS;
 const LONGEST_REST_MS = 30 * DAY_MS;
 const LOOK_LEASE_MS = 300_000;
 
@@ -200,8 +203,7 @@ export class Census {
   /** A look without any answer has no word before the looks after it show whose fault that is. */
   async #holdBack(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
-    const endMs = (day + 1) * DAY_MS + LAST_WORD_MS;
-    const lookAtMs = Math.min(store.now() + SILENT_FOR_MS, endMs);
+    const lookAtMs = silentUntilMs(store.now(), day);
     await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }
 

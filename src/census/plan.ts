@@ -5,7 +5,8 @@ import type { CensusOrigin } from '../store/census.ts';
 import { MAX_RESOURCES, toListing } from './listing.ts';
 
 const SECOND_MS = 1_000;
-export const DAY_MS = 86_400 * SECOND_MS;
+const HOUR_MS = 3_600 * SECOND_MS;
+export const DAY_MS = 24 * HOUR_MS;
 const WEEK_DAYS = 7;
 /** Origins that no import had for so long are not asked any more. */
 export const LISTED_FOR_DAYS = 30;
@@ -26,6 +27,14 @@ export function isScanDue(
   const sinceDay = (scannedDay ?? firstDay - 1) + 1;
   const untilWeekday = (weekday - (sinceDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS;
   return today >= sinceDay + untilWeekday;
+}
+
+const SILENT_FOR_MS = 3 * HOUR_MS;
+const LAST_WORD_MS = 60 * SECOND_MS;
+
+/** A silent look waits for the looks after it, and its word is inserted before its day is summed up. */
+export function silentUntilMs(nowMs: number, day: number): number {
+  return Math.min(nowMs + SILENT_FOR_MS, (day + 1) * DAY_MS + LAST_WORD_MS);
 }
 
 /** The resources that a scan found, for an origin that is listed without any. */

@@ -17,7 +17,7 @@ export type OriginTurns = {
 };
 
 /** `call` is a confirm or a preflight. `census` goes after all others. */
-export type TurnKind = 'call' | 'look' | 'webhook' | 'census';
+export type TurnKind = keyof typeof LIMITS;
 
 export type TurnRequest = {
   /** Default: `call`. */
@@ -57,19 +57,13 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-type Limits = {
-  readonly atOnce: number;
-  readonly besideScans: number;
-  /** Above this number, waiters with a deadline are refused at once. */
-  readonly waiting: number;
-};
-
-const LIMITS: Readonly<Record<TurnKind, Limits>> = {
+/** Places of each kind, and those beside a paid scan; above `waiting`, waiters with a deadline are refused at once. */
+const LIMITS = {
   call: { atOnce: 8, besideScans: 1, waiting: 64 },
   look: { atOnce: 16, besideScans: 4, waiting: 256 },
   webhook: { atOnce: 64, besideScans: 8, waiting: 256 },
   census: { atOnce: 4, besideScans: 1, waiting: 64 },
-};
+} as const;
 /**
  * While scans run, the interval of connections for calls, and for those who are over their handshake budget: callers
  * can wait it out, and scans are hardly slowed down.
