@@ -15,12 +15,12 @@ import type { CensusResource } from '../scan/scanner.ts';
 /** The name by which robots.txt addresses the census. */
 export const ROBOTS_AGENT = 'x402-conformance-scanner';
 
-/** Whether robots.txt allows a path. */
+/** By path: true if robots.txt allows it. */
 export type AllowedPaths = Readonly<Record<string, boolean>>;
 
 export type ListedQuestion = {
   readonly resources: readonly CensusResource[];
-  /** What an earlier robots.txt said. */
+  /** The verdicts of an earlier robots.txt. */
   readonly allowed: AllowedPaths;
   /** Paths for which robots.txt is read first; empty: it is not read. */
   readonly robotsFor: readonly string[];

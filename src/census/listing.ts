@@ -1,4 +1,4 @@
-/** What indexes list of an origin. */
+/** The entries of indexes about an origin. */
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import type { MerchantItem } from '../indexes/index-answers.ts';
@@ -23,7 +23,7 @@ export type CensusListing = {
   readonly bazaar: readonly MerchantItem[];
 };
 
-/** What one import found of an origin. */
+/** The entries of one import about an origin. */
 export type FoundOrigin = {
   readonly origin: Origin;
   readonly domain: string;

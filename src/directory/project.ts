@@ -32,7 +32,7 @@ export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
 /** The public form of a directory record (interface spec 2.3). */
 export type Project = ReturnType<typeof toProject>;
 
-/** What records show beside their fields: revisions differ in it. */
+/** Members of a record that only some revisions have. */
 export type ProjectForm = {
   readonly siteUrl: string;
   /** True if records have `availability`. */

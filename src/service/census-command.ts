@@ -110,7 +110,7 @@ async function dryRun(config: Config, census: CensusConfig, isJson: boolean): Pr
 
 type Outline = ReturnType<DayOutline['outline']>;
 
-/** What a day would do, from what the sources list. */
+/** The work of one day, by the lists of the sources. */
 class DayOutline {
   readonly #sources: {
     readonly source: string;

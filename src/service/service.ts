@@ -109,7 +109,7 @@ type RunningService = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
-  /** What asks origins by itself. */
+  /** The parts that ask origins by themselves. */
   readonly looking: readonly Pick<Watching, 'stop'>[];
   stopTimers(): void;
   /** Disposes the opened parts in reverse order. */

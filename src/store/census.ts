@@ -150,7 +150,7 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
-/** What the census says of a host, as its record keeps it. */
+/** The words of the census about a host, in the form of its record. */
 export type DayWords = {
   /** The newest word, and when it was said. */
   readonly word: DayWord;

@@ -28,7 +28,7 @@ export const TABLES = {
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
-    // What uses it follows, durably: the step `settling` of a payment, or the change of a publication.
+    // Rows that use it follow, durably: the step `settling` of a payment, or the change of a publication.
     passing: () => true,
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),

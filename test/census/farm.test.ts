@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { judge } from './farm/judges.ts';
 import { type Played, playDays } from './farm/play.ts';
-import { playShared } from './farm/shared.ts';
+import { playShared } from './farm/two-instances.ts';
 
 const breachesOf = (played: Played) =>
   judge(played).flatMap(({ promise, breaches }) => breaches.map((one) => `${promise}: ${one}`));

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { judge } from './farm/judges.ts';
 import { type Played, playDays } from './farm/play.ts';
-import { playShared } from './farm/shared.ts';
+import { playShared } from './farm/two-instances.ts';
 
 const SHOWN = 10;
 

@@ -93,7 +93,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   );
 };
 
-/** What the census found and did, in revisions that tell of it. */
+/** The results of the census, in revisions that have them. */
 function censusFacts(
   record: DirectoryRecord | null,
   { revision }: Pick<RouteContext['config'], 'revision'>,
