@@ -30,6 +30,11 @@ export function readCensusConfig(
 ): CensusConfig | null {
   const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CONTACT_EMAIL } = settings;
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
+  const sources = {
+    indexes: CENSUS === undefined ? [] : indexesOf(CENSUS, ecosystem),
+    file: readableFile('CENSUS_FILE', CENSUS_FILE),
+    exclude: readableFile('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
+  };
   if (settings.API_REVISION === '0.1.0') {
     throw new SettingError(
       'API_REVISION',
@@ -49,13 +54,7 @@ export function readCensusConfig(
       'the public https address of this site, because the User-Agent of the census names its page /about-census';
     throw new SettingError('SITE_URL', siteUrl, why);
   }
-  return {
-    indexes: CENSUS === undefined ? [] : indexesOf(CENSUS, ecosystem),
-    file: readableFile('CENSUS_FILE', CENSUS_FILE),
-    exclude: readableFile('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
-    maxOrigins: CENSUS_MAX,
-    contactEmail: CONTACT_EMAIL,
-  };
+  return { ...sources, maxOrigins: CENSUS_MAX, contactEmail: CONTACT_EMAIL };
 }
 
 function indexesOf(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
@@ -80,7 +79,9 @@ function indexesOf(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
   });
 }
 
+/** Documents name sites by `.example` (RFC 2606), which nobody can reach and nobody mistakes for a site. */
 function isPublic(siteUrl: string): boolean {
+  if (/^https:\/\/[^/:]+\.example$/.test(siteUrl)) return true;
   try {
     return parseOrigin(siteUrl).scheme === 'https';
   } catch (error) {

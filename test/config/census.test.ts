@@ -59,6 +59,17 @@ describe('a census', () => {
     });
   });
 
+  test('takes the name of a site in documents for a public one', () => {
+    const site = { ...ON, SITE_URL: 'https://scanner.example' };
+    expect(loadConfig(site).census).not.toBeNull();
+    const inside = { ...ON, SITE_URL: 'https://scanner.internal' };
+    expect(() => loadConfig(inside)).toThrow('SITE_URL');
+  });
+
+  test('names a wrong index first, whatever else is missing', () => {
+    expect(() => loadConfig({ CENSUS: 'foo' })).toThrow(/^CENSUS="?foo/);
+  });
+
   test('may stand on loopback in tests', () => {
     const local = { ...ON, SITE_URL: 'http://127.0.0.1:4021', SCAN_ALLOW_HOSTS: '127.0.0.1:80' };
     expect(loadConfig(local).census).not.toBeNull();
