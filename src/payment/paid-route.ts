@@ -12,7 +12,7 @@ export type PaidRequest = {
 export type ComputeContext = {
   /** The payer's address, lower case. */
   readonly payer: string;
-  /** The scan that an earlier call under this very authorization computed last, if one did. */
+  /** The last scan that an earlier call with this authorization computed; left out if none did. */
   readonly earlierScanId: string | undefined;
   /** Called with the scan that the computation waits for, once it is known. */
   readonly onScan: (scanId: string) => void;
@@ -26,7 +26,7 @@ export type ComputedAnswer = {
   | {
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-      /** Scan whose stored report the body repeats: it is kept once, and the answer refers to it. */
+      /** The scan whose report the body repeats. The report is stored once, and the answer refers to it. */
       readonly reportOf?: string | undefined;
     }
   /** An answer that is stored already, complete, and serves several payers. */
@@ -72,7 +72,7 @@ export type PaidRoute<Input = unknown> = {
   parse(request: PaidRequest): Input;
   /** Refuses input after a look at the network; called only for new work. */
   admit?(input: Input): Promise<void>;
-  /** Equal for inputs that one payment may buy. */
+  /** The text of an input: one payment buys only inputs with the same text. */
   canonical(input: Input): string;
   /** The host that the work is about, if it is about one. */
   host?(input: Input): string;

@@ -34,7 +34,7 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 const OPENAPI_NAME = '"openapi"';
-/** Follows the name; spaces beyond those that people write are not looked at. */
+/** The part after the name; more spaces than people write do not match. */
 const OPENAPI_VALUE = /^\s*:\s*"3\./;
 const MAX_VALUE_BYTES = 256;
 
@@ -48,7 +48,7 @@ const NOT_ASKED: HttpObservation = {
 
 export type FixedPaths = Awaited<ReturnType<typeof askFixedPaths>>;
 
-/** Options of the requests after the root. */
+/** Asks one path after the root was asked. */
 type Get = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
 
 export async function askFixedPaths(cache: RequestCache) {
@@ -90,7 +90,7 @@ export async function askFixedPaths(cache: RequestCache) {
   };
 }
 
-/** One after the other, while none before was an OpenAPI document: five may hold 2 MiB each. */
+/** Asks one path after the other, up to the first OpenAPI document: five at once could hold 2 MiB each. */
 async function askAlternates(
   canonical: Promise<HttpObservation>,
   get: Get,
@@ -139,7 +139,7 @@ function getAfter(root: HttpObservation, cache: RequestCache): Get {
 }
 
 /**
- * For an origin whose root is silent: each silence costs the time of a request, and a scan holds
+ * For an origin whose root is silent: each silence costs a whole timeout, and a scan holds
  * its place meanwhile. One path at a time, and none after the second silence.
  */
 function oneByOne(get: Get, cache: RequestCache): Get {

@@ -22,7 +22,7 @@ export type GradeOptions = {
 
 /**
  * Runs checks and readers, and scores their results; equal observations give the same report, byte for
- * byte. Throws BrokenChecks when a check throws on any input.
+ * byte. Throws BrokenChecks when a check throws on every input.
  */
 export async function gradeObservations(
   observations: Observations,
@@ -67,7 +67,7 @@ export async function gradeObservations(
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** A defect on only this origin is a finding; a defect on any origin invalidates the report. */
+/** True if a check faulted. If it faults on every origin it is broken, and the report is void; if only here, it is a finding. */
 function seemsBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
   const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;

@@ -27,7 +27,7 @@ export type ListQuery = DirectoryQuery & {
   readonly q: string;
 };
 
-/** Lists of records, by queries of the engine's own. Opted-out and never reached hosts are left out. */
+/** Lists of records; each engine has its own queries for them. Opted-out and never reached hosts are left out. */
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
   grades(): Promise<ReadonlyMap<Grade, number>>;
@@ -73,23 +73,23 @@ export const RETENTION_MS = {
   abandonedMarker: HOUR_MS,
   identifierChain: 48 * HOUR_MS,
   result: 24 * HOUR_MS,
-  /** A report to which no answer refers; longer than its result, for a sale that has just read it. */
+  /** A report to which no answer refers. It outlives its result by an hour, because a sale may have just read it. */
   report: 25 * HOUR_MS,
   /** A recording, for a payer whose call ended before its answer was paid for. */
   recording: HOUR_MS,
   unpaidMark: 24 * HOUR_MS,
-  /** A token, a failed confirm or a fetch of a challenge counts for so long. */
+  /** A slot: it counts a token, a failed confirm or a fetch against a limit for this long. */
   slot: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentHost: HOUR_MS,
-  /** A row of an owner that a later one has replaced. */
+  /** An older row of a host's owner, once a newer one has replaced it. */
   replacedOwner: HOUR_MS,
   /** A version of a watch that a later one has replaced. */
   replacedWatch: HOUR_MS,
-  /** The scan in a row of history, once the record of its host has it. */
+  /** The scan in a row of history, once the record of its host holds it too. */
   historyScan: HOUR_MS,
   /** A day accepts rows for this long after its end: longer than any write takes that began before. */
   closedDay: 5 * 60_000,
-  /** A block of days; statistics reach 30 days back. */
+  /** The sums of a block of days; statistics reach 30 days back. */
   daySum: 31 * 24 * HOUR_MS,
 } as const;

@@ -10,7 +10,7 @@ export type IdentifierScope = {
 };
 
 export type IdentifierLink = {
-  /** 1 for the first, then the last one seen + 1. */
+  /** The position in the chain, from 1. */
   readonly n: number;
   /** Route and canonical request as one string, as in the ledger. */
   readonly request: string;
@@ -19,7 +19,7 @@ export type IdentifierLink = {
 };
 
 /**
- * The chain of ledger keys that an id bound to, in order; the last link counts. A next link is
+ * The chain of ledger keys that an id bound to, in order; the last link is in force. A next link is
  * appended when the key of the last one was released or failed. A chain goes as a whole, 48 h after
  * its last link, once the ledger has purged every key in it.
  */
@@ -56,8 +56,8 @@ function scopeOf({ network, payer, id }: IdentifierScope): string {
 }
 
 /**
- * Removes chains whose last link is old and whose keys the ledger has purged. A chain is removed from its start, its
- * greatest number last: a chain without rows starts again at 1, and a writer whose predecessor is gone has lost.
+ * Removes chains whose last link is old and whose keys the ledger has purged. The last link of
+ * a chain is removed last: a racing writer finds its predecessor, or has lost and begins a new chain at 1.
  */
 export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
   const { identifiers } = context.tables;

@@ -48,17 +48,17 @@ export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
   published: { meaning: 'paid', next: [] },
   released: { meaning: 'free', next: ['claimed'] },
   failed: { meaning: 'failed', next: [] },
-  // Written before every further send, and with what that send showed.
+  // Written twice for each further send: before it, and after it with its result.
   unknown: { meaning: 'in_doubt', next: ['unknown', 'settled', 'failed'] },
 };
 
 /**
- * Steps that need no sync of their own. Before `settling` nothing is sent, and the sync of that step makes the claim and its
- * answer durable with it; `published` is written again by a recovery that finds `settled`.
+ * States whose steps need no sync of their own. At `claimed` and `computed` nothing is sent yet, and the sync of `settling` covers
+ * both. If `published` is lost, a recovery finds `settled` and writes it again.
  */
-const PASSING: readonly LedgerState[] = ['claimed', 'computed', 'published'];
+const UNSYNCED_STATES: readonly LedgerState[] = ['claimed', 'computed', 'published'];
 
-// The compiler knows the names of members only as texts.
+// `Object.keys` loses the type of the names.
 export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
 const owner = objectOf<keyof Owner>('host', 'boot');
@@ -82,10 +82,10 @@ export const PAYMENT_TABLES = {
       data: text,
     },
     key: ['key', 'step'],
-    passing: ({ state }) => PASSING.includes(state),
+    passing: ({ state }) => UNSYNCED_STATES.includes(state),
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
-  /** Marks a key that may be unfinished since the claim at this step. */
+  /** Marks a key whose claim at this step may be unfinished. */
   ledgerOpen: table({
     name: 'ledger_open',
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
@@ -105,7 +105,7 @@ export const PAYMENT_TABLES = {
     columns: {
       answerId: text,
       startedAtMs: integer,
-      /** The scan against whose report the pieces are packed; null if they are the body itself. */
+      /** The scan whose report the packed pieces refer to; null if the pieces are the whole body. */
       reportOf: orNull(text),
       /** This column and the next ones are null until the whole body is stored. */
       status: orNull(integer),
@@ -118,7 +118,7 @@ export const PAYMENT_TABLES = {
       bytes: orNull(bytes),
     },
     key: ['answerId'],
-    // The payment's step `settling` follows, durably.
+    // The payment's step `settling` is inserted next, and its sync covers this row.
     passing: () => true,
     indexes: [['startedAtMs'], ['reportOf']],
   }),

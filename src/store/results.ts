@@ -122,7 +122,7 @@ export function resultsOn(context: StoreContext) {
       await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
     },
 
-    /** The payer paid for it after all. */
+    /** Removes the mark, because the payer has paid after all. */
     async clearUnpaid({ payer, scanId }: OfPayer & Pick<UnpaidMark, 'scanId'>): Promise<void> {
       await unpaid.remove({ payer, scanId });
     },
@@ -137,8 +137,7 @@ export function resultsOn(context: StoreContext) {
 }
 
 /**
- * Finds the report that a new answer may refer to; null when the report and its result are about to be
- * purged.
+ * Finds the report that a new answer may refer to; null once it is so old that a purge may remove it.
  */
 export async function findReferableReport(
   context: StoreContext,

@@ -146,7 +146,7 @@ describe('a payment that does not fit', () => {
     expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('needs 100 s for work, and 25 s for a list', async () => {
+  test('takes 100 s of validity for work, and 30 s for a list', async () => {
     facilitator.verdict = { kind: 'valid' };
     const long = await payer.sign({ value: PRICE, validBefore: inSeconds(100) });
     expect((await shop.buy('x', { 'payment-signature': long.header })).status).toBe(200);

@@ -158,7 +158,7 @@ describe('the list of published files', () => {
     ]);
   });
 
-  test('names files of this checkout', async () => {
+  test('matches the files of this checkout', async () => {
     const checks = await discoverChecks();
     await expect(publishedBreaches(CATALOG_FOLDER, checks)).resolves.toEqual([]);
   });

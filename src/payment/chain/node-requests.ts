@@ -1,4 +1,4 @@
-/** The node behind `RPC_URL`, asked by ourselves: errors say what failed and hold no URL. */
+/** Requests to the node of `RPC_URL`, without viem's transport: errors say what failed and hold no URL. */
 
 import {
   type AnswerReader,
@@ -21,14 +21,14 @@ export type NodeOptions = {
   /** For one request; default 5 s. */
   readonly timeoutMs?: number | undefined;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
-  /** Default: one of its own. */
+  /** Default: a reader of its own for this node. */
   readonly answers?: AnswerReader | undefined;
 };
 
 export type NodeRequest = {
   readonly method: string;
   readonly params?: unknown;
-  /** Keeps the logs of this contract in a receipt. */
+  /** Of the logs of a receipt, only those of this contract are kept. */
   readonly contract?: string;
 };
 
@@ -92,7 +92,7 @@ export function describeNodeError(error: unknown): string {
   return error instanceof Error ? `RPC_URL: ${error.name}` : 'RPC_URL failed';
 }
 
-/** `fetch` refuses URLs with a user: they become the header that they stand for. */
+/** `fetch` refuses URLs with a user and a password: these are sent as a header. */
 function withoutCredentials(rpcUrl: string) {
   const url = new URL(rpcUrl);
   const { username, password } = url;

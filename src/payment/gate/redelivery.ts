@@ -33,16 +33,16 @@ export function differingField(
 
 /** Time after the settlement in which a payer may fetch an answer that was not delivered whole. */
 const OWED_MS = 10 * 60_000;
-/** Time after its delivery in which a payment header opens, without an identifier, a private answer. */
-const OPEN_MS = 10 * 60_000;
-const WRONG_IDENTIFIERS = 8;
+/** For this long after a delivery, the payment header opens a private answer without an identifier. */
+const HEADER_OPENS_MS = 10 * 60_000;
+const MAX_WRONG_IDENTIFIERS = 8;
 /** Longer than any answer is kept. */
 const GUESS_LIFETIME_MS = 48 * 3_600_000;
-const LINKS_AN_IDENTIFIER = 8;
-/** Number of newest links that are read of an identifier; a live or paid key is among them. */
+const MAX_LINKS_PER_IDENTIFIER = 8;
+/** Only this many newest links of an identifier are read; a live or paid key is among them. */
 const NEWEST_LINKS = 16;
-const CLAIMS_A_KEY = 20;
-/** A key that was never sent is purged after an hour, at the latest ten minutes late. */
+const MAX_CLAIMS_PER_KEY = 20;
+/** A key whose payment was never sent is purged after 60 to 70 minutes. */
 const FORGOTTEN_AFTER_MS = 70 * 60_000;
 
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'slots' | 'now'>;
@@ -79,7 +79,7 @@ export function refuseConflict(
   );
 }
 
-/** True if the call names an identifier of the purchase, which never stands on the chain. */
+/** True if the call gives an identifier of the purchase: a secret of the buyer that no blockchain shows. */
 export async function namesBuyer(
   stores: Stores,
   { scope }: Purchase,
@@ -99,18 +99,18 @@ export async function refusePrivateAnswer(
   { key, writtenAtMs }: LedgerEntry,
 ): Promise<void> {
   if (purchase.route.isPublic || writtenAtMs === null) return;
-  if (stores.now() < writtenAtMs + OPEN_MS) return;
+  if (stores.now() < writtenAtMs + HEADER_OPENS_MS) return;
   if (purchase.scope === null) throw new AnswerPrivate();
   // Counted before the comparison and uncounted after a match, so that guesses in parallel count too.
   const guess = await stores.slots.take({
     scope: ['share', `identifier of ${key}`],
-    limit: WRONG_IDENTIFIERS,
+    limit: MAX_WRONG_IDENTIFIERS,
     lifetimeMs: GUESS_LIFETIME_MS,
     endsWithOwner: false,
   });
   if (!guess.taken) {
     throw new TooManyTries(
-      `${WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
+      `${MAX_WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
       GUESS_LIFETIME_MS / 1000,
       true,
     );
@@ -121,9 +121,9 @@ export async function refusePrivateAnswer(
 
 /** Refuses a payment whose payer has claimed and abandoned it too often. */
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
-  if (entry === null || countedClaims(entry) < CLAIMS_A_KEY) return;
+  if (entry === null || countedClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(
-    `This payment was tried ${CLAIMS_A_KEY} times. Sign a new one now, or send it again after Retry-After.`,
+    `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new one now, or send it again after Retry-After.`,
     secondsUntil(entry.last.atMs + FORGOTTEN_AFTER_MS, nowMs),
     false,
   );
@@ -135,12 +135,12 @@ export type IdentifierState = {
   readonly next: number;
   /** Key of the last link. */
   readonly lastKey: string | null;
-  /** Another key that this id bound to and that is not free: its answer is the answer. */
+  /** Another key of this identifier that has an answer or may still get one: the call gets that answer. */
   readonly liveKey: string | null;
 };
 
 /**
- * Reads the chain of an identifier. Throws `PaymentConflict` if it was given to another request.
+ * Reads the chain of an identifier. Throws `PaymentConflict` if it was used for another request.
  * `isInFlight` knows the keys that this process works on, claimed or not yet.
  */
 export async function readIdentifier(
@@ -166,9 +166,9 @@ export async function readIdentifier(
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
     else if (entry !== null && countedClaims(entry) > 0) ended += 1;
   }
-  if (liveKey === null && last.key !== ownKey && ended >= LINKS_AN_IDENTIFIER) {
+  if (liveKey === null && last.key !== ownKey && ended >= MAX_LINKS_PER_IDENTIFIER) {
     throw new TooManyTries(
-      `${LINKS_AN_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
+      `${MAX_LINKS_PER_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
       secondsUntil(last.atMs + FORGOTTEN_AFTER_MS, stores.now()),
       false,
     );

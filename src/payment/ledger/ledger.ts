@@ -15,7 +15,7 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
   return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);
 }
 
-/** All decisions by state go through this meaning. */
+/** Code decides by this progress, never by the state itself. */
 export function toProgress(state: LedgerState): Progress {
   return STATE_RULES[state].meaning;
 }
@@ -40,7 +40,7 @@ export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
 
-/** Facts of a claim that do not change from the step that adds them. */
+/** Facts of a claim. Once a step has added one, it never changes. */
 export type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
@@ -53,7 +53,7 @@ export type ClaimFacts = {
 /** A second try shows whether the step was written when the first reply was lost. */
 const TRIES = 2;
 /**
- * Writes the steps of one claim, each its own last step + 1, and stops for good once another
+ * Writes the steps of one claim, each with this writer's last number + 1, and stops for good once another
  * writer made one of them. Every method rejects with `StoreError` or `StepLost`.
  */
 export class LedgerWriter {
@@ -210,7 +210,7 @@ export function settledAtMs(entry: LedgerEntry): number | null {
 
 /**
  * Counts the sends of a payment by all processes: the first is that of `settling`, each later one is announced by a step
- * `unknown`. Database times. `isReverted`: its transaction was mined and reverted; another would revert too, at our cost.
+ * `unknown`. Times are the database's. `isReverted`: a transaction was mined and reverted; one more would revert too, at our cost.
  */
 export function countSends(entry: LedgerEntry) {
   const { rows } = entry;

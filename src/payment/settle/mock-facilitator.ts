@@ -29,7 +29,7 @@ export type MockOptions = {
 };
 
 /**
- * Settles nothing: no chain, no money. The gate checks signatures for real, and without a chain no other signature is good.
+ * Settles nothing: no chain, no money. The gate checks the signatures of plain accounts; those of contract wallets need a chain, and are refused.
  * Settling the same payment again names the same transaction, so that recovery works as with a chain.
  */
 export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {

@@ -5,7 +5,7 @@ import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../contex
 import { verifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
-/** Up to this many matches of a search are read and sorted; beyond it, a page is read along the index of its order. */
+/** Up to this many matches of a search are read and sorted. Above it, a page is read through the index in its order. */
 const FEW_MATCHES = 1_000;
 
 const ORDERS = {
@@ -13,7 +13,7 @@ const ORDERS = {
   grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
 } as const;
 
-const AMONG = 'r.rowid IN (SELECT value FROM json_each(?))';
+const ROW_ID_IN_LIST = 'r.rowid IN (SELECT value FROM json_each(?))';
 
 /** Condition: row `o` is the last of its host. */
 const IS_LAST = `NOT EXISTS (SELECT 1 FROM owners AS later
@@ -29,7 +29,7 @@ export type Selection = {
   readonly from: string;
   readonly conditions: readonly string[];
   readonly values: readonly SQLInputValue[];
-  /** True when there are few rows, and no index has them in the order of a list. */
+  /** True if the selection has few rows, so that they are sorted and not read through an index. */
   readonly isNarrow: boolean;
 };
 
@@ -88,8 +88,12 @@ function countRecords(connection: Connection, selection: Selection, hidden: stri
   }
   const all = connection.value(countStatement(selection), ...values);
   const among = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
-  const taken = connection.value(countStatement({ from: among, conditions }), hidden, ...values);
-  return Number(all) - Number(taken);
+  const hiddenMatches = connection.value(
+    countStatement({ from: among, conditions }),
+    hidden,
+    ...values,
+  );
+  return Number(all) - Number(hiddenMatches);
 }
 
 export function toSelection(
@@ -139,16 +143,16 @@ function fewMatches(
   page: Page,
   hidden: string,
 ): HostPage | null {
-  const hosts = connection.values(
+  const rowIds = connection.values(
     `SELECT r.rowid FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
     ...selection.values,
     hidden,
     FEW_MATCHES + 1,
   );
-  if (hosts.length > FEW_MATCHES) return null;
-  const values = [JSON.stringify(hosts)];
-  const matches = { from: 'records r', conditions: [AMONG], values, isNarrow: true };
-  return { count: hosts.length, hosts: pageOf(connection, matches, page, hidden) };
+  if (rowIds.length > FEW_MATCHES) return null;
+  const values = [JSON.stringify(rowIds)];
+  const matches = { from: 'records r', conditions: [ROW_ID_IN_LIST], values, isNarrow: true };
+  return { count: rowIds.length, hosts: pageOf(connection, matches, page, hidden) };
 }
 
 function pageOf(
@@ -161,7 +165,7 @@ function pageOf(
   return connection.values(sql, ...selection.values, hidden, limit, offset).map(String);
 }
 
-/** Without a condition SQLite counts rows by the pages of an index, and reads no row. */
+/** Without a condition SQLite counts from the index only, and reads no row. */
 export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
   return `SELECT count(*) FROM ${selection.from} ${where(selection)}`;
 }
@@ -171,9 +175,9 @@ export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']
     ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?`;
 }
 
-/** Adds the condition for visible rows, whose parameter, the hidden ids, is the last. */
+/** Leaves out hidden rows. Their ids must be the last parameter. */
 function visible<S extends Pick<Selection, 'conditions'>>(selection: S): S {
-  return { ...selection, conditions: [...selection.conditions, `NOT ${AMONG}`] };
+  return { ...selection, conditions: [...selection.conditions, `NOT ${ROW_ID_IN_LIST}`] };
 }
 
 function where({ conditions }: Pick<Selection, 'conditions'>): string {
