@@ -1,4 +1,4 @@
-/** Whom the census asks, of all that is listed: the same origins every day. */
+/** Chooses whom the census asks of all that is listed: the same origins every day. */
 import { hash } from 'node:crypto';
 
 export type Candidate = {
@@ -13,14 +13,9 @@ export type ChoiceOptions = {
   readonly excluded: ReadonlySet<string>;
 };
 
-/** `domain`: over 20 origins of one registrable domain. `max`: over `CENSUS_MAX`. */
-export type LeftOut = { readonly excluded: number; readonly domain: number; readonly max: number };
-
-export type Choice = { readonly hosts: ReadonlySet<string>; readonly leftOut: LeftOut };
-
 const ORIGINS_A_DOMAIN = 20;
 
-export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions): Choice {
+export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions) {
   const { maxOrigins, excluded } = options;
   const wanted = candidates.filter((one) => !isExcluded(one, excluded));
   const byDomain = [...Map.groupBy(byHash(wanted), ({ domain }) => domain).values()];
@@ -28,6 +23,7 @@ export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceO
   const chosen = byHash(capped).slice(0, maxOrigins);
   return {
     hosts: new Set(chosen.map(({ host }) => host)),
+    /** `domain`: over 20 origins of one registrable domain. `max`: over `CENSUS_MAX`. */
     leftOut: {
       excluded: candidates.length - wanted.length,
       domain: wanted.length - capped.length,
