@@ -24,9 +24,9 @@ export type CensusOptions = CensusLookOptions & {
 
 const SECOND_MS = 1_000;
 /** Looks that a crash cuts off, at most. */
-const LOOKS_AT_ONCE = 8;
+export const LOOKS_AT_ONCE = 8;
 /** After a stop as many are due as it lasted: they begin at this rate. */
-const LOOKS_A_SECOND = 4;
+export const LOOKS_A_SECOND = 4;
 const REST_MS = 600 * SECOND_MS;
 const LONGEST_REST_MS = 30 * DAY_MS;
 const LOOK_LEASE_MS = 300_000;

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import { createAnswerReader } from '../answers/answer-reader.ts';
+import { LOOKS_A_SECOND, LOOKS_AT_ONCE } from '../census/census.ts';
 import { chooseOrigins } from '../census/choose.ts';
 import { readListings, sourcesOf } from '../census/import.ts';
 import { MAX_RESOURCES } from '../census/listing.ts';
@@ -28,8 +29,6 @@ const FAILED = 2;
 /** Requests of a scan of a usual seller. */
 const SCAN_REQUESTS = 22;
 const WEEK_DAYS = 7;
-const AT_ONCE = 8;
-const LOOKS_A_SECOND = 4;
 const SECOND_MS = 1_000;
 /** Looks that found no room for so long are left to the service. */
 const ROOM_TRIES = 180;
@@ -213,7 +212,7 @@ async function hostsWithoutWord({ census, now }: Store): Promise<readonly string
 /** Resolves to the number of hosts that found no room. */
 async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Promise<number> {
   const queue = new PQueue({
-    concurrency: AT_ONCE,
+    concurrency: LOOKS_AT_ONCE,
     intervalCap: LOOKS_A_SECOND,
     interval: SECOND_MS,
   });
