@@ -123,7 +123,7 @@ function send(answer: PaidAnswer, reply: FastifyReply, disconnect?: AbortSignal)
   // `finish` means that the operating system has the last byte; Node emits it for closed sockets too.
   if (disconnect !== undefined) {
     reply.raw.once('finish', () => {
-      if (!disconnect.aborted) answer.written();
+      if (!disconnect.aborted) answer.markWritten();
     });
   }
   reply.code(status).headers(headers);

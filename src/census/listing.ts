@@ -45,7 +45,7 @@ export function toListing(stored: JsonObject | null): CensusListing {
   return stored === null ? NOT_LISTED : (stored as unknown as CensusListing);
 }
 
-/** The origins of an import, by host. `refused` counts listings that no scan would be allowed to ask. */
+/** The origins of an import, by host. `refused` counts listings whose URL the guard refuses. */
 export class FoundOrigins {
   readonly byHost = new Map<string, FoundOrigin>();
   readonly #policy: OriginPolicy;
@@ -58,9 +58,9 @@ export class FoundOrigins {
   /** Adds what a page lists. */
   async add(listings: readonly ImportedListing[]): Promise<void> {
     for (const listing of listings) {
-      const url = this.#valid(listing.url);
+      const url = this.#parseUrl(listing.url);
       if (url === null) continue;
-      const found = await this.#open(toOrigin(url));
+      const found = await this.#findOrAdd(toOrigin(url));
       const path = `${url.pathname}${url.search}`;
       const method = (listing.method ?? 'GET').toUpperCase();
       const isAsked = method === 'GET' || method === 'POST';
@@ -71,14 +71,14 @@ export class FoundOrigins {
 
   /** Adds a line of a file: an origin, or the URL of a paid GET. */
   async addLine(line: string): Promise<void> {
-    const url = this.#valid(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `https://${line}`);
+    const url = this.#parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `https://${line}`);
     if (url === null) return;
-    const found = await this.#open(toOrigin(url));
+    const found = await this.#findOrAdd(toOrigin(url));
     const path = `${url.pathname}${url.search}`;
     if (path !== '/') push(found.resources, { method: 'GET', path }, MAX_FOUND);
   }
 
-  #valid(text: string): URL | null {
+  #parseUrl(text: string): URL | null {
     try {
       return validateUrl(text, this.#policy);
     } catch (error) {
@@ -88,7 +88,7 @@ export class FoundOrigins {
     }
   }
 
-  async #open(origin: Origin): Promise<FoundOrigin> {
+  async #findOrAdd(origin: Origin): Promise<FoundOrigin> {
     const known = this.byHost.get(origin.host);
     if (known !== undefined) return known;
     const domain = await registrableDomain(origin);

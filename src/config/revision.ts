@@ -53,7 +53,7 @@ export type Revision = {
   /** True if the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
   /** True if records have `availability`, reports `paidBy`, and lists of records the filter `payable`. */
-  readonly tellsCensus: boolean;
+  readonly showsCensus: boolean;
   readonly defaultChecksVersion: string;
 };
 
@@ -97,7 +97,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     scanServesPublished: true,
     reportSaysCharged: false,
     catalogListsChecks: false,
-    tellsCensus: false,
+    showsCensus: false,
     defaultChecksVersion: '2026-07-25.1',
   },
   '0.3.0': {
@@ -126,7 +126,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     scanServesPublished: false,
     reportSaysCharged: true,
     catalogListsChecks: true,
-    tellsCensus: true,
+    showsCensus: true,
     defaultChecksVersion: '2026-08-14.2',
   },
 };

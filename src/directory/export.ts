@@ -7,8 +7,8 @@ import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 const MAX_EXPORT_RECORDS = 10_000;
 
 /**
- * Streams the directory as one JSON document, so that it is never in memory as a whole; `body` can be read once. `truncated`
- * if there are more projects than `limit`: the export has the most recently scanned.
+ * Streams the directory as one JSON document, so that it is never in memory as a whole; `body` can be read once. If
+ * there are more projects than `limit`, `truncated` is true and the export has the most recently scanned ones.
  */
 export async function exportDirectory(
   store: Pick<Store, 'exports'>,
@@ -41,8 +41,8 @@ export async function exportDirectory(
 
 function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
-    // Every revision that has an export tells of the census.
-    ...toProject(record, { siteUrl, tellsCensus: true }, nowMs),
+    // Every revision that sells the export shows the census.
+    ...toProject(record, { siteUrl, showsCensus: true }, nowMs),
     // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
       grade,
@@ -56,7 +56,7 @@ function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number)
 }
 
 const LIFETIME_MS = 60_000;
-/** An owner's change while an export is written makes another take necessary. */
+/** If an owner changes a setting while an export is written, the export is written again. */
 const MAX_TAKES = 5;
 
 type Snapshot = {
@@ -88,7 +88,7 @@ export class ExportSnapshots {
     const { store } = this.#options;
     for (let takes = 0; takes < MAX_TAKES; takes += 1) {
       const versions = await store.directory.versions();
-      const { answerId } = this.#lastUnder(versions) ?? this.#take(versions);
+      const { answerId } = this.#lastIfUnchanged(versions) ?? this.#take(versions);
       const id = await answerId;
       // An owner's change during the write must be in the export; a publication may miss it.
       const { preferences } = await store.directory.versions();
@@ -98,7 +98,7 @@ export class ExportSnapshots {
     throw new StoreError('unavailable', message);
   }
 
-  #lastUnder({ published, preferences }: DirectoryVersions): Snapshot | null {
+  #lastIfUnchanged({ published, preferences }: DirectoryVersions): Snapshot | null {
     const last = this.#last;
     if (last?.versions.published !== published) return null;
     if (last.versions.preferences !== preferences) return null;

@@ -36,13 +36,13 @@ export type Project = ReturnType<typeof toProject>;
 export type ProjectForm = {
   readonly siteUrl: string;
   /** True if records have `availability`. */
-  readonly tellsCensus: boolean;
+  readonly showsCensus: boolean;
 };
 
 /** `record` must be listed: the caller has left out owners who opted out. */
 export function toProject(
   record: DirectoryRecord,
-  { siteUrl, tellsCensus }: ProjectForm,
+  { siteUrl, showsCensus }: ProjectForm,
   nowMs: number,
 ) {
   const { displayName, description, iconUrl, ogImageUrl } = visibleBranding(record);
@@ -61,7 +61,7 @@ export function toProject(
     featured: isFeatured(record, nowMs),
     lastScannedAt: new Date(record.scannedAtMs).toISOString(),
     signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
-    ...(tellsCensus ? { availability: record.availability } : {}),
+    ...(showsCensus ? { availability: record.availability } : {}),
     reportUrl: reportUrl(siteUrl, record.host),
   };
 }

@@ -46,7 +46,7 @@ export async function soldScan(
     disconnect,
   });
   if (answer === 'disconnected') throw new Error('The caller has disconnected.');
-  onWritten(() => answer.written());
+  onWritten(() => answer.markWritten());
   return toToolAnswer(answer);
 }
 

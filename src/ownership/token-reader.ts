@@ -19,8 +19,8 @@ export type TokenReading = {
 };
 
 /**
- * Resolves with the reading of the last 10 s that found what the caller served, whoever caused it; else with the first
- * that begins after this call. Throws ScannerFailed; Saturated when the caller hangs up, or the service stops.
+ * Resolves with a reading of the last 10 s, of any caller, if it found the file that this caller served; else with the
+ * first reading that begins after this call. Throws ScannerFailed; Saturated when the caller hangs up, or the service stops.
  */
 export type ReadToken = (
   origin: Origin,
@@ -39,7 +39,7 @@ export type TokenReaderOptions = {
 
 /** A reading of a host in this process. Callers share it until it begins. */
 type SharedReading = {
-  /** The callers' blocks take turns; one may join while the reading waits. */
+  /** The address blocks of the callers. The reading waits for the turn of one of them; more may join until it begins. */
   readonly blocks: Set<string>;
   /** Aborted for each caller who waits no more. */
   readonly signals: AbortSignal[];
@@ -101,11 +101,11 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     }
   }
 
-  /** Waits for the reading that runs, or until the next may begin, or shares it. Null if there may be new findings. */
-  async function takePart(origin: Origin, caller: Caller): Promise<TokenReading | null> {
+  /** Shares a new reading if one may begin now. Else waits and returns null: the caller looks at the findings again. */
+  async function shareOrWait(origin: Origin, caller: Caller): Promise<TokenReading | null> {
     const running = readings.get(origin.host);
     const dueInMs = (await ownership.readingDueAtMs(origin.host)) - store.now();
-    // A fault of the running one is answered to those who share it.
+    // Only the callers that share the running reading get its error.
     if (running?.hasBegun) await running.result.catch(() => null);
     else if (dueInMs > 0) await wait(dueInMs, caller.signal);
     else {
@@ -121,9 +121,9 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     const arrivedAtMs = store.now();
     const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
     const caller: Caller = { block, signal, shared: null };
-    const left = Promise.withResolvers<never>();
+    const departure = Promise.withResolvers<never>();
     // A reading that has begun answers its callers, also while the service stops.
-    const leave = () => caller.shared?.hasBegun || left.reject(new Saturated());
+    const leave = () => caller.shared?.hasBegun || departure.reject(new Saturated());
     signal.addEventListener('abort', leave);
 
     const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
@@ -132,12 +132,12 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
       for (;;) {
         if (signal.aborted) throw new Saturated();
         const known = (await readFindings(store, origin)).findLast(isAnswer);
-        const reading = known ?? (await takePart(origin, caller));
+        const reading = known ?? (await shareOrWait(origin, caller));
         if (reading !== null) return reading;
       }
     }
     try {
-      return await Promise.race([left.promise, answer()]);
+      return await Promise.race([departure.promise, answer()]);
     } finally {
       // Node keeps a combined signal alive as long as anybody listens to it.
       signal.removeEventListener('abort', leave);

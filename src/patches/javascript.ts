@@ -66,7 +66,7 @@ export function guardedRoutes(values: PatchValues, extras: PaidExtras = {}): str
     ...sdkServer(listNetworks(values), extras),
     ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
     '',
-    '// Every route that is guarded today: one that is left out here is free.',
+    '// List every route that is guarded today: a route that is not in this list is free.',
     'const routes = {',
     ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
     '};',
@@ -84,7 +84,7 @@ export function routeLiteral({ template }: PatchRoute, syntax: RouteSyntax): str
   return template === null ? 'ROUTE' : js(writeRoute(template, syntax));
 }
 
-/** The literal of a document's body, for `c.json(…)` and its like, or of a text. */
+/** The body as source code: an object literal for `c.json(…)` and the like, a template string for text. */
 export function bodyLiteral({ body }: ServedDocument, indent = ''): string {
   return typeof body === 'string' ? jsTemplate(body) : json(body, indent);
 }
@@ -93,23 +93,23 @@ export const JAVASCRIPT_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
     part('prices.ts', 'ts', [
       '/** Prices in dollars. */',
-      'export const SOLD = {',
+      'export const PAID_ROUTES = {',
       ...routes.map(
         (route) =>
           `  ${js(nameRoute(route))}: { price: ${js(route.price)}, network: ${js(route.network)}, payTo: ${js(route.payTo)} },`,
       ),
       '} as const;',
-      'type Sold = keyof typeof SOLD;',
+      'type PaidRoute = keyof typeof PAID_ROUTES;',
       '',
       '/** For the route. */',
-      'export function accepts(route: Sold) {',
-      '  const { price, network, payTo } = SOLD[route];',
+      'export function accepts(route: PaidRoute) {',
+      '  const { price, network, payTo } = PAID_ROUTES[route];',
       "  return { scheme: 'exact', network, price: `$${price}`, payTo } as const;",
       '}',
       '',
       '/** For the operation in /openapi.json. */',
-      'export function paymentInfo(route: Sold) {',
-      "  const price = { mode: 'fixed', currency: 'USD', amount: SOLD[route].price };",
+      'export function paymentInfo(route: PaidRoute) {',
+      "  const price = { mode: 'fixed', currency: 'USD', amount: PAID_ROUTES[route].price };",
       '  return { price, protocols: [{ x402: {} }] };',
       '}',
     ]),
@@ -133,7 +133,7 @@ export const JAVASCRIPT_TOPICS = {
     part('links.ts', 'ts', [
       `export const BASE_URL = process.env['BASE_URL'] ?? ${js(origin)};`,
       '',
-      '/** For each address in OpenAPI, llms.txt, manifest and agent card: link(route), as the router has it. */',
+      '/** Write each URL in OpenAPI, llms.txt, manifest and agent card as link(route), with the path of the router. */',
       'export const link = (route: string): string => new URL(route, BASE_URL).href;',
     ]),
   tls: (): Patch =>
@@ -141,10 +141,10 @@ export const JAVASCRIPT_TOPICS = {
 };
 
 function discovery({ method }: PatchRoute): string[] {
-  const reads = method === null || method === 'GET' || method === 'DELETE';
+  const hasNoBody = method === null || method === 'GET' || method === 'DELETE';
   return [
     '  extensions: declareDiscoveryExtension({',
-    ...(reads ? [] : ["    bodyType: 'json',"]),
+    ...(hasNoBody ? [] : ["    bodyType: 'json',"]),
     "    input: { '<parameter>': '<example>' },",
     "    inputSchema: { properties: { '<parameter>': { type: 'string' } }, required: ['<parameter>'] },",
     "    output: { example: { '<member>': '<example>' } },",

@@ -66,7 +66,7 @@ export type PaidExtras = {
   readonly bazaar?: boolean;
 };
 
-/** The topics that the code of paid routes answers. */
+/** Patches of the topics that the code of paid routes fixes. */
 export function paidTopics(paidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
   return {
     'paid-route': (values: PatchValues) => paidRoutes(values, {}),

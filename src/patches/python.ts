@@ -48,7 +48,7 @@ export function guardedRoutes(
   return [
     ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
     '',
-    '# Every route that is guarded today: one that is left out here is free.',
+    '# List every route that is guarded today: a route that is not in this list is free.',
     'routes = {',
     ...guarded.flatMap(({ name, route }) => routeEntries(route, name, syntax)),
     '}',
@@ -98,7 +98,7 @@ export const PYTHON_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
     part('prices.py', 'python', [
       '# Prices in dollars.',
-      'SOLD = {',
+      'PAID_ROUTES = {',
       ...routes.map(
         (route) =>
           `    ${python(nameRoute(route))}: {"price": ${python(route.price)}, "network": ${python(route.network)}, "payTo": ${python(route.payTo)}},`,
@@ -108,12 +108,12 @@ export const PYTHON_TOPICS = {
       '',
       'def accepts(route: str) -> dict:',
       '    """For the route."""',
-      '    return {"scheme": "exact", **SOLD[route], "price": "$" + SOLD[route]["price"]}',
+      '    return {"scheme": "exact", **PAID_ROUTES[route], "price": "$" + PAID_ROUTES[route]["price"]}',
       '',
       '',
       'def payment_info(route: str) -> dict:',
       '    """For the operation in /openapi.json."""',
-      '    price = {"mode": "fixed", "currency": "USD", "amount": SOLD[route]["price"]}',
+      '    price = {"mode": "fixed", "currency": "USD", "amount": PAID_ROUTES[route]["price"]}',
       '    return {"price": price, "protocols": [{"x402": {}}]}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>

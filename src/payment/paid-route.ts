@@ -130,7 +130,7 @@ export type PaidCall = {
   readonly request: PaidRequest;
   /** Address or block of addresses, for fair shares; null if it cannot be known. */
   readonly client: string | null;
-  /** Time of the 504 by `performance.now()`; a settlement that has begun goes on. */
+  /** When the call gets a 504, ms of `performance.now()`; a settlement that has begun goes on. */
   readonly deadlineMs: number;
   /** Aborted when the client disconnects before its answer is written. */
   readonly disconnect: AbortSignal;
@@ -141,5 +141,5 @@ export type PaidAnswer = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<Uint8Array>;
   /** Must be called when the last byte was handed to the client's connection. */
-  written(): void;
+  markWritten(): void;
 };

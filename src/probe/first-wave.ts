@@ -10,7 +10,7 @@ const DOCUMENT_CAP_BYTES = 256 * KIB;
 const OPENAPI_CAP_BYTES = 2 * KIB * KIB;
 const ROBOTS_CAP_BYTES = 512 * KIB;
 
-/** Sellers send a long page to what looks like a browser: ask for data first, take what comes. */
+/** Prefers data, because sellers send a long page to a client that looks like a browser; accepts anything. */
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_TEXT = 'text/plain, text/markdown;q=0.9, */*;q=0.5';
 const ACCEPT_PAGE = 'text/html, application/json;q=0.9, */*;q=0.5';

@@ -1,4 +1,4 @@
-/** Grades observations, fresh or recorded: what a scan says once everything was gathered. */
+/** Makes a report from observations, fresh or recorded. */
 
 import { toSummary } from '../buyers/summary.ts';
 import { type CheckVerdict, runChecks, toResults } from '../engine/run-checks.ts';

@@ -253,7 +253,7 @@ export class InFlightScans {
       const result =
         lease.data === APART
           ? null
-          : ((await results.waiting(origin.host, sinceMs)) ??
+          : ((await results.findUnpublished(origin.host, sinceMs)) ??
             (await results.published(origin.host)));
       if (result !== null && result.scannedAtMs >= sinceMs) {
         const finished = fromStoredReport(result);

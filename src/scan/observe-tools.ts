@@ -42,7 +42,7 @@ type Session = {
   readonly era: McpEra;
   readonly messages: McpMessages;
 };
-type Listed = Omit<ToolPage, 'nextCursor'>;
+type ToolList = Omit<ToolPage, 'nextCursor'>;
 
 const READ_MODULE: WorkModule<typeof import('../probe/plan/read-mcp.ts')> = new URL(
   '../probe/plan/read-mcp.ts',
@@ -139,7 +139,7 @@ export class ToolObserver {
     return { endpoint, era, messages };
   }
 
-  async #list({ endpoint, era, messages }: Session): Promise<Listed> {
+  async #list({ endpoint, era, messages }: Session): Promise<ToolList> {
     const pages: ToolPage[] = [];
     let cursor: string | null = null;
     do {

@@ -186,7 +186,7 @@ export async function announce(
   history: HostHistory,
   announcement: Announcement,
 ): Promise<void> {
-  await context.announcing.add(() => appendChange(context, history, announcement));
+  await context.changeWriters.add(() => appendChange(context, history, announcement));
 }
 
 /**

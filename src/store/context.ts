@@ -51,7 +51,7 @@ export type EngineContext = {
 
 export type StoreContext = EngineContext & {
   /** Runs the writers of changes one at a time. */
-  readonly announcing: PQueue;
+  readonly changeWriters: PQueue;
 };
 
 /** A paid answer is served again for this long after the last settlement that names it. */
@@ -88,7 +88,7 @@ export const RETENTION_MS = {
   replacedWatch: HOUR_MS,
   /** The scan in a row of history, once the record of its host holds it too. */
   historyScan: HOUR_MS,
-  /** A day accepts rows for this long after its end: longer than any write takes that began before. */
+  /** A day accepts rows for this long after its end: longer than any write that began before the end. */
   closedDay: 5 * 60_000,
   /** The sums of a block of days; statistics reach 30 days back. */
   daySum: 31 * 24 * HOUR_MS,

@@ -14,13 +14,13 @@ export type IdentifierLink = {
   readonly n: number;
   /** Route and canonical request as one string, as in the ledger. */
   readonly request: string;
-  /** The ledger key that this id bound to. */
+  /** The ledger key that this id is bound to. */
   readonly key: string;
 };
 
 /**
- * The chain of ledger keys that an id bound to, in order; the last link is in force. A next link is
- * appended when the key of the last one was released or failed. A chain goes as a whole, 48 h after
+ * The ledger keys to which an id was bound, in order; only the last link is valid. Another link is
+ * appended when the key of the last one was released or failed. A chain is purged whole, 48 h after
  * its last link, once the ledger has purged every key in it.
  */
 export function identifiersOn({ tables, now }: StoreContext) {
@@ -62,12 +62,12 @@ function scopeOf({ network, payer, id }: IdentifierScope): string {
 export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
   const { identifiers } = context.tables;
   const sinceMs = nowMs - RETENTION_MS.identifierChain;
-  const seen = new Set<string>();
+  const checkedScopes = new Set<string>();
   let removed = 0;
   for await (const batch of identifiers.batches({ atMs: { upTo: sinceMs } })) {
     for (const { scope } of batch) {
-      if (seen.has(scope)) continue;
-      seen.add(scope);
+      if (checkedScopes.has(scope)) continue;
+      checkedScopes.add(scope);
       const chain = await identifiers.all({ scope }, { order: [['n', 'asc']] });
       const last = chain.at(-1);
       if (!last || last.atMs > sinceMs) continue;

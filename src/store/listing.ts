@@ -20,7 +20,7 @@ export type StoredListing = {
   readonly settings: ListingSettings;
   /** Maps each setting that was set with a listing key to the hash of that key's token. */
   readonly keyed: Readonly<Partial<Record<keyof ListingSettings, string>>>;
-  /** Changes whenever a setting or a proof of the host is written; 0 when none ever was. */
+  /** Changes whenever a setting or a proof of the host is written; 0 before the first. */
   readonly version: number;
 };
 

@@ -82,7 +82,7 @@ export const PAYMENT_TABLES = {
       data: text,
     },
     key: ['key', 'step'],
-    passing: ({ state }) => UNSYNCED_STATES.includes(state),
+    syncsLater: ({ state }) => UNSYNCED_STATES.includes(state),
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
   /** Marks a key whose claim at this step may be unfinished. */
@@ -91,7 +91,7 @@ export const PAYMENT_TABLES = {
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
     key: ['key', 'claimStep'],
     // Becomes durable with the claim, which is inserted next.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['sinceMs'], ['payer', 'request']],
   }),
   /** Marks a key whose answer was written to a client in full. */
@@ -119,15 +119,15 @@ export const PAYMENT_TABLES = {
     },
     key: ['answerId'],
     // The payment's step `settling` is inserted next, and its sync covers this row.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['startedAtMs'], ['reportOf']],
   }),
   answerChunks: table({
     name: 'answer_chunks',
     columns: { answerId: text, n: integer, bytes },
     key: ['answerId', 'n'],
-    // As their answers.
-    passing: () => true,
+    // Becomes durable with its answer.
+    syncsLater: () => true,
   }),
   /** The scope is network, payer and id as one text. */
   identifiers: table({
@@ -158,6 +158,6 @@ export const PAYMENT_TABLES = {
     key: ['attempt'],
     unique: [['scope', 'n']],
     indexes: [['group'], ['expiresAtMs']],
-    passing: (row) => row.endsWithOwner,
+    syncsLater: (row) => row.endsWithOwner,
   }),
 };

@@ -90,13 +90,13 @@ export function resultsOn(context: StoreContext) {
      * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
      * that disconnected, or got 504, may still pay for it.
      */
-    async waiting(host: string, sinceMs: number): Promise<ScanResult | null> {
+    async findUnpublished(host: string, sinceMs: number): Promise<ScanResult | null> {
       const recent = { host, scannedAtMs: { from: sinceMs } };
       const rows = await results.all(recent, { order: byScan('desc') });
       if (rows.length === 0) return null;
       const published = await changes.all({ scanId: { in: rows.map((row) => row.scanId) } });
-      const known = new Set(published.map((change) => change.scanId));
-      return toResult(rows.find((row) => !known.has(row.scanId)) ?? null);
+      const publishedIds = new Set(published.map((change) => change.scanId));
+      return toResult(rows.find((row) => !publishedIds.has(row.scanId)) ?? null);
     },
 
     /**
@@ -112,7 +112,7 @@ export function resultsOn(context: StoreContext) {
 
     /**
      * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
-     * mark that is a debt stays one, and its time is that at which it became one.
+     * debt stays a debt, and its `atMs` says when it became one.
      */
     async noteUnpaid(mark: OfPayer & Omit<UnpaidMark, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;

@@ -127,7 +127,7 @@ export type Store = Readonly<ReturnType<typeof storeOn>>;
 
 /** Builds a store from the shared rules over tables and the parts of its engine. */
 export function storeOn(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
-  const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
+  const context = { ...engineContext, changeWriters: new PQueue({ concurrency: 1 }) };
   const { owner, isAlive, now } = context;
   const slots = slotsOn(context);
   const info: StoreInfo = { ...engine.info, owner };

@@ -77,7 +77,7 @@ export type TableSpec<R> = {
    * True for rows that need not be synced at once: they stand for work of their writer, or a synced row follows them and
    * makes all earlier rows durable with it. Default: no row.
    */
-  passing?(row: NoInfer<R>): boolean;
+  syncsLater?(row: NoInfer<R>): boolean;
 };
 
 /** A row of any table. */

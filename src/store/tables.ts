@@ -29,7 +29,7 @@ export const TABLES = {
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
     // Rows that use it follow, durably: the step `settling` of a payment, or the change of a publication.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),
   /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
@@ -38,7 +38,7 @@ export const TABLES = {
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
     // Becomes durable with its result.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['scannedAtMs']],
   }),
   recordings: table({
@@ -47,7 +47,7 @@ export const TABLES = {
     columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
     key: ['scanId'],
     // Becomes durable with its result, or with the answer that holds it.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['keptAtMs']],
   }),
   history: table({
@@ -68,7 +68,7 @@ export const TABLES = {
     },
     key: ['host', 'seq'],
     // The change is inserted next, durably.
-    passing: () => true,
+    syncsLater: () => true,
     unique: [['scanId']],
     indexes: [['host', 'scannedAtMs', 'scanId']],
   }),
@@ -96,7 +96,7 @@ export const TABLES = {
     },
     key: ['host'],
     // The change is inserted next, durably.
-    passing: () => true,
+    syncsLater: () => true,
   }),
   changes: table({
     name: 'changes',
@@ -159,7 +159,7 @@ export const TABLES = {
     },
     key: ['day', 'host'],
     // The change is inserted next, durably.
-    passing: () => true,
+    syncsLater: () => true,
     unique: [['scanId']],
   }),
   /** The counters of a folded day, summed over all hosts; those of the days before it too while it is not a block. */
@@ -279,7 +279,7 @@ export const TABLES = {
     columns: { id: text, host: text, n: integer, attempt: text, text },
     key: ['id'],
     // The version is inserted next, durably.
-    passing: () => true,
+    syncsLater: () => true,
     indexes: [['host', 'n']],
   }),
 };

@@ -23,7 +23,7 @@ describe('--only', () => {
     );
   });
 
-  test('accepts names of checks, and its absence', () => {
+  test('is accepted if each id is a check, or if it is not given', () => {
     refuseUnknown(['P1', 'S*'], RESULTS);
     refuseUnknown(null, RESULTS);
   });

@@ -3,7 +3,7 @@ import { FacilitatorUnreachable } from '../../src/payment/settle/facilitator.ts'
 import { StoreError } from '../../src/store/errors.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';
-import { gateKeeper, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { newLatch, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -104,20 +104,22 @@ describe('a payment that does not fit', () => {
     'has %s: 402 that names it, and nothing is claimed',
     async (_name, options, code) => {
       facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
-      const asked = facilitator.verified.length;
+      const verifiedBefore = facilitator.verified.length;
       const { header } = await payer.sign({ value: PRICE, ...options() });
       const answer = await shop.buy('x', { 'payment-signature': header });
       expect(answer.status).toBe(402);
       expect(codeOf(answer)).toBe(code);
       expect(requiredOf(answer)).toBe(answer.body);
       expect(shop.computations).toHaveLength(0);
-      // Whether a contract wallet signed, only the facilitator can say.
-      expect(facilitator.verified.length - asked).toBe(code === 'invalid_signature' ? 1 : 0);
+      // Only the facilitator can tell if a contract wallet signed.
+      expect(facilitator.verified.length - verifiedBefore).toBe(
+        code === 'invalid_signature' ? 1 : 0,
+      );
       for await (const { key } of shop.store.ledger.unfinished()) throw new Error(`${key} is open`);
     },
   );
 
-  test('is for another kind of chain: 402 that names the network, before its form is read', async () => {
+  test('for another kind of chain gets a 402 that names the network; its payload is not parsed', async () => {
     const payload = {
       x402Version: 2,
       accepted: {
@@ -215,9 +217,9 @@ describe('no challenge is sent', () => {
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('before a slow facilitator has answered, which does not keep the service from starting', async () => {
+  test('before a slow facilitator has answered; the service starts without its answer', async () => {
     const facilitator = stubFacilitator();
-    const answered = gateKeeper();
+    const answered = newLatch();
     const slow = {
       ...facilitator,
       supported: async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SettleOutcome, VerifyOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
-import { gateKeeper, PRICE, startShop } from './shop.ts';
+import { newLatch, PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -19,7 +19,7 @@ async function ofContract(): Promise<Record<string, string>> {
 
 test('a facilitator that never names the signer: 503 when the call’s time is up, and the payment is not charged', async () => {
   const facilitator = stubFacilitator();
-  const gate = gateKeeper();
+  const gate = newLatch();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
   await using shop = await startShop({ facilitator, answerWithinMs: 300 });
   for (const headers of [await ofContract(), v2(await pay())]) {
@@ -33,7 +33,7 @@ test('a facilitator that never names the signer: 503 when the call’s time is u
 
 test('a client that disconnects while the facilitator is asked for the signer costs nobody anything', async () => {
   const facilitator = stubFacilitator();
-  const gate = gateKeeper();
+  const gate = newLatch();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
   await using shop = await startShop({ facilitator });
   const abort = new AbortController();
@@ -48,7 +48,7 @@ test('a client that disconnects while the facilitator is asked for the signer co
 
 test('a look-up that hangs bounds neither the first call’s wait for its settlement nor a later one’s', async () => {
   const facilitator = stubFacilitator();
-  const gate = gateKeeper();
+  const gate = newLatch();
   const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
   const settled: SettleOutcome = { kind: 'settled', transaction: TRANSACTION };
   facilitator.outcomes = [unclear, gate.opened.then(() => settled)];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newPayer, type Payer, type SignedHeader } from './payer.ts';
-import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
@@ -8,7 +8,7 @@ const sign = (payer: Payer) => payer.sign({ value: PRICE });
 
 /** A shop whose work ends when the test says so. */
 async function gatedShop(options: Parameters<typeof startShop>[0] = {}) {
-  const gate = gateKeeper();
+  const gate = newLatch();
   const shop = await startShop({
     compute: async (item) => {
       await gate.opened;
@@ -75,11 +75,11 @@ test('a payer that has settled nothing has five open calls; the others are told 
 
 test('waiting calls are served in the order of their arrival', async () => {
   const order: string[] = [];
-  const gates = new Map<string, ReturnType<typeof gateKeeper>>();
+  const gates = new Map<string, ReturnType<typeof newLatch>>();
   await using shop = await startShop({
     compute: async (item) => {
       order.push(item);
-      const gate = gateKeeper();
+      const gate = newLatch();
       gates.set(item, gate);
       await gate.opened;
       return answerOf(item);
@@ -170,7 +170,7 @@ describe('the places of the process', () => {
   });
 
   test('of the last quarter are for payers who have settled here', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({
       places: 4,

@@ -55,11 +55,11 @@ test('nothing is settled without an intent, and no intent is written without an 
 type Move = {
   readonly writer: number;
   readonly state: LedgerState;
-  /** Begins anew where the ledger stands, as a host does that takes over. */
+  /** Continues from the last step of the ledger, like an instance that takes over. */
   readonly takeOver: boolean;
 };
 
-/** Writers on one key, and what must hold of each of their moves. */
+/** Several writers of one key; each move checks the outcome that its writer must get. */
 class Race {
   readonly store = openSqlite(MEMORY);
   readonly #ledgerWriters = new Map<number, LedgerWriter>();
@@ -81,9 +81,9 @@ class Race {
 
   async #ledgerWriterOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
     const { ledger } = this.store;
-    const held = this.#ledgerWriters.get(writer);
+    const known = this.#ledgerWriters.get(writer);
     const entry = await ledger.entry('k');
-    if (held !== undefined && !(takeOver && entry !== null)) return held;
+    if (known !== undefined && !(takeOver && entry !== null)) return known;
     const ledgerWriter =
       entry === null ? new LedgerWriter(ledger, FACTS, null) : LedgerWriter.onEntry(ledger, entry);
     this.#ledgerWriters.set(writer, ledgerWriter);
@@ -124,7 +124,7 @@ test('exactly one of ten writers at once claims', async () => {
 test('a writer whose reply was lost reads back that it won', async () => {
   const store = openSqlite(MEMORY);
   let isFirst = true;
-  const deaf = {
+  const lossyLedger = {
     ...store.ledger,
     async append(row: Parameters<typeof store.ledger.append>[0]) {
       const outcome = await store.ledger.append(row);
@@ -133,7 +133,7 @@ test('a writer whose reply was lost reads back that it won', async () => {
       throw new StoreError('unavailable', 'the reply was lost');
     },
   };
-  const ledgerWriter = new LedgerWriter(deaf, FACTS, null);
+  const ledgerWriter = new LedgerWriter(lossyLedger, FACTS, null);
   await ledgerWriter.write('claimed', {});
   await ledgerWriter.write('computed', {});
   expect((await store.ledger.entry('k'))?.rows.map((row) => row.state)).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -28,7 +28,7 @@ async function payAndLose(
 
 function slowSettlement() {
   const facilitator = stubFacilitator();
-  const gate = gateKeeper();
+  const gate = newLatch();
   facilitator.outcomes = [gate.opened.then(() => ({ kind: 'settled', transaction: TRANSACTION }))];
   return { facilitator, settle: gate.open };
 }
@@ -203,7 +203,7 @@ describe('a payment identifier', () => {
   });
 
   test('with five signatures at once gives one computation and one charge', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
         await gate.opened;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 
 const payer = newPayer();
 const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
@@ -87,7 +87,7 @@ describe('a paid answer', () => {
 });
 
 test('of one header five times at once is one computation, one charge, one answer', async () => {
-  const gate = gateKeeper();
+  const gate = newLatch();
   await using shop = await startShop({
     compute: async (item) => {
       await gate.opened;
@@ -108,7 +108,7 @@ test('of one header five times at once is one computation, one charge, one answe
 });
 
 test('if it is an error of the first call, goes to all that wait with its header', async () => {
-  const gate = gateKeeper();
+  const gate = newLatch();
   await using shop = await startShop({
     compute: async () => {
       await gate.opened;

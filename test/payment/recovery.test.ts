@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
-import { LedgerWriter, storePayment } from '../../src/payment/ledger/ledger.ts';
+import { LedgerWriter, toPaymentData } from '../../src/payment/ledger/ledger.ts';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { LedgerState } from '../../src/store/payment-tables.ts';
@@ -44,7 +44,7 @@ async function leave(store: Store, signed: SignedHeader, states: readonly Ledger
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
   const pen = new LedgerWriter(store.ledger, facts, null);
   for (const state of states) {
-    if (state === 'claimed') await pen.write(state, storePayment(payment, REQUIREMENTS));
+    if (state === 'claimed') await pen.write(state, toPaymentData(payment, REQUIREMENTS));
     else if (state === 'computed') {
       const answerId = `answer-${signed.nonce}`;
       await store.answers.put(answerId, { status: 200, headers: JSON_HEADERS }, [
@@ -157,7 +157,7 @@ describe('after a crash, on the embedded store,', () => {
 
   test('hundreds of open payments delay no other call', async () => {
     const signed = await pay();
-    const data = storePayment(
+    const data = toPaymentData(
       decodePayment({ 'payment-signature': [signed.header] }, TERMS),
       REQUIREMENTS,
     );

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
-import { LedgerWriter, storePayment } from '../../src/payment/ledger/ledger.ts';
+import { LedgerWriter, toPaymentData } from '../../src/payment/ledger/ledger.ts';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -9,7 +9,7 @@ import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, gateKeeper, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { answerOf, newLatch, PRICE, type ShopOptions, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const server = await startMongoServer();
@@ -72,12 +72,12 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
     const pen = new LedgerWriter(store.ledger, facts, null);
-    await pen.write('claimed', storePayment(payment, requirements));
+    await pen.write('claimed', toPaymentData(payment, requirements));
     return { pen, key };
   }
 
   test('share a payment that comes to both at once: one works, one charge, one answer', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     const compute = async (item: string) => {
       await gate.opened;
       return answerOf(item);
@@ -107,7 +107,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
   });
 
   test('share an error with callers that wait on another instance with the same header', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     await using one = await startShop({
       ...TIMING,
       store: await openLivingHost(),
@@ -188,7 +188,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
   });
 
   test('bind a payment identifier once, whichever instance it comes to', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     const compute = async (item: string) => {
       await gate.opened;
       return answerOf(item);

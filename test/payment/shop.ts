@@ -207,7 +207,7 @@ function jsonOf(body: string): Record<string, unknown> {
 }
 
 /** For tests that end a computation when they like. */
-export function gateKeeper() {
+export function newLatch() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }

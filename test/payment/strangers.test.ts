@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -105,7 +105,7 @@ describe('ten minutes after a private answer was delivered in full', () => {
 
 test('a redelivery to a bare header counts as delivered to nobody; one that names its buyer counts', async () => {
   const facilitator = stubFacilitator();
-  const gate = gateKeeper();
+  const gate = newLatch();
   const [settled] = facilitator.outcomes;
   if (settled === undefined) throw new Error('the stub has no outcome');
   facilitator.outcomes = [gate.opened.then(() => settled), settled];

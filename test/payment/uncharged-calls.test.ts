@@ -3,7 +3,7 @@ import { parseOrigin } from '../../src/guard/origin.ts';
 import { NoFreshReport } from '../../src/model/errors.ts';
 import { paymentKey } from '../../src/payment/terms.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -65,7 +65,7 @@ describe('an error is never charged', () => {
 });
 
 test('504: nothing is charged, the work goes on, and a retry gets its answer', async () => {
-  const gate = gateKeeper();
+  const gate = newLatch();
   await using shop = await startShop({
     answerWithinMs: 300,
     compute: async (item) => {
@@ -93,7 +93,7 @@ test('504: nothing is charged, the work goes on, and a retry gets its answer', a
 
 describe('a client that disconnects', () => {
   test('during the work is not charged; its finished work counts as unpaid', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
         await gate.opened;
@@ -119,7 +119,7 @@ describe('a client that disconnects', () => {
   });
 
   test('leaves others waiting with the same header: one of them pays', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
         await gate.opened;
@@ -143,7 +143,7 @@ describe('a client that disconnects', () => {
   });
 
   test('while it waits for another changes nothing for others', async () => {
-    const gate = gateKeeper();
+    const gate = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
         await gate.opened;
@@ -165,7 +165,7 @@ describe('a client that disconnects', () => {
 
   test('after its settlement was sent is charged, and gets its answer by the same header', async () => {
     const facilitator = stubFacilitator();
-    const settled = gateKeeper();
+    const settled = newLatch();
     const [outcome] = facilitator.outcomes;
     if (outcome === undefined) throw new Error('the stub has no outcome');
     facilitator.outcomes = [settled.opened.then(() => outcome)];
@@ -242,7 +242,7 @@ test('no payer is told to wait with rate limits off', async () => {
 });
 
 test('a service that stops charges no call whose settlement has not begun', async () => {
-  const gate = gateKeeper();
+  const gate = newLatch();
   await using shop = await startShop({
     compute: async (item) => {
       await gate.opened;

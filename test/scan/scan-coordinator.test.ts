@@ -35,7 +35,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
     now: () => nowMs,
     /** The private result that nobody has paid for, by its scan id. */
     waiting: async (origin: Origin) =>
-      (await store.results.waiting(origin.host, 0))?.scanId ?? null,
+      (await store.results.findUnpublished(origin.host, 0))?.scanId ?? null,
     advance: (ms: number) => {
       nowMs += ms;
     },

@@ -13,21 +13,21 @@ import { ledgerStep } from './contract/samples.ts';
 const NORMAL = 1;
 const FULL = 2;
 
-test('a passing write does not wait for the disk, and the next one does, also after a failure', () => {
+test('an unsynced write does not wait for the disk, and the next one does, also after a failure', () => {
   const connection = opened();
-  connection.runPassing('INSERT INTO things VALUES (1)');
+  connection.runUnsynced('INSERT INTO things VALUES (1)');
   expect(synchronous(connection)).toBe(NORMAL);
   connection.run('INSERT INTO things VALUES (2)');
   expect(synchronous(connection)).toBe(FULL);
 
-  expect(() => connection.runPassing('INSERT INTO things VALUES (?)', 'no number')).toThrow(
+  expect(() => connection.runUnsynced('INSERT INTO things VALUES (?)', 'no number')).toThrow(
     'store',
   );
   connection.run('INSERT INTO things VALUES (3)');
   expect(synchronous(connection)).toBe(FULL);
   expect(connection.values('SELECT n FROM things')).toEqual([1, 2, 3]);
 
-  connection.runPassing('INSERT INTO things VALUES (4)');
+  connection.runUnsynced('INSERT INTO things VALUES (4)');
   connection.transaction(() => {
     connection.run('INSERT INTO things VALUES (3)');
     expect(synchronous(connection)).toBe(FULL);

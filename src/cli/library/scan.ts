@@ -9,7 +9,7 @@ import { policyFor } from '../allow-private.ts';
 import { judgeRecording, startEngine } from '../engine.ts';
 
 export type ScanOptions = {
-  /** http, private and loopback addresses, any port, for this one origin; default false. */
+  /** True: http, private and loopback addresses and any port are allowed for this one origin; default false. */
   readonly allowPrivate?: boolean;
   /** True: no index is asked, and the standing checks are `not_determined`; default false. */
   readonly offline?: boolean;
@@ -59,7 +59,7 @@ export type JudgeOptions = {
 /**
  * Judges the observations of an earlier scan; the same recording gives the same report, byte for byte.
  * `recording` is the parsed JSON of a file that `x402-scan scan --save FILE` wrote.
- * Throws RecordingError if it is none, Error if there is no such catalog.
+ * Throws RecordingError if it is not a recording, Error if there is no such catalog.
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
   const recorded = parseRecording(recording, 'the recording');

@@ -41,7 +41,7 @@ export function toServiceFacts(
     /** True if `/mcp` is served; its tools are not operations of the API. */
     hasMcp: revision.offers.mcp !== undefined,
     /** True if answers tell of the census. */
-    tellsCensus: revision.tellsCensus,
+    showsCensus: revision.showsCensus,
     operations,
   };
 }

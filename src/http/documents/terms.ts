@@ -53,7 +53,7 @@ const MOCK_SUMMARY =
   'This instance runs with mock payments: signatures are verified, nothing is settled.';
 
 /** `/terms.json` (interface spec 2.9). */
-export function termsDocument({ baseUrl, siteUrl, isLive, tellsCensus }: ServiceFacts) {
+export function termsDocument({ baseUrl, siteUrl, isLive, showsCensus }: ServiceFacts) {
   return {
     version: VERSION,
     effectiveDate: EFFECTIVE_DATE,
@@ -61,7 +61,7 @@ export function termsDocument({ baseUrl, siteUrl, isLive, tellsCensus }: Service
     contact: siteUrl,
     machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_SUMMARY}`,
     sections: SECTIONS.flatMap((section) =>
-      tellsCensus && section.title === 'Watches' ? [section, CENSUS] : [section],
+      showsCensus && section.title === 'Watches' ? [section, CENSUS] : [section],
     ),
   };
 }

@@ -74,8 +74,8 @@ const censusQuery = Type.Object({ ...queryProperties, payable });
 type DirectoryParameters = Static<typeof censusQuery>;
 
 /** The texts and parameters of the list in this revision. */
-function listSchemaOf({ tellsCensus }: Revision) {
-  if (!tellsCensus) {
+function listSchemaOf({ showsCensus }: Revision) {
+  if (!showsCensus) {
     const querystring = Type.Unsafe<DirectoryParameters>(Type.Object(queryProperties));
     return { summary: 'Scanned origins, page by page', querystring };
   }
@@ -103,7 +103,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const { siteUrl, revision } = config;
-  const { tellsCensus } = revision;
+  const { showsCensus } = revision;
   const offer = revision.offers.directory;
   if (offer === undefined) return;
   app.get(
@@ -131,21 +131,21 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const { page, pageSize } = wanted;
       const nowMs = store.now();
       const { count, records } = await store.directory.list(wanted);
-      const form = { siteUrl, tellsCensus };
+      const form = { siteUrl, showsCensus };
       const projects = records.map((record) => toProject(record, form, nowMs));
       return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
 };
 
-function wantedOf(query: DirectoryParameters, { tellsCensus }: Revision): DirectoryQuery {
+function wantedOf(query: DirectoryParameters, { showsCensus }: Revision): DirectoryQuery {
   return {
     sort: query.sort ?? 'recent',
     category: query.category,
     verified: query.verified === 'true' ? true : undefined,
     q: query.q,
     // Other revisions ignore it, as they do every unknown parameter.
-    payable: tellsCensus ? query.payable : undefined,
+    payable: showsCensus ? query.payable : undefined,
     page: Number(query.page ?? 0),
     pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),
   };
@@ -153,7 +153,7 @@ function wantedOf(query: DirectoryParameters, { tellsCensus }: Revision): Direct
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const { siteUrl, revision } = config;
-  const { tellsCensus } = revision;
+  const { showsCensus } = revision;
   const offer = revision.offers.featured;
   if (offer === undefined) return;
   app.get(
@@ -178,7 +178,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
       const nowMs = store.now();
       const featured = featuredQuery(nowMs, MAX_FEATURED);
       const { count, records } = await store.directory.list(featured);
-      const form = { siteUrl, tellsCensus };
+      const form = { siteUrl, showsCensus };
       const projects = records.map((record) => toProject(record, form, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
@@ -188,7 +188,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
 const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const { siteUrl, revision } = config;
-  const { tellsCensus } = revision;
+  const { showsCensus } = revision;
   const offer = revision.offers.project;
   if (offer === undefined) return;
   app.get(
@@ -217,7 +217,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       const host = requestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
-      const project = toProject(record, { siteUrl, tellsCensus }, store.now());
+      const project = toProject(record, { siteUrl, showsCensus }, store.now());
       return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
     },
   );

@@ -183,7 +183,7 @@ function backendOf(
 ): McpBackend {
   const { config, store, catalog, preflight, gate, scanRoute, judgeInHand } = options;
   const { siteUrl, scanTimeoutMs } = config;
-  const { tellsCensus } = config.revision;
+  const { showsCensus } = config.revision;
   return {
     scan: (url, { payment }) =>
       soldScan(url, payment, {
@@ -214,7 +214,7 @@ function backendOf(
     async search({ q, category, sort = 'recent', payable, page = 0 }) {
       const query = { q, category, sort, payable, page, pageSize: PAGE_SIZE };
       const { count, records } = await store.directory.list(query);
-      const form = { siteUrl, tellsCensus };
+      const form = { siteUrl, showsCensus };
       const projects = records.map((record) => toProject(record, form, store.now()));
       return { count, page, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },

@@ -68,8 +68,8 @@ const availabilitySchema = Type.Unsafe({
 });
 
 /** Members of a directory record in this revision. */
-export function projectPropertiesOf({ tellsCensus }: Pick<Revision, 'tellsCensus'>) {
-  if (!tellsCensus) return PROJECT_PROPERTIES;
+export function projectPropertiesOf({ showsCensus }: Pick<Revision, 'showsCensus'>) {
+  if (!showsCensus) return PROJECT_PROPERTIES;
   const { reportUrl, ...properties } = PROJECT_PROPERTIES;
   return { ...properties, availability: availabilitySchema, reportUrl };
 }

@@ -63,8 +63,8 @@ const paidBySchema = oneOf(
 );
 
 /** The body of a scan or report answer in this revision. */
-export function reportSchemaOf({ tellsCensus }: Pick<Revision, 'tellsCensus'>) {
-  if (!tellsCensus) return Type.Object(REPORT_PROPERTIES, REPORT);
+export function reportSchemaOf({ showsCensus }: Pick<Revision, 'showsCensus'>) {
+  if (!showsCensus) return Type.Object(REPORT_PROPERTIES, REPORT);
   return Type.Object({ ...REPORT_PROPERTIES, paidBy: paidBySchema }, REPORT);
 }
 

@@ -17,13 +17,14 @@ export type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWat
 const createBody = Type.Object({
   url: urlParameter,
   webhook: Type.String({
-    description: 'The https URL that events are posted to. Its answer to watch.started agrees.',
+    description:
+      'The https URL that events are posted to. It agrees by its answer to watch.started.',
     documented: { ...DOCUMENTED_URL, example: 'https://hooks.example.com/x402' },
   }),
   listingKey: listingKeyParameter,
 });
 
-const ownBody = Type.Object({
+const secretBody = Type.Object({
   url: urlParameter,
   secret: Type.String({
     maxLength: 128,
@@ -52,7 +53,7 @@ const statusSchema = Type.Object({
   ),
 });
 
-type OwnRoute = {
+type SecretRoute = {
   readonly path: string;
   readonly offer: 'watchStatus' | 'watchTest' | 'watchStop';
   readonly summary: string;
@@ -61,12 +62,12 @@ type OwnRoute = {
   readonly method: 'status' | 'test' | 'stop';
 };
 
-const OWN_ROUTES: readonly OwnRoute[] = [
+const SECRET_ROUTES: readonly SecretRoute[] = [
   {
     path: '/v1/watch/status',
     offer: 'watchStatus',
     summary: 'State of a watch and its newest deliveries',
-    description: 'A wrong secret and no watch give the same 403.',
+    description: 'The answer is the same 403 if the secret is wrong and if there is no watch.',
     further: [],
     method: 'status',
   },
@@ -102,7 +103,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         tags: ['ownership'],
         summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
         description:
-          'A client that may change the listing may watch the host, for 30 days, renewed while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 if five hosts of the domain are watched, if the receiver has its 100 watches, or if three of yours or of the domain wait for it.',
+          'A client that may change the listing may watch the host for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 if five hosts of the domain are watched, if the receiver has its 100 watches, or if three watches of yours, or of the domain, wait for their receivers.',
         body: createBody,
         response: {
           200: Type.Object({
@@ -126,11 +127,11 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     },
     async ({ body, ip }, reply) => {
       reply.header('cache-control', 'no-store');
-      const { url, ...wish } = body;
-      return ownerWatches.create(requestedOrigin(url, parts), toClient(ip), wish);
+      const { url, ...settings } = body;
+      return ownerWatches.create(requestedOrigin(url, parts), toClient(ip), settings);
     },
   );
-  for (const { path, offer: name, method, further, ...described } of OWN_ROUTES) {
+  for (const { path, offer: name, method, further, ...described } of SECRET_ROUTES) {
     const offer = offers[name];
     if (offer === undefined) continue;
     const response: Record<string, TSchema> = {
@@ -147,7 +148,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
       operationId: name,
       tags: ['ownership'],
       ...described,
-      body: ownBody,
+      body: secretBody,
       response,
     };
     app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {

@@ -29,13 +29,17 @@ const PAYMENT_REQUIRED_CODE = 402;
 /** SDKs report invalid arguments as a result that is an error. */
 const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|required propert/i;
 const MAX_TEXT_CHARS = 16_384;
-const NOTHING: ToolAnswerReading['facts'] = { binding: null, isError: null };
+const NO_FACTS: ToolAnswerReading['facts'] = { binding: null, isError: null };
 
 export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerReading {
-  if (!answer.ok || answer.data.status === 402) return { answer: answer, facts: NOTHING };
+  if (!answer.ok || answer.data.status === 402) return { answer: answer, facts: NO_FACTS };
   const response = rpcResponse(answer.data, id);
-  if (response === null) return { answer: withoutResponse(answer), facts: NOTHING };
-  const as = (status: number, text: string, more: HttpData['headers'] = []): HttpObservation => ({
+  if (response === null) return { answer: withoutResponse(answer), facts: NO_FACTS };
+  const toAnswer = (
+    status: number,
+    text: string,
+    more: HttpData['headers'] = [],
+  ): HttpObservation => ({
     ...answer,
     truncated: false,
     data: withAnswer(answer.data, status, text, more),
@@ -43,16 +47,17 @@ export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerR
   if (isJsonObject(response['error'])) {
     const { code, data, message } = response['error'];
     const challenge = code === PAYMENT_REQUIRED_CODE ? asChallenge(data) : null;
-    if (challenge !== null) return { answer: as(402, JSON.stringify(challenge)), facts: NOTHING };
+    if (challenge !== null)
+      return { answer: toAnswer(402, JSON.stringify(challenge)), facts: NO_FACTS };
     const status = REFUSED_CODES.has(code) ? 422 : 500;
-    return { answer: as(status, jsonText(message) ?? ''), facts: NOTHING };
+    return { answer: toAnswer(status, jsonText(message) ?? ''), facts: NO_FACTS };
   }
-  return readResult(jsonObject(response['result']), as);
+  return readResult(jsonObject(response['result']), toAnswer);
 }
 
 function readResult(
   result: JsonObject,
-  as: (status: number, text: string, more?: HttpData['headers']) => HttpObservation,
+  toAnswer: (status: number, text: string, more?: HttpData['headers']) => HttpObservation,
 ): ToolAnswerReading {
   const isError = result['isError'] === true;
   const receipt = jsonObject(result['_meta'])['x402/payment-response'];
@@ -60,7 +65,7 @@ function readResult(
   if (result['resultType'] === 'payment_required') {
     const required = asChallenge(result['paymentRequired']);
     const more = required === null ? receipts : [...receipts, header('payment-required', required)];
-    return { answer: as(402, '', more), facts: { binding: 'extension', isError } };
+    return { answer: toAnswer(402, '', more), facts: { binding: 'extension', isError } };
   }
   const [first] = jsonList(result['content']);
   const text = jsonText(jsonObject(first)['text']) ?? '';
@@ -68,12 +73,12 @@ function readResult(
   const inText = parsedChallenge(text);
   if (structured === null && inText === null) {
     const refused = VALIDATION_WORDS.test(text) ? 422 : 500;
-    const answer = as(isError ? refused : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
+    const answer = toAnswer(isError ? refused : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
     return { answer, facts: { binding: null, isError } };
   }
   const more =
     structured === null ? receipts : [...receipts, header('payment-required', structured)];
-  const answer = as(402, inText === null ? '' : text, more);
+  const answer = toAnswer(402, inText === null ? '' : text, more);
   return { answer, facts: { binding: 'tool-result', isError } };
 }
 

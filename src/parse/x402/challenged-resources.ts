@@ -63,7 +63,7 @@ function findChallenges(
     .filter((one) => one !== null);
 }
 
-/** The probes whose answers say how a resource is sold: its own method's, if that one answered 402. */
+/** Probes that tell how a resource is sold: those of its own method if one got 402, else also of methods that are no resource. */
 export function judgedProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],

@@ -128,7 +128,7 @@ function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
     'func withPayments(mux http.Handler) http.Handler {',
     ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, bazaar)),
     `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
-    '\t\t// Every route that is guarded today: one that is left out here is free.',
+    '\t\t// List every route that is guarded today: a route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
     ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
     '\t\t},',

@@ -7,7 +7,7 @@ import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
 import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { findTransaction, isUnproved, settledAtMs, storedPayment } from '../ledger/ledger.ts';
+import { findTransaction, isUnproved, readPayment, settledAtMs } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import {
   type DeliverySettlement,
@@ -89,7 +89,7 @@ export async function findDelivery(
   const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
   const answer = isExpired || answerId === undefined ? null : await stores.answers.get(answerId);
   if (answer === null) throw new AnswerExpired(isOwn);
-  const { authorization, requirements } = storedPayment(entry);
+  const { authorization, requirements } = readPayment(entry);
   return {
     key: entry.key,
     headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
@@ -108,7 +108,7 @@ export type SendOptions = {
   readonly legacyHeader: boolean;
   /** True for every call but the charged one. */
   readonly isRedelivered: boolean;
-  written(): void;
+  markWritten(): void;
 };
 
 export function paidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAnswer {
@@ -126,7 +126,7 @@ export function paidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAn
       ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
     },
     body: whole,
-    written: options.written,
+    markWritten: options.markWritten,
   };
   publishStep({ name: 'answer', answer, bodyBytes: delivery.bodyBytes });
   return answer;

@@ -2,7 +2,7 @@
 import { isSameAddress } from '../../config/parse-values.ts';
 import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { storedPayment, toProgress } from '../ledger/ledger.ts';
+import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';
 import { isPlainSignature, type Requirements, type SignerCheck, signerCheck } from '../terms.ts';
 import { PaymentRefused } from './answers.ts';
@@ -156,6 +156,6 @@ export class SignatureProofs {
  */
 function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;
-  const claim = storedPayment(known);
+  const claim = readPayment(known);
   return claim.signature === payment.signature && differingField(claim, payment) === null;
 }

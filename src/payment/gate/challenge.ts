@@ -119,7 +119,7 @@ export class Challenges {
         ...(settlement === null || !legacyHeader ? {} : { 'x-payment-response': settlement }),
       },
       body,
-      written() {},
+      markWritten() {},
     };
   }
 

@@ -20,7 +20,7 @@ import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import {
   findLostAnswer,
-  namesBuyer,
+  hasBuyersIdentifier,
   readIdentifier,
   refusePrivateAnswer,
   refuseRepeatedClaims,
@@ -181,7 +181,7 @@ export class PaymentGate {
       case 'refused':
         throw state.error;
       case 'paid': {
-        const isBuyers = await namesBuyer(this.#deps.store, purchase, key);
+        const isBuyers = await hasBuyersIdentifier(this.#deps.store, purchase, key);
         return this.#send(purchase, state.delivery, isBuyers);
       }
     }
@@ -245,7 +245,7 @@ export class PaymentGate {
     return paidAnswer(delivery, {
       legacyHeader: purchase.payment.legacyHeader,
       isRedelivered,
-      written: () => {
+      markWritten: () => {
         if (isBuyers) this.#acknowledged.mark(delivery.key);
       },
     });

@@ -1,7 +1,7 @@
 /** Claims a key, works for it and settles it: the only place from which money is first asked for. */
 import { PaymentsUnavailable, ScanProcessing, type ServiceError } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
+import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { PaymentRefused, reasonWord, releasedData, storeDelivery } from './answers.ts';
@@ -103,7 +103,7 @@ export class PurchaseRun<Input> {
     // The scan of the claim before goes along: this call may be answered from it.
     const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
     const writer = new LedgerWriter(deps.store.ledger, facts, entry?.last ?? null);
-    await writer.write('claimed', claimAfter(entry, payment, offer.requirements));
+    await writer.write('claimed', newClaimData(entry, payment, offer.requirements));
     this.#writer = writer;
     return writer;
   }

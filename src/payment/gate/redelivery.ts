@@ -80,7 +80,7 @@ export function refuseConflict(
 }
 
 /** True if the call gives an identifier of the purchase: a secret of the buyer that no blockchain shows. */
-export async function namesBuyer(
+export async function hasBuyersIdentifier(
   stores: Stores,
   { scope }: Purchase,
   key: string,
@@ -110,12 +110,12 @@ export async function refusePrivateAnswer(
   });
   if (!guess.taken) {
     throw new TooManyTries(
-      `${MAX_WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
+      `${MAX_WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, so no identifier opens it any more. Sign a new payment for a new answer.`,
       GUESS_LIFETIME_MS / 1000,
       true,
     );
   }
-  if (!(await namesBuyer(stores, purchase, key))) throw new AnswerPrivate();
+  if (!(await hasBuyersIdentifier(stores, purchase, key))) throw new AnswerPrivate();
   await stores.slots.release(guess.slot);
 }
 
@@ -176,7 +176,7 @@ export async function readIdentifier(
   return { next: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key; false if another request was quicker, and all is to be read anew. */
+/** Binds an identifier to a key; false if another request was first: read the chain again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,

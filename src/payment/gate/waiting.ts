@@ -4,8 +4,8 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import {
   findTransaction,
   LedgerWriter,
+  readPayment,
   StepLost,
-  storedPayment,
   toProgress,
 } from '../ledger/ledger.ts';
 import type { PaidCall } from '../paid-route.ts';
@@ -160,7 +160,7 @@ function lateError(entry: LedgerEntry): Error {
 }
 
 function doubtOf(entry: LedgerEntry): SettlementUnknown {
-  const { authorization, requirements } = storedPayment(entry);
+  const { authorization, requirements } = readPayment(entry);
   return unknownSettlement(authorization, requirements.network, findTransaction(entry));
 }
 
@@ -177,8 +177,7 @@ async function readKeyState(
     const error = wasBusy && isOwn ? errorOfReleased(entry.last) : null;
     return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
   }
-  if (isOwn)
-    refuseConflict({ request: entry.last.request, payment: storedPayment(entry) }, purchase);
+  if (isOwn) refuseConflict({ request: entry.last.request, payment: readPayment(entry) }, purchase);
   switch (progress) {
     case 'paid':
       return { kind: 'paid', delivery: await findDelivery(deps.store, entry, { isOwn }), entry };

@@ -141,7 +141,7 @@ export function authorizationTexts({ value, validAfter, validBefore, ...texts }:
   return { ...texts, ...numbers };
 }
 
-export function storePayment(payment: SignedPayment, requirements: Requirements): JsonObject {
+export function toPaymentData(payment: SignedPayment, requirements: Requirements): JsonObject {
   return {
     payment: {
       authorization: authorizationTexts(payment.authorization),
@@ -159,13 +159,13 @@ export function currentClaim(entry: LedgerEntry): LedgerRow {
 }
 
 /** Data of a new claim. It has the counts of earlier claims, because only the last claim is read. */
-export function claimAfter(
+export function newClaimData(
   entry: LedgerEntry | null,
   payment: SignedPayment,
   requirements: Requirements,
 ): JsonObject {
   return {
-    ...storePayment(payment, requirements),
+    ...toPaymentData(payment, requirements),
     countedBefore: entry === null ? 0 : countedClaims(entry),
   };
 }
@@ -178,8 +178,8 @@ export function countedClaims(entry: LedgerEntry): number {
   return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
 }
 
-export function storedPayment(entry: LedgerEntry): StoredPayment {
-  // `storePayment` is the only writer of this document, and the store keeps it unchanged.
+export function readPayment(entry: LedgerEntry): StoredPayment {
+  // `toPaymentData` is the only writer of this document, and the store keeps it unchanged.
   const { payment } = currentClaim(entry).data as unknown as { payment: StoredPaymentJson };
   const { authorization, signature, requirements } = payment;
   return {

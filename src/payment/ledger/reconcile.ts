@@ -8,8 +8,8 @@ import type { SettleOutcome } from '../settle/facilitator.ts';
 import {
   currentClaim,
   findTransaction,
+  readPayment,
   type StoredPayment,
-  storedPayment,
   UNPROVED,
 } from './ledger.ts';
 
@@ -50,7 +50,7 @@ export async function reconcileOnce(
   entry: LedgerEntry,
   resend: Resend,
 ): Promise<ReconcileVerdict> {
-  const payment = storedPayment(entry);
+  const payment = readPayment(entry);
   const { verdict, chainVerdict } =
     evidence === null
       ? await askFacilitator(entry, resend)

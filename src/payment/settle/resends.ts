@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { countSends, findTransaction, type LedgerWriter, storedPayment } from '../ledger/ledger.ts';
+import { countSends, findTransaction, type LedgerWriter, readPayment } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
 import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';
 
@@ -100,7 +100,7 @@ export class Resends {
     if (hasChain && this.#own.get(key)?.unsentStep !== writer.step) {
       await writer.write('unknown', { reason: 'sent again', transaction: known, isSend: true });
     }
-    const payment = storedPayment(entry);
+    const payment = readPayment(entry);
     const outcome = await facilitator.settle({ payment, offer: findOffer(last.request) });
     const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
     this.#own.set(key, { sentMs: performance.now(), unsentStep });

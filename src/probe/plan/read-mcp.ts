@@ -1,4 +1,4 @@
-/** The messages to an MCP endpoint, none with a payment, and its answers; pure. Answers are read on a worker. */
+/** Builds messages to an MCP endpoint, without a payment, and reads its answers on a worker. Does no I/O. */
 
 import type { HttpObservation, Observations, PathAnswer } from '../../model/observations.ts';
 import {
@@ -60,7 +60,7 @@ function resultOf(answer: HttpObservation, id: number): JsonObject | null {
   return result === undefined ? null : jsonObject(result);
 }
 
-/** Paths at which MCP servers describe themselves: server cards, the manifest of old, the registry's file. */
+/** Paths at which MCP servers describe themselves: server cards, the earlier manifest, the file of the registry. */
 export const MCP_DOCUMENTS = [
   '/.well-known/mcp/server-card.json',
   '/.well-known/mcp.json',
@@ -88,7 +88,7 @@ export type EndpointClues = {
   readonly documents: readonly PathAnswer[];
 };
 
-const USUAL = '/mcp';
+const USUAL_PATH = '/mcp';
 const MAX_ENDPOINTS = 3;
 const MAX_DEPTH = 4;
 const MAX_VALUES = 2_000;
@@ -105,7 +105,7 @@ export function findEndpoints({ first, documents }: EndpointClues): readonly str
       .filter((address) => NAMED_MCP.test(pathOf(address))),
     ...llmsAddresses(first, kit).filter((address) => NAMED_MCP.test(pathOf(address))),
   ];
-  const paths = [...named, USUAL].flatMap((address) => {
+  const paths = [...named, USUAL_PATH].flatMap((address) => {
     const url = kit.sameOrigin(first.origin.url, address);
     return url === null ? [] : [url.pathname + url.search];
   });

@@ -51,7 +51,7 @@ export class Connection {
    * Writes without a sync: the row survives a crash of this process at once, and a loss of power after the next durable
    * write, which makes all earlier ones durable in their order.
    */
-  runPassing(sql: string, ...values: readonly SQLInputValue[]): number {
+  runUnsynced(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#write('NORMAL', sql, values);
   }
 

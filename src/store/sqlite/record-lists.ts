@@ -100,7 +100,7 @@ export function toSelection(
   { category, q, grade, sinceMs, payable }: Partial<ListQuery>,
   nowMs: number,
 ): Selection {
-  const wanted = [
+  const filters = [
     { condition: 'r.category = ?', value: category },
     { condition: 'instr(r.host, ?) > 0', value: q || undefined },
     { condition: 'r.grade = ?', value: grade },
@@ -114,8 +114,8 @@ export function toSelection(
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
   return {
     from: `records r INDEXED BY ${index}`,
-    conditions: wanted.map(({ condition }) => condition),
-    values: wanted.map(({ value }) => value),
+    conditions: filters.map(({ condition }) => condition),
+    values: filters.map(({ value }) => value),
     isNarrow: false,
   };
 }

@@ -19,7 +19,7 @@ export type SqliteOptions = OpenStoreOptions & {
 
 /**
  * Opens the embedded store: one file, one process. By WAL every completed write survives SIGKILL, and power loss too once it,
- * or a later one, was synced. The tables say which rows wait for a later one (`passing`).
+ * or a later one, was synced. The tables say which rows a later sync covers (`syncsLater`).
  * @param path a file (its folder is made), or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */

@@ -44,8 +44,8 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
     // An update or a removal names no row, so it is not synced when some rows of the table are not.
-    const isPassing = row === null ? spec.passing !== undefined : spec.passing?.(row);
-    return isPassing ? connection.runPassing(sql, ...values) : connection.run(sql, ...values);
+    const isUnsynced = row === null ? spec.syncsLater !== undefined : spec.syncsLater?.(row);
+    return isUnsynced ? connection.runUnsynced(sql, ...values) : connection.run(sql, ...values);
   }
 
   function select(what: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {

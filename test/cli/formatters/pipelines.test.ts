@@ -1,4 +1,4 @@
-/** What pipelines read: workflow commands of GitHub, Code Quality of GitLab, locations of SARIF. */
+/** Formats that pipelines read: workflow commands of GitHub, Code Quality of GitLab, locations of SARIF. */
 import { expect, test } from 'vitest';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';

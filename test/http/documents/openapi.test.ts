@@ -58,7 +58,7 @@ function codesOf(response: unknown): ErrorCode[] {
   return (error?.enum ?? []) as ErrorCode[];
 }
 
-const OF_THE_API = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
+const API_PATH = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
 
 type InputSchema = OpenAPIV3_1.SchemaObject & { readonly items?: object };
 type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-payment-info'?: unknown };
@@ -106,7 +106,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect(registered).toContain('/v1/status');
     const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
     const hidden = registered.filter((path) => !documented.has(path));
-    expect(hidden.filter((path) => OF_THE_API.test(path))).toEqual([]);
+    expect(hidden.filter((path) => API_PATH.test(path))).toEqual([]);
     expect(hidden).toEqual(expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']));
   });
 
@@ -191,9 +191,9 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
         method === 'POST'
           ? await service.post(url, values)
           : await service.get(`${url}?${new URLSearchParams(values)}`);
-      // Who has proved nothing, or paid nothing, is told so; all else is 200.
-      const isOwners = path === '/v1/listing' || path.startsWith('/v1/watch');
-      const expected = operation['x-payment-info'] ? 402 : isOwners ? 403 : 200;
+      // Without a proof of control 403, without a payment 402, everything else 200.
+      const needsOwner = path === '/v1/listing' || path.startsWith('/v1/watch');
+      const expected = operation['x-payment-info'] ? 402 : needsOwner ? 403 : 200;
       expect([name, answer.statusCode]).toEqual([name, expected]);
     }
   });

@@ -1,4 +1,4 @@
-/** Bodies in crumbs: an answer is one buffer, and so many pieces of it that it is none. */
+/** A body is kept in one buffer; an answer in too many small pieces is malformed. */
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/guard/limits.ts';
@@ -33,11 +33,13 @@ describe('a body in chunks of a few bytes', () => {
     [20_100, 6],
     [20_100, 7],
     [195_000, 5],
-  ])('%i of %i bytes is an answer', async (count, bytes) => {
+  ])('%i chunks of %i bytes are an answer', async (count, bytes) => {
     const target = await startChunkedOrigin();
-    const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
-    expect(seen).toMatchObject({ ok: true, truncated: false });
-    expect(dataOf(seen).body).toHaveLength(count * bytes);
+    const answer = await ask(clientFor(target), target, `/${count}/${bytes}`, {
+      capBytes: 2 * MIB,
+    });
+    expect(answer).toMatchObject({ ok: true, truncated: false });
+    expect(dataOf(answer).body).toHaveLength(count * bytes);
   });
 
   test.each([
@@ -46,17 +48,19 @@ describe('a body in chunks of a few bytes', () => {
     [20_001, 3],
     [200_001, 4],
     [200_001, 7],
-  ])('%i of %i bytes is malformed', async (count, bytes) => {
+  ])('%i chunks of %i bytes are malformed', async (count, bytes) => {
     const target = await startChunkedOrigin();
-    const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
-    expect(seen).toMatchObject({
+    const answer = await ask(clientFor(target), target, `/${count}/${bytes}`, {
+      capBytes: 2 * MIB,
+    });
+    expect(answer).toMatchObject({
       ok: true,
       truncated: true,
       data: { status: 200, bodyFailure: 'malformed' },
     });
   });
 
-  test('the limits are the promised ones', () => {
+  test('the limits are 200,000 pieces, and 20,000 small ones', () => {
     expect(DEFAULT_LIMITS).toMatchObject({ maxBodyPieces: 200_000, smallBodyPieces: 20_000 });
   });
 });
@@ -80,7 +84,7 @@ describe('a single buffer', () => {
     expect(buffer.contents().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
   });
 
-  test('grows for many bytes in its own pages, and for few in a shared one', () => {
+  test('keeps a long body in pages of its own, and a short one in a shared buffer', () => {
     const buffer = new GrowingBuffer(2 * MIB);
     buffer.append(Buffer.alloc(16_384, 'a'));
     const few = buffer.contents();

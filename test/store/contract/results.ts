@@ -43,9 +43,9 @@ export function resultsWait(subject: ContractSubject): void {
       await results.save(newer);
       await results.save(older);
       await results.save(scanResult({ host: 'other.example.com', scannedAtMs: clock.now() + 1 }));
-      expect(await results.waiting('api.example.com', 0)).toEqual(newer);
-      expect(await results.waiting('api.example.com', clock.now())).toEqual(newer);
-      expect(await results.waiting('api.example.com', clock.now() + 1)).toBeNull();
+      expect(await results.findUnpublished('api.example.com', 0)).toEqual(newer);
+      expect(await results.findUnpublished('api.example.com', clock.now())).toEqual(newer);
+      expect(await results.findUnpublished('api.example.com', clock.now() + 1)).toBeNull();
     });
 
     it('do not offer a published result, and serve it to all instead', async () => {
@@ -54,7 +54,7 @@ export function resultsWait(subject: ContractSubject): void {
       await store.results.save(result);
       expect(await store.results.published(result.host)).toBeNull();
       await store.publish(publishedScan({ scanId: result.scanId }));
-      expect(await store.results.waiting(result.host, 0)).toBeNull();
+      expect(await store.results.findUnpublished(result.host, 0)).toBeNull();
       expect(await store.results.published(result.host)).toEqual({ ...result, paidBy: 'payer' });
     });
 

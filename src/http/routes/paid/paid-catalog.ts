@@ -154,7 +154,7 @@ function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origi
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
       const saysCharged = revision.reportSaysCharged;
-      const paidBy = revision.tellsCensus ? finished.paidBy : null;
+      const paidBy = revision.showsCensus ? finished.paidBy : null;
       const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged, paidBy });
       return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: finished.scanId };
     },

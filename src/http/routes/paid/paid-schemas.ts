@@ -59,10 +59,10 @@ const change = Type.Object({
   previousScore: Type.Optional(scoreSchema),
 });
 
-type TellingRevision = Pick<Revision, 'tellsCensus'>;
+type CensusRevision = Pick<Revision, 'showsCensus'>;
 
 /** The schemas of the paid operations in this revision. */
-export function paidSchemasOf(revision: TellingRevision) {
+export function paidSchemasOf(revision: CensusRevision) {
   return {
     scan: scanSchemaOf(revision),
     report: reportOperationOf(revision),
@@ -73,7 +73,7 @@ export function paidSchemasOf(revision: TellingRevision) {
 
 export type PaidOperation = keyof ReturnType<typeof paidSchemasOf>;
 
-function scanSchemaOf(revision: TellingRevision) {
+function scanSchemaOf(revision: CensusRevision) {
   return {
     operationId: 'scan',
     tags: ['scanning'],
@@ -110,7 +110,7 @@ function scanSchemaOf(revision: TellingRevision) {
   };
 }
 
-function reportOperationOf(revision: TellingRevision) {
+function reportOperationOf(revision: CensusRevision) {
   return {
     operationId: 'report',
     tags: ['scanning'],
@@ -125,7 +125,7 @@ function reportOperationOf(revision: TellingRevision) {
   };
 }
 
-function exportSchemaOf(revision: TellingRevision) {
+function exportSchemaOf(revision: CensusRevision) {
   return {
     operationId: 'export',
     tags: ['directory'],

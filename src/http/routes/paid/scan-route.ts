@@ -26,7 +26,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
   // Whoever gets the answer has paid for it, also if the census has published this scan.
-  const paidBy = revision.tellsCensus ? 'payer' : null;
+  const paidBy = revision.showsCensus ? 'payer' : null;
   const { answer, isWhole } = scanAnswers(scanCoordinator, { siteUrl, saysCharged, paidBy });
 
   return {

@@ -46,7 +46,7 @@ export type HomeRequest = {
 /** The function sends the front page, or a page of the hosts that contain `q`. */
 export function createSendHome({ config, store }: RouteContext) {
   const { siteUrl, revision } = config;
-  const form = { siteUrl, tellsCensus: revision.tellsCensus };
+  const form = { siteUrl, showsCensus: revision.showsCensus };
   const scanPrice = priceText(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 

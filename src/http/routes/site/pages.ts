@@ -67,9 +67,9 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     title: 'About the scanner',
     summary: 'What the scanner sends to an origin, and what it never does',
     userAgent: scannerUserAgent(`${siteUrl}/about-scanner`),
-    hasCensus: revision.tellsCensus,
+    hasCensus: revision.showsCensus,
   });
-  if (revision.tellsCensus) {
+  if (revision.showsCensus) {
     serve('/about-census', 'about-census', {
       title: 'The census',
       summary: 'What the census of this service asks of origins, how often, and how to be left out',
@@ -111,9 +111,9 @@ const badgeQuery = Type.Object({
 
 /** `/badge/api.example.com.svg`, which other sites embed. */
 export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { tellsCensus } = parts.config.revision;
+  const { showsCensus } = parts.config.revision;
   const querystring = Type.Unsafe<Static<typeof badgeQuery>>(
-    tellsCensus ? badgeQuery : Type.Object({}),
+    showsCensus ? badgeQuery : Type.Object({}),
   );
   app.get(
     '/badge/:file',
@@ -124,7 +124,7 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       const listed = record?.listed === true ? record : null;
       // Loaded with the first badge: the module holds a table of character widths.
       const { makeBadge } = await import('badge-maker');
-      const showsDays = tellsCensus && request.query.show === 'days';
+      const showsDays = showsCensus && request.query.show === 'days';
       const svg = makeBadge({ label: 'x402', ...(showsDays ? daysOf(listed) : gradeOf(listed)) });
       return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
     },

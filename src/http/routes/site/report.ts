@@ -98,7 +98,7 @@ function censusFacts(
   record: DirectoryRecord | null,
   { revision }: Pick<RouteContext['config'], 'revision'>,
 ) {
-  if (record === null || !revision.tellsCensus) return { availability: null, isOfCensus: false };
+  if (record === null || !revision.showsCensus) return { availability: null, isOfCensus: false };
   return { availability: record.availability, isOfCensus: record.paidBy === 'census' };
 }
 
