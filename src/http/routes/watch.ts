@@ -103,7 +103,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         tags: ['ownership'],
         summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
         description:
-          'A client that may change the listing may watch the host for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 if five hosts of the domain are watched, if the receiver has its 100 watches, or if three watches of yours, or of the domain, wait for their receivers.',
+          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409: the domain has five watches, the receiver 100, or three of yours or of the domain wait for a receiver.',
         body: createBody,
         response: {
           200: Type.Object({
