@@ -1,9 +1,9 @@
-/** The requests of one day to one origin. */
+/** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
 import { ResolverDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
-import { askOne, TOO_MANY } from '../looks/ask-resources.ts';
-import { NoPlace } from '../looks/in-turn.ts';
+import { askResource, TOO_MANY_REQUESTS } from '../looks/ask-resources.ts';
+import { LimitReached } from '../looks/in-turn.ts';
 import type { HttpObservation } from '../model/observations.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
@@ -18,41 +18,41 @@ export const ROBOTS_AGENT = 'x402-conformance-scanner';
 /** By path: true if robots.txt allows it. */
 export type AllowedPaths = Readonly<Record<string, boolean>>;
 
-export type ListedQuestion = {
+export type AskListedRequest = {
   readonly resources: readonly CensusResource[];
-  /** The verdicts of an earlier robots.txt. */
+  /** The verdicts of the robots.txt that was read last. */
   readonly allowed: AllowedPaths;
-  /** Paths for which robots.txt is read first; empty: it is not read. */
-  readonly robotsFor: readonly string[];
+  /** Paths that are looked up in robots.txt before any resource is asked. If there are none, it is not read. */
+  readonly robotsPaths: readonly string[];
 };
 
-export type ListedAnswer = {
-  /** One for each resource that was asked. */
+export type AskListedResult = {
+  /** What each asked resource answered. */
   readonly signs: readonly ResourceSign[];
   /** Null if robots.txt was not read, or did not answer. */
   readonly allowed: AllowedPaths | null;
-  /** The longest wait that the origin asked for; null if it asked for none. */
+  /** The longest wait that the origin asked for by Retry-After; null if it asked for none. */
   readonly restMs: number | null;
-  /** Processor time of TLS handshakes. */
+  /** Processor time of the TLS handshakes. */
   readonly handshakeMs: number;
 };
 
 /**
- * Asks each resource once, until one answers 429. Throws NoPlace if `admit` allows no request at all; rejects if the
- * fault is ours.
+ * Asks each resource once, until one answers 429. Throws LimitReached if `admit` allows no request at all, and
+ * ResolverDown or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
-  question: ListedQuestion,
+  request: AskListedRequest,
   admit: AdmitAddresses,
-) => Promise<ListedAnswer>;
+) => Promise<AskListedResult>;
 
 export type AskListedOptions = {
   readonly engine: PreflightEngine;
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
-const ROBOTS = {
+const ROBOTS_REQUEST = {
   method: 'GET',
   path: '/robots.txt',
   accept: 'text/plain',
@@ -60,21 +60,21 @@ const ROBOTS = {
   capBytes: 512 * 1_024,
   timeoutMs: 10_000,
 } as const;
-/** One redirect is followed, and no answer is asked for again. */
-const LIMITS = { maxRedirects: 1, maxRetryAfterMs: -1 };
-const BUSY: ReadonlySet<number> = new Set([TOO_MANY, 503]);
-const SERVER_ERROR = 500;
-const NO_ADDRESS: ResourceSign = { status: null, reason: 'dns', payableBy: null };
+/** The client follows one redirect, and never repeats a request. */
+const CLIENT_LIMITS = { maxRedirects: 1, maxRetryAfterMs: -1 };
+const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
+const MIN_SERVER_ERROR = 500;
+const NO_ADDRESS_SIGN: ResourceSign = { status: null, reason: 'dns', payableBy: null };
 
 export function createAskListed({ engine, createClient, ...options }: AskListedOptions): AskListed {
-  return async (origin, question, admit) => {
-    const client = createClient({ ...options, limits: LIMITS });
+  return async (origin, request, admit) => {
+    const client = createClient({ ...options, limits: CLIENT_LIMITS });
     try {
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
-      if (resolved.kind !== 'addresses') return { ...NOT_ASKED, signs: [NO_ADDRESS] };
+      if (resolved.kind !== 'addresses') return { ...EMPTY_RESULT, signs: [NO_ADDRESS_SIGN] };
       const { addresses } = resolved;
-      const answer = await ask(origin, question, { client, engine, admit: () => admit(addresses) });
+      const answer = await ask(origin, request, { client, engine, admit: () => admit(addresses) });
       return { ...answer, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
@@ -82,9 +82,9 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
   };
 }
 
-const NOT_ASKED: ListedAnswer = { signs: [], allowed: null, restMs: null, handshakeMs: 0 };
+const EMPTY_RESULT: AskListedResult = { signs: [], allowed: null, restMs: null, handshakeMs: 0 };
 
-type Asking = {
+type AskDeps = {
   readonly client: ProbeClient;
   readonly engine: PreflightEngine;
   readonly admit: () => Promise<boolean>;
@@ -92,57 +92,57 @@ type Asking = {
 
 async function ask(
   origin: Origin,
-  { resources, allowed: known, robotsFor }: ListedQuestion,
-  { client, engine, admit }: Asking,
-): Promise<Omit<ListedAnswer, 'handshakeMs'>> {
+  { resources, allowed: allowedBefore, robotsPaths }: AskListedRequest,
+  { client, engine, admit }: AskDeps,
+): Promise<Omit<AskListedResult, 'handshakeMs'>> {
   const signs: ResourceSign[] = [];
-  const rests: number[] = [];
+  const waitsMs: number[] = [];
   let allowed: AllowedPaths | null = null;
-  if (robotsFor.length > 0) {
-    if (!(await admit())) throw new NoPlace();
-    const robots = await client.request({ ...ROBOTS, origin });
-    rests.push(...restOf(robots));
-    // Nothing more is asked today, be it by a scan.
-    if (isTooMany(robots)) return { signs, allowed, restMs: longest([0, ...rests]) };
-    allowed = await readRobots(robots, robotsFor, engine);
+  const options = { redirects: 'same-origin' } as const;
+  if (robotsPaths.length > 0) {
+    if (!(await admit())) throw new LimitReached();
+    const robots = await client.request({ ...ROBOTS_REQUEST, origin });
+    waitsMs.push(...readWait(robots));
+    // The origin gets no further request today, and no scan.
+    if (isRateLimited(robots)) return { signs, allowed, restMs: findLongest([0, ...waitsMs]) };
+    allowed = await readRobots(robots, robotsPaths, engine);
   }
-  for (const resource of resources.filter(({ path }) => (allowed ?? known)[path] ?? true)) {
+  for (const resource of resources.filter(({ path }) => (allowed ?? allowedBefore)[path] ?? true)) {
     const isAdmitted = await admit();
-    if (!isAdmitted && signs.length === 0 && robotsFor.length === 0) throw new NoPlace();
+    if (!isAdmitted && signs.length === 0 && robotsPaths.length === 0) throw new LimitReached();
     if (!isAdmitted) break;
-    const asked = await askOne(client, origin, resource, engine, { redirects: 'same-origin' });
-    const { observation } = asked;
+    const { observation, preflight } = await askResource(client, origin, resource, engine, options);
     if (observation === null) continue;
-    rests.push(...restOf(observation));
-    signs.push(toSign(observation, asked.preflight.terms?.payableBy ?? null));
-    if (isTooMany(observation)) break;
+    waitsMs.push(...readWait(observation));
+    signs.push(toSign(observation, preflight.terms?.payableBy ?? null));
+    if (isRateLimited(observation)) break;
   }
-  return { signs, allowed, restMs: longest(rests) };
+  return { signs, allowed, restMs: findLongest(waitsMs) };
 }
 
-/** Null if the server did not answer. Without a file every path is allowed (RFC 9309, 2.3.1.3). */
+/** Null if the server did not answer. If there is no file, every path is allowed (RFC 9309, 2.3.1.3). */
 async function readRobots(
   robots: HttpObservation,
   paths: readonly string[],
   { pool }: PreflightEngine,
 ): Promise<AllowedPaths | null> {
-  if (!robots.ok || robots.data.status >= SERVER_ERROR) return null;
+  if (!robots.ok || robots.data.status >= MIN_SERVER_ERROR) return null;
   const work = { pool, account: pool.openScan() };
   const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
-  return Object.fromEntries(paths.map((path, at) => [path, allowed?.[at] ?? true]));
+  return Object.fromEntries(paths.map((path, index) => [path, allowed?.[index] ?? true]));
 }
 
-function isTooMany(observation: HttpObservation): boolean {
-  return observation.ok && observation.data.status === TOO_MANY;
+function isRateLimited(observation: HttpObservation): boolean {
+  return observation.ok && observation.data.status === TOO_MANY_REQUESTS;
 }
 
-function longest(rests: readonly number[]): number | null {
-  return rests.length > 0 ? Math.max(...rests) : null;
+function findLongest(waitsMs: readonly number[]): number | null {
+  return waitsMs.length > 0 ? Math.max(...waitsMs) : null;
 }
 
-/** The wait that a busy server asks for. */
-function restOf(observation: HttpObservation): readonly number[] {
-  if (!observation.ok || !BUSY.has(observation.data.status)) return [];
+/** The wait that a busy server asks for, as a list of at most one. */
+function readWait(observation: HttpObservation): readonly number[] {
+  if (!observation.ok || !BUSY_STATUSES.has(observation.data.status)) return [];
   const restMs = retryAfterMs(observation.data, Date.now());
   return restMs === null ? [] : [restMs];
 }

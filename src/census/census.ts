@@ -1,4 +1,4 @@
-import { NoPlace, underLease } from '../looks/in-turn.ts';
+import { LimitReached, withLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
 import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
@@ -6,51 +6,51 @@ import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
 import { toListing } from './listing.ts';
-import { CensusLook, type CensusLookOptions, type CensusSight } from './look.ts';
+import { CensusLook, type CensusLookOptions, type CensusLookResult } from './look.ts';
 import { OutageWindow } from './outage.ts';
 import {
   DAY_MS,
+  findResources,
   isScanDue,
   LISTED_FOR_DAYS,
   lookTimeMs,
-  resourcesOf,
   silentUntilMs,
 } from './plan.ts';
 
 export type CensusOptions = CensusLookOptions & {
-  /** Called once a host has its word. */
+  /** Called when the word of a host's day is stored. */
   readonly onWord?: ((word: DayWord) => void) | undefined;
 };
 
 const SECOND_MS = 1_000;
-/** Looks that a crash cuts off, at most. */
-export const LOOKS_AT_ONCE = 8;
-/** After a stop as many are due as it lasted: they begin at this rate. */
-export const LOOKS_A_SECOND = 4;
-const REST_MS = 600 * SECOND_MS;
-const LONGEST_REST_MS = 30 * DAY_MS;
+/** Looks that run or wait at the same time. A crash interrupts no more than these. */
+export const MAX_LOOKS = 8;
+/** Many looks are due after a long stop of the service. */
+export const MAX_LOOKS_PER_SECOND = 4;
+const OUTAGE_PAUSE_MS = 600 * SECOND_MS;
+const MAX_REST_MS = 30 * DAY_MS;
 const LOOK_LEASE_MS = 300_000;
 
-/** Gives each origin its word of the day. Instances that share a store share the work. */
+/** Stores one word a day for each origin. Instances that share a store share the work. */
 export class Census {
   readonly #options: CensusOptions;
   readonly #rounds: Rounds;
-  readonly #window = new OutageWindow();
-  #restUntilMs = 0;
-  /** Hosts whose look found no room in the middle, and is tried again. */
+  readonly #outages = new OutageWindow();
+  #pausedUntilMs = 0;
+  /** Hosts whose look met a limit after it had begun. The look is tried again. */
   readonly #postponed = new Set<string>();
-  /** When the newest looks began. */
-  #begun: readonly number[] = [];
+  /** Start times of the looks of the last second. */
+  #recentStartsMs: readonly number[] = [];
 
   constructor(options: CensusOptions) {
     this.#options = options;
     const { store, onError } = options;
     this.#rounds = new Rounds({
-      atOnce: LOOKS_AT_ONCE,
+      maxRunning: MAX_LOOKS,
       now: () => store.now(),
       firstDueMs: () => store.census.firstDueMs(),
       readDue: (due) => this.#readDue(due),
-      work: (host) => this.#underLease(host, (row) => this.#lookIfDue(row)),
+      runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
       messages: { unread: 'the census is not read', failed: 'the look at a host failed' },
       onError: (message, error) => onError(`census: ${message}`, error),
     });
@@ -60,35 +60,35 @@ export class Census {
     this.#rounds.start();
   }
 
-  /** Begins all due looks; resolves once they have begun. */
+  /** Begins all due looks. Resolves when they have begun. */
   tick(): Promise<void> {
     return this.#rounds.tick();
   }
 
-  /** Takes the word of a scan that was just published. */
-  published(host: string): void {
+  /** Uses a scan that was just published as the look of its day. */
+  onPublished(host: string): void {
     this.#rounds.begin(host, () =>
-      this.#underLease(host, async (row) => {
-        if (row.isChosen && (await this.#sayOfScan(row))) await this.#plan(row);
+      this.#withLease(host, async (row) => {
+        if (row.isChosen && (await this.#useScanOfToday(row))) await this.#planLook(row.host);
       }),
     );
   }
 
-  /** Looks now, whatever the second of the host is. */
+  /** Looks without waiting for the host's second of the day. */
   lookNow(host: string): Promise<void> {
-    return this.#underLease(host, (row) => this.#look(row));
+    return this.#withLease(host, (row) => this.#look(row));
   }
 
-  /** Decides the looks that met no answer: no further look follows. */
-  async settle(): Promise<void> {
-    for (const host of this.#window.drain()) await this.#settleSilence(host, 'down');
+  /** Stores `down` for all silent hosts that still have no word. For the end of a run, after its last look. */
+  async decideSilentHosts(): Promise<void> {
+    for (const host of this.#outages.drain()) await this.#decideSilence(host, 'down');
   }
 
   idle(): Promise<void> {
     return this.#rounds.idle();
   }
 
-  lateness(): number {
+  get latenessMs(): number {
     return this.#rounds.latenessMs;
   }
 
@@ -99,17 +99,17 @@ export class Census {
   async #readDue({ limit, ...due }: DueOptions): Promise<readonly string[]> {
     const { store } = this.#options;
     const nowMs = store.now();
-    if (nowMs < this.#restUntilMs) return [];
-    this.#begun = this.#begun.filter((atMs) => atMs > nowMs - SECOND_MS);
-    const free = Math.max(0, LOOKS_A_SECOND - this.#begun.length);
-    const hosts = await store.census.due({ ...due, limit: Math.min(limit, free) });
-    this.#begun = [...this.#begun, ...hosts.map(() => nowMs)];
+    if (nowMs < this.#pausedUntilMs) return [];
+    this.#recentStartsMs = this.#recentStartsMs.filter((atMs) => atMs > nowMs - SECOND_MS);
+    const allowed = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
+    const hosts = await store.census.due({ ...due, limit: Math.min(limit, allowed) });
+    this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
     return hosts;
   }
 
-  #underLease(host: string, work: (row: CensusOrigin) => Promise<void>): Promise<void> {
+  #withLease(host: string, work: (row: CensusOrigin) => Promise<void>): Promise<void> {
     const { store } = this.#options;
-    return underLease(store, ['census', host], LOOK_LEASE_MS, async () => {
+    return withLease(store, ['census', host], LOOK_LEASE_MS, async () => {
       const row = await store.census.get(host);
       if (row !== null) await work(row);
     });
@@ -118,80 +118,80 @@ export class Census {
   async #lookIfDue(row: CensusOrigin): Promise<void> {
     const nowMs = this.#options.store.now();
     if (row.lookAtMs > nowMs) return;
-    if (row.silence !== null) return this.#settleSilence(row.host, 'down');
+    if (row.silence !== null) return this.#decideSilence(row.host, 'down');
     const isMissed = utcDay(row.lookAtMs) < utcDay(nowMs);
     if (isMissed && (await this.#mayAsk(row)))
-      await this.#say(row.host, utcDay(row.lookAtMs), 'not_checked');
-    // Today's second is still to come.
+      await this.#storeWord(row.host, utcDay(row.lookAtMs), 'not_checked');
+    // Today's second of the host is still to come.
     if (isMissed && lookTimeMs(row.host, utcDay(nowMs)) > nowMs)
-      return this.#plan(row, utcDay(nowMs));
+      return this.#planLook(row.host, utcDay(nowMs));
     await this.#look(row);
   }
 
-  /** Gives today's word, from what is known or from a look. */
+  /** Stores today's word: that of a scan of today, or else of a look. */
   async #look(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
     const { host, begunDay, restUntilMs } = row;
     const today = utcDay(store.now());
     if (row.silence !== null && begunDay === today) return;
-    if (row.silence !== null) await this.#settleSilence(host, 'down');
-    if (!(await this.#mayAsk(row))) return this.#passDay(row);
-    const isDone = (await store.census.word(host, today)) !== null || (await this.#sayOfScan(row));
-    if (isDone) return this.#plan(row);
-    // A look that a crash cut off may have asked the origin; a seller's wish for rest is kept.
-    const isCutOff = begunDay === today && !this.#postponed.has(host);
-    const isOver = isCutOff || (restUntilMs ?? 0) > store.now();
-    if (isOver) await this.#say(host, today, 'not_checked');
-    else await this.#lookAt(row);
-    if (isOver) await this.#plan(row);
+    if (row.silence !== null) await this.#decideSilence(host, 'down');
+    if (!(await this.#mayAsk(row))) return this.#skipDay(row);
+    const word = await store.census.word(host, today);
+    if (word !== null || (await this.#useScanOfToday(row))) return this.#planLook(row.host);
+    // A crash interrupted the look, which may have asked the origin already.
+    const wasInterrupted = begunDay === today && !this.#postponed.has(host);
+    // The origin's Retry-After is kept.
+    if (!wasInterrupted && (restUntilMs ?? 0) <= store.now()) return this.#askOrigin(row);
+    await this.#storeWord(host, today, 'not_checked');
+    await this.#planLook(row.host);
   }
 
-  async #lookAt(row: CensusOrigin): Promise<void> {
+  async #askOrigin(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
     const { host } = row;
     // Midnight may pass before the look ends.
     const day = utcDay(store.now());
     const look = new CensusLook(this.#options, row, day);
     const isScan = isScanDue(row, day);
-    const sight = await this.#run(look, host, isScan);
-    await this.#note(row, sight, { day, isScan });
-    if (sight.isSilent) await this.#holdBack(host, sight.scan, day);
+    const result = await this.#runLook(look, host, isScan);
+    await this.#storeFindings(row, result, { day, isScan });
+    if (result.isSilent) await this.#postponeWord(host, result.scan, day);
     else {
-      await this.#publish(sight.scan);
-      await this.#say(host, day, sight.word);
-      await this.#plan(row, day + 1);
+      await this.#publish(result.scan);
+      await this.#storeWord(host, day, result.word);
+      await this.#planLook(row.host, day + 1);
     }
-    const decided = this.#window.add({ host, place: look.place, isSilent: sight.isSilent });
-    if (decided.ours.length > 0) this.#restUntilMs = store.now() + REST_MS;
-    for (const silent of decided.ours) await this.#settleSilence(silent, 'not_checked');
-    for (const silent of decided.down) await this.#settleSilence(silent, 'down');
+    const { ours, down } = this.#outages.add({ ...result, host, network: look.network });
+    if (ours.length > 0) this.#pausedUntilMs = store.now() + OUTAGE_PAUSE_MS;
+    for (const silentHost of ours) await this.#decideSilence(silentHost, 'not_checked');
+    for (const silentHost of down) await this.#decideSilence(silentHost, 'down');
   }
 
-  async #run(look: CensusLook, host: string, isScan: boolean): Promise<CensusSight> {
+  async #runLook(look: CensusLook, host: string, isScan: boolean): Promise<CensusLookResult> {
     try {
-      const sight = await look.run(isScan);
+      const result = await look.run(isScan);
       this.#postponed.delete(host);
-      return sight;
+      return result;
     } catch (error) {
-      if (error instanceof NoPlace) this.#postponed.add(host);
+      if (error instanceof LimitReached) this.#postponed.add(host);
       throw error;
     }
   }
 
-  /** Keeps what a look showed beside its word. */
-  async #note(
+  /** Stores what a look found besides the word. */
+  async #storeFindings(
     { host, listing, robots }: CensusOrigin,
-    sight: CensusSight,
+    result: CensusLookResult,
     { day, isScan }: { readonly day: number; readonly isScan: boolean },
   ): Promise<void> {
     const { store } = this.#options;
-    const { scan, allowed, restMs } = sight;
-    const restUntilMs = restMs === null ? null : store.now() + Math.min(restMs, LONGEST_REST_MS);
-    // A scan that robots.txt refuses has its turn in a week again.
+    const { scan, allowed, restMs, isSilent } = result;
+    const restUntilMs = restMs === null ? null : store.now() + Math.min(restMs, MAX_REST_MS);
+    // If robots.txt refuses a scan, the next scan is tried in a week.
     const isRefused = isScan && allowed !== null && restMs === null;
-    const isScanned = scan === null ? isRefused : !(scan.rateLimited || sight.isSilent);
+    const isScanned = scan === null ? isRefused : !(scan.rateLimited || isSilent);
     const known = toListing(listing);
-    const resources = known.resources.length > 0 ? known.resources : resourcesOf(scan);
+    const resources = known.resources.length > 0 ? known.resources : findResources(scan);
     await store.census.change(host, {
       restUntilMs,
       ...(allowed && { robots: { ...robots, ...allowed } }),
@@ -200,33 +200,34 @@ export class Census {
     });
   }
 
-  /** A look without any answer has no word before the looks after it show whose fault that is. */
-  async #holdBack(host: string, scan: FinishedScan | null, day: number): Promise<void> {
+  /** Waits for later looks, which show whether the origin or our network was down. */
+  async #postponeWord(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
     const lookAtMs = silentUntilMs(store.now(), day);
     await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }
 
-  async #settleSilence(host: string, word: 'down' | 'not_checked'): Promise<void> {
+  /** Stores the postponed word of a silent host. */
+  async #decideSilence(host: string, word: 'down' | 'not_checked'): Promise<void> {
     const { store, scanCoordinator, onError } = this.#options;
     const row = await store.census.get(host);
     if (row === null || row.silence === null || row.begunDay === null) return;
-    const isOpen = (await store.census.word(host, row.begunDay)) === null;
-    if (isOpen && word === 'down' && row.silence !== '') {
+    const isUndecided = (await store.census.word(host, row.begunDay)) === null;
+    if (isUndecided && word === 'down' && row.silence !== '') {
       // The result of the scan may be purged by now.
       await scanCoordinator.publish(row.silence, 'census').catch((error: unknown) => {
         onError(`census: the scan of ${host} was not published`, error);
       });
     }
-    await this.#say(host, row.begunDay, word);
-    const isScanned = word === 'down' && row.silence !== '';
-    const scanned = isScanned ? { scannedDay: row.begunDay } : {};
+    await this.#storeWord(host, row.begunDay, word);
+    const wasScanned = word === 'down' && row.silence !== '';
+    const scanned = wasScanned ? { scannedDay: row.begunDay } : {};
     await store.census.change(host, { silence: null, ...scanned });
-    await this.#plan(row, row.begunDay + 1);
+    await this.#planLook(row.host, row.begunDay + 1);
   }
 
-  /** Says the word of a scan that was published today. */
-  async #sayOfScan({ host }: CensusOrigin): Promise<boolean> {
+  /** Stores the word of a scan that was published today. Returns false if there is none. */
+  async #useScanOfToday({ host }: CensusOrigin): Promise<boolean> {
     const { store } = this.#options;
     const today = utcDay(store.now());
     const result = await store.results.published(host);
@@ -234,17 +235,17 @@ export class Census {
     const { dayWord } = fromStoredReport(result);
     if (dayWord === null) return false;
     await store.census.change(host, { scannedDay: today });
-    await this.#say(host, today, dayWord);
+    await this.#storeWord(host, today, dayWord);
     return true;
   }
 
   async #publish(scan: FinishedScan | null): Promise<void> {
-    // An origin that answered 429 alone was not seen.
+    // A scan that met only 429 shows nothing of the origin.
     if (scan !== null && !scan.rateLimited)
       await this.#options.scanCoordinator.publish(scan.scanId, 'census');
   }
 
-  async #say(host: string, day: number, word: DayWord): Promise<void> {
+  async #storeWord(host: string, day: number, word: DayWord): Promise<void> {
     const { store, onWord } = this.#options;
     if (await store.census.say(host, day, word)) onWord?.(word);
     await store.census.fold(host);
@@ -256,20 +257,19 @@ export class Census {
     return (await store.listing.get(host)).settings.listed;
   }
 
-  /** An origin that is not asked keeps its days until the last of them is over. */
-  async #passDay(row: CensusOrigin): Promise<void> {
+  /** Sends no request today. Removes an origin that is no longer asked when none of its shown days has a word. */
+  async #skipDay(row: CensusOrigin): Promise<void> {
     const { census } = this.#options.store;
     await census.fold(row.host);
     const folded = await census.get(row.host);
     const isEmpty = folded?.letters === DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
-    const isGone =
-      row.lastDay < utcDay(this.#options.store.now()) - LISTED_FOR_DAYS || !row.isChosen;
-    if (isEmpty && isGone) await census.remove(row.host);
-    else await this.#plan(row);
+    const firstDay = utcDay(this.#options.store.now()) - LISTED_FOR_DAYS;
+    if (isEmpty && (row.lastDay < firstDay || !row.isChosen)) await census.remove(row.host);
+    else await this.#planLook(row.host);
   }
 
-  /** Plans the look of a day; default: tomorrow. */
-  async #plan({ host }: CensusOrigin, day = utcDay(this.#options.store.now()) + 1): Promise<void> {
+  /** The default day is tomorrow. */
+  async #planLook(host: string, day = utcDay(this.#options.store.now()) + 1): Promise<void> {
     await this.#options.store.census.change(host, { lookAtMs: lookTimeMs(host, day) });
   }
 }

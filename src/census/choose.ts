@@ -1,4 +1,4 @@
-/** Chooses whom the census asks of all that is listed: the same origins every day. */
+/** Chooses which listed origins the census asks: the same ones every day. */
 import { hash } from 'node:crypto';
 
 export type Candidate = {
@@ -9,36 +9,36 @@ export type Candidate = {
 
 export type ChoiceOptions = {
   readonly maxOrigins: number;
-  /** Hosts and registrable domains that the operator leaves out. */
+  /** Hosts and registrable domains that the operator has excluded. */
   readonly excluded: ReadonlySet<string>;
 };
 
-const ORIGINS_A_DOMAIN = 20;
+const ORIGINS_PER_DOMAIN = 20;
 
 export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions) {
   const { maxOrigins, excluded } = options;
-  const wanted = candidates.filter((one) => !isExcluded(one, excluded));
-  const byDomain = [...Map.groupBy(byHash(wanted), ({ domain }) => domain).values()];
-  const capped = byDomain.flatMap((origins) => origins.slice(0, ORIGINS_A_DOMAIN));
-  const chosen = byHash(capped).slice(0, maxOrigins);
+  const allowed = candidates.filter((candidate) => !isExcluded(candidate, excluded));
+  const byDomain = [...Map.groupBy(sortByHash(allowed), ({ domain }) => domain).values()];
+  const capped = byDomain.flatMap((origins) => origins.slice(0, ORIGINS_PER_DOMAIN));
+  const chosen = sortByHash(capped).slice(0, maxOrigins);
   return {
     hosts: new Set(chosen.map(({ host }) => host)),
-    /** `domain`: over 20 origins of one registrable domain. `max`: over `CENSUS_MAX`. */
+    /** Number of origins by reason. `domain`: its domain has too many. `max`: over `CENSUS_MAX`. */
     leftOut: {
-      excluded: candidates.length - wanted.length,
-      domain: wanted.length - capped.length,
+      excluded: candidates.length - allowed.length,
+      domain: allowed.length - capped.length,
       max: capped.length - chosen.length,
     },
   };
 }
 
-/** The hash decides, so that no order of an index does. */
-function byHash(candidates: readonly Candidate[]): readonly Candidate[] {
-  const keyed = candidates.map((one) => ({ one, key: hash('sha256', one.host) }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
+/** The order of an index must not influence the choice. */
+function sortByHash(candidates: readonly Candidate[]): readonly Candidate[] {
+  const keyed = candidates.map((candidate) => ({ candidate, key: hash('sha256', candidate.host) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ candidate }) => candidate);
 }
 
 function isExcluded({ host, domain }: Candidate, excluded: ReadonlySet<string>): boolean {
-  const [name = host] = host.split(':', 1);
-  return excluded.has(host) || excluded.has(name) || excluded.has(domain);
+  const [hostname = host] = host.split(':', 1);
+  return excluded.has(host) || excluded.has(hostname) || excluded.has(domain);
 }

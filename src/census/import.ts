@@ -1,10 +1,10 @@
-/** Reads what indexes list, once a UTC day, and chooses whom the census asks. */
+/** Once a UTC day: reads the listings of indexes, and chooses which origins the census asks. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import { type CensusConfig, readExcluded, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
-import { NoPlace, secondOfDay, underLease } from '../looks/in-turn.ts';
+import { LimitReached, secondOfDay, withLease } from '../looks/in-turn.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type Candidate, chooseOrigins } from './choose.ts';
@@ -29,32 +29,31 @@ export type ListingReaderOptions = {
 
 export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
 
-export type ReadListings = {
+export type ListingsOfSource = {
   readonly found: FoundOrigins;
   readonly isComplete: boolean;
-  /** Why it is not complete. */
+  /** Reason that the import is not complete. */
   readonly detail: string | null;
 };
 
-/** The sources that the settings name. */
-export function sourcesOf({ indexes, file }: CensusConfig): readonly CensusSource[] {
+export function listSources({ indexes, file }: CensusConfig): readonly CensusSource[] {
   return [...indexes.map(({ name }) => name), ...(file === null ? [] : (['file'] as const))];
 }
 
-/** Reads one source to its end, or as far as it answers. */
+/** Reads one source to its end, or until it fails. */
 export async function readListings(
   source: CensusSource,
   { config, policy, onRequest, ...options }: ListingReaderOptions,
-): Promise<ReadListings> {
+): Promise<ListingsOfSource> {
   const found = new FoundOrigins(policy);
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {
-    const asked = {
+    const importOptions = {
       ...options,
       base: index.url,
       onRequest: (result: RequestResult) => onRequest?.(source, result),
     };
-    const end = await importListings(index.name, asked, (page) => found.add(page));
+    const end = await importListings(index.name, importOptions, (page) => found.add(page));
     return { found, ...end };
   }
   const lines = config.file === null ? [] : await readLines(config.file);
@@ -64,21 +63,21 @@ export async function readListings(
 
 export type CensusImportsOptions = ListingReaderOptions & {
   readonly store: Store;
-  /** Spreads the imports of services over the day. */
+  /** Part of the hash that spreads the imports of different services over the day. */
   readonly siteUrl: string;
   readonly onError: (message: string, error: unknown) => void;
 };
 
 const SECOND_MS = 1_000;
-/** A hundred pages, and the waits that an index may ask for. */
+/** An import reads up to a hundred pages, and waits when the index asks for it. */
 const IMPORT_LEASE_MS = 60 * 60 * SECOND_MS;
 
 export class CensusImports {
   readonly #options: CensusImportsOptions;
   #running: Promise<void> | null = null;
-  /** Number of origins that are asked. */
-  origins = 0;
-  /** Days running, by source, on which an import broke off. */
+  /** Number of chosen origins; 0 before it is known. */
+  originCount = 0;
+  /** By source: number of consecutive days on which the import failed. */
   readonly failedDays = new Map<CensusSource, number>();
 
   constructor(options: CensusImportsOptions) {
@@ -95,16 +94,16 @@ export class CensusImports {
 
   async #runAll(): Promise<void> {
     const { config, store, onError } = this.#options;
-    for (const source of sourcesOf(config)) {
+    for (const source of listSources(config)) {
       try {
-        if (this.origins === 0) this.origins = await countChosen(store);
+        if (this.originCount === 0) this.originCount = await countChosen(store);
         if (await this.#isDue(source)) {
-          // One import at a time of all instances: each chooses among what the one before has stored.
-          await underLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
+          // One lease for all sources: each import chooses among the origins that earlier imports stored.
+          await withLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
         }
         this.failedDays.set(source, await countFailedDays(store, source));
       } catch (error) {
-        if (error instanceof NoPlace) continue;
+        if (error instanceof LimitReached) continue;
         onError(`census: ${source} was not imported`, error);
       }
     }
@@ -124,42 +123,42 @@ export class CensusImports {
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
     const { found, isComplete, detail } = await readListings(source, this.#options);
-    // A process that stops leaves the import to the next one.
+    // This process stops. The next process repeats the import.
     if (this.#options.signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
     await this.#store(found, { source, day, isComplete });
     await store.census.endImport(source, day, isComplete);
   }
 
-  /** Chooses among all that is known, and stores who is chosen. */
+  /** Chooses among the found and the stored origins, and stores the choice. */
   async #store(found: FoundOrigins, facts: ImportFacts): Promise<void> {
     const { store, config } = this.#options;
     const excluded = await readExcluded(config.exclude);
     const candidates = new Map<string, Candidate>();
-    const known = new Map<string, boolean>();
+    const wasChosen = new Map<string, boolean>();
     for await (const rows of store.census.all()) {
       for (const { host, domain, isChosen, lastDay } of rows) {
-        known.set(host, isChosen);
+        wasChosen.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS) candidates.set(host, { host, domain });
       }
     }
     for (const [host, { domain }] of found.byHost) candidates.set(host, { host, domain });
     const { hosts } = chooseOrigins([...candidates.values()], { ...config, excluded });
-    for (const [host, isChosen] of known) {
+    for (const [host, isChosen] of wasChosen) {
       if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
       await store.census.change(host, { isChosen: hosts.has(host) });
       await nextTurn();
     }
     for (const [host, origin] of found.byHost) {
       const isChosen = hosts.has(host);
-      if (isChosen || known.has(host)) await this.#list(host, origin, isChosen, facts);
-      // Stores may be synchronous, and others have to be served.
+      if (isChosen || wasChosen.has(host)) await this.#storeListing(host, origin, isChosen, facts);
+      // A store may be synchronous, and this process has to serve other requests.
       await nextTurn();
     }
-    this.origins = hosts.size;
+    this.originCount = hosts.size;
   }
 
-  async #list(
+  async #storeListing(
     host: string,
     found: Parameters<typeof mergeListing>[1],
     isChosen: boolean,

@@ -1,4 +1,4 @@
-/** The entries of indexes about an origin. */
+/** What indexes list about an origin, and which two of its resources the census asks. */
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import type { MerchantItem } from '../indexes/index-answers.ts';
@@ -10,20 +10,20 @@ import type { CensusResource } from '../scan/scanner.ts';
 export const CENSUS_SOURCES = ['bazaar', 'x402scan', 'file'] as const;
 export type CensusSource = (typeof CENSUS_SOURCES)[number];
 
-/** A resource, and who named it: a source, or the first scan of an origin that is listed without a path. */
+/** `scan`: no source lists a path of the origin, and its first scan found the resource. */
 export type NamedResource = CensusResource & { readonly source: CensusSource | 'scan' };
 
-/** Stored with the origin. */
+/** What the sources list about an origin, as it is stored. */
 export type CensusListing = {
-  /** The last UTC day on which each source had the origin. */
+  /** By source: the last UTC day on which it listed the origin. */
   readonly sources: Readonly<Partial<Record<CensusSource, number>>>;
-  /** At most two; the same two while they are listed. */
+  /** At most two. They stay the same while they are listed. */
   readonly resources: readonly NamedResource[];
   /** Rows of the Bazaar about this origin. */
   readonly bazaar: readonly MerchantItem[];
 };
 
-/** The entries of one import about an origin. */
+/** What one import lists about an origin. */
 export type FoundOrigin = {
   readonly origin: Origin;
   readonly domain: string;
@@ -32,10 +32,9 @@ export type FoundOrigin = {
 };
 
 export const MAX_RESOURCES = 2;
-/** Beyond these an origin's listings are not read. */
-const MAX_FOUND = 100;
+const MAX_RESOURCES_READ = 100;
 const MAX_BAZAAR_ROWS = 20;
-/** A part of a path that a buyer fills in: an unpaid request cannot make up its value. */
+/** A part of a path that the buyer fills in, like `/:city` or `{city}`. The census knows no value for it. */
 const PLACEHOLDER = /\/:\w|[{}]|%7b|%7d/i;
 
 const NOT_LISTED: CensusListing = { sources: {}, resources: [], bazaar: [] };
@@ -45,17 +44,18 @@ export function toListing(stored: JsonObject | null): CensusListing {
   return stored === null ? NOT_LISTED : (stored as unknown as CensusListing);
 }
 
-/** The origins of an import, by host. `refused` counts listings whose URL the guard refuses. */
+/** The origins of an import. */
 export class FoundOrigins {
   readonly byHost = new Map<string, FoundOrigin>();
   readonly #policy: OriginPolicy;
+  /** Number of listings whose URL the guard refuses. */
   refused = 0;
 
   constructor(policy: OriginPolicy) {
     this.#policy = policy;
   }
 
-  /** Adds what a page lists. */
+  /** Adds the listings of one page of an index. */
   async add(listings: readonly ImportedListing[]): Promise<void> {
     for (const listing of listings) {
       const url = this.#parseUrl(listing.url);
@@ -63,9 +63,10 @@ export class FoundOrigins {
       const found = await this.#findOrAdd(toOrigin(url));
       const path = `${url.pathname}${url.search}`;
       const method = (listing.method ?? 'GET').toUpperCase();
-      const isAsked = method === 'GET' || method === 'POST';
-      if (isAsked && !PLACEHOLDER.test(path)) push(found.resources, { method, path }, MAX_FOUND);
-      if (listing.bazaar !== null) push(found.bazaar, listing.bazaar, MAX_BAZAAR_ROWS);
+      const canAsk = method === 'GET' || method === 'POST';
+      if (canAsk && !PLACEHOLDER.test(path))
+        pushMax(found.resources, { method, path }, MAX_RESOURCES_READ);
+      if (listing.bazaar !== null) pushMax(found.bazaar, listing.bazaar, MAX_BAZAAR_ROWS);
     }
   }
 
@@ -75,7 +76,7 @@ export class FoundOrigins {
     if (url === null) return;
     const found = await this.#findOrAdd(toOrigin(url));
     const path = `${url.pathname}${url.search}`;
-    if (path !== '/') push(found.resources, { method: 'GET', path }, MAX_FOUND);
+    if (path !== '/') pushMax(found.resources, { method: 'GET', path }, MAX_RESOURCES_READ);
   }
 
   #parseUrl(text: string): URL | null {
@@ -98,27 +99,26 @@ export class FoundOrigins {
   }
 }
 
-function push<Item>(items: Item[], item: Item, max: number): void {
+function pushMax<Item>(items: Item[], item: Item, max: number): void {
   if (items.length < max) items.push(item);
 }
 
 export type ImportFacts = {
   readonly source: CensusSource;
   readonly day: number;
-  /** False: the import broke off, so what it lacks may still be listed. */
+  /** False if the import failed before its end: a missing resource may still be listed. */
   readonly isComplete: boolean;
 };
 
-/** Merges what an import found into what is known of an origin. */
+/** Merges what an import found about an origin into its stored listing. */
 export function mergeListing(
   known: CensusListing,
   { resources: found, bazaar }: FoundOrigin,
   { source, day, isComplete }: ImportFacts,
 ): CensusListing {
-  const kept = known.resources.filter(
+  const resources: NamedResource[] = known.resources.filter(
     (one) => one.source !== source || !isComplete || found.some((other) => isSame(one, other)),
   );
-  const resources: NamedResource[] = [...kept];
   for (const resource of found) {
     if (resources.length === MAX_RESOURCES) break;
     if (!resources.some((one) => isSame(one, resource))) resources.push({ ...resource, source });

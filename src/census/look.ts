@@ -3,12 +3,12 @@ import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from '../limits/client-key.ts';
 import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import {
-  lookInTurn,
-  NoPlace,
+  LimitReached,
   type ResolveOrigin,
+  runLook,
   scanForFree,
   type TurnResult,
-  underLease,
+  withLease,
 } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
 import { dayWord } from '../scan/day-word.ts';
@@ -26,7 +26,7 @@ export type CensusLookOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'running' | 'publish'>;
-  /** Scans under the census's own name, and asks the indexes at its rate. */
+  /** Scans with the User-Agent of the census, and keeps its rate limit for indexes. */
   readonly scanner: Pick<Scanner, 'scan'>;
   readonly askListed: AskListed;
   readonly resolve: ResolveOrigin;
@@ -34,21 +34,21 @@ export type CensusLookOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** The result of the requests of a day. */
-export type CensusSight = {
+/** What the look or weekly scan of one day found. */
+export type CensusLookResult = {
   readonly word: DayWord;
-  /** True if the origin gave no answer at all; the fault may be ours. */
+  /** True if the origin gave no answer at all. The fault may be ours. */
   readonly isSilent: boolean;
-  /** The finished scan, if it was a scan. */
+  /** Null if the look was not a scan. */
   readonly scan: FinishedScan | null;
   readonly allowed: AllowedPaths | null;
   readonly restMs: number | null;
 };
 
-const TURN_WITHIN_MS = 5_000;
-/** A look waits for its turns, and takes a scan and three requests. */
+const MAX_TURN_WAIT_MS = 5_000;
+/** Longer than the waits of a look, its scan and three requests take. */
 const LEASE_MS = 240_000;
-const OURS: CensusSight = {
+const OUR_FAULT: CensusLookResult = {
   word: 'not_checked',
   isSilent: false,
   scan: null,
@@ -56,7 +56,7 @@ const OURS: CensusSight = {
   restMs: null,
 };
 
-/** One look at one origin; the caller holds the lease of its host. */
+/** One look at one origin. The caller holds the lease of its host. */
 export class CensusLook {
   readonly #options: CensusLookOptions;
   readonly #row: CensusOrigin;
@@ -74,27 +74,27 @@ export class CensusLook {
     this.#listing = toListing(row.listing);
   }
 
-  /** A resolved network, or the registrable domain. */
-  get place(): string {
+  /** A resolved network; the registrable domain if no name was resolved. */
+  get network(): string {
     const [network = this.#row.domain] = this.#networks;
     return network;
   }
 
-  /** Asks the origin within all limits. Throws NoPlace if one of them leaves no room now. */
-  async run(isScan: boolean): Promise<CensusSight> {
+  /** Asks the origin within all limits. Throws LimitReached if a limit forbids it now. */
+  async run(isScan: boolean): Promise<CensusLookResult> {
     const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
     const blocks = new Set(['census']);
-    const place = { origin: this.#origin, blocks, domain, withinMs: TURN_WITHIN_MS };
+    const turn = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
     const work = (turn: OriginTurn) => {
       const admit: AdmitAddresses = (addresses) => this.#admit(turn, addresses);
       return isScan ? this.#scan(admit) : this.#ask(admit);
     };
-    return underLease(store, ['census-domain', domain], LEASE_MS, async () => {
+    return withLease(store, ['census-domain', domain], LEASE_MS, async () => {
       try {
-        return await lookInTurn(turns, { kind: 'census', ...place }, work, {
-          refused: () => ({ ...OURS, word: 'down', isSilent: true }),
-          fault: OURS,
+        return await runLook(turns, { kind: 'census', ...turn }, work, {
+          refused: () => ({ ...OUR_FAULT, word: 'down', isSilent: true }),
+          fault: OUR_FAULT,
           onFault: (error) => onError('a look of the census failed', error),
         });
       } finally {
@@ -103,53 +103,54 @@ export class CensusLook {
     });
   }
 
-  async #ask(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
+  async #ask(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { resources } = this.#listing;
-    const allowed = this.#knownRobots();
+    const allowed = this.#storedRobots();
     const paths = resources.map(({ path }) => path);
-    const robotsFor = paths.every((path) => path in allowed) ? [] : paths;
-    const question = { resources, allowed, robotsFor };
-    const answer = await this.#options.askListed(this.#origin, question, admit);
-    const { signs, handshakeMs, ...facts } = answer;
+    const robotsPaths = paths.every((path) => path in allowed) ? [] : paths;
+    const request = { resources, allowed, robotsPaths };
+    const answers = await this.#options.askListed(this.#origin, request, admit);
+    const { signs, handshakeMs, ...facts } = answers;
     const word = dayWord(signs);
     const isSilent = word === 'down' && signs.every(({ status }) => status === null);
     return { result: { ...facts, word, isSilent, scan: null }, handshakeMs };
   }
 
-  async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusSight>> {
+  async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
-    // A scan of any instance would have to end first, and robots.txt would be read again and again meanwhile.
+    // This scan would have to wait for the running ones. Its robots.txt would be read again at each attempt.
     const scans = await store.slots.live(['scan', origin.host]);
-    if (scans.length > 0 || scanCoordinator.running() > 0) throw new NoPlace();
+    if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const { resources: listed } = this.#listing;
-    const robotsFor = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
-    const question = { resources: [], allowed: {}, robotsFor };
-    const { signs: _, handshakeMs, ...facts } = await askListed(origin, question, admit);
-    const allowed = facts.allowed ?? this.#knownRobots();
-    const isRefused = robotsFor.every((path) => allowed[path] === false);
-    if (isRefused || facts.restMs !== null) return { result: { ...OURS, ...facts }, handshakeMs };
-    await this.#begin();
+    const robotsPaths = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
+    const request = { resources: [], allowed: {}, robotsPaths };
+    const { signs: _, handshakeMs, ...facts } = await askListed(origin, request, admit);
+    const allowed = facts.allowed ?? this.#storedRobots();
+    const isRefused = robotsPaths.every((path) => allowed[path] === false);
+    if (isRefused || facts.restMs !== null)
+      return { result: { ...OUR_FAULT, ...facts }, handshakeMs };
+    await this.#markBegun();
     const census = { listed, robotsAgent: ROBOTS_AGENT };
-    const asCensus: Pick<Scanner, 'scan'> = {
-      scan: (one, options) => scanner.scan(one, { ...options, census }),
+    const censusScanner: Pick<Scanner, 'scan'> = {
+      scan: (scanned, options) => scanner.scan(scanned, { ...options, census }),
     };
     const deps = { scanCoordinator, resolve, admit };
-    const scan = await scanForFree(origin, deps, { scanner: asCensus });
+    const scan = await scanForFree(origin, deps, { scanner: censusScanner });
     const word = scan.dayWord ?? 'not_checked';
     return { result: { ...facts, word, isSilent: !scan.reached, scan }, handshakeMs };
   }
 
-  #knownRobots(): AllowedPaths {
+  #storedRobots(): AllowedPaths {
     // The census is the only writer of this document, and the store keeps it unchanged.
     return this.#row.robots as AllowedPaths;
   }
 
-  /** Admits the addresses if nobody asks their networks now; the first request is noted before it is sent. */
+  /** Admits the addresses if no other look asks their networks now. Marks the look as begun before its first request. */
   async #admit(turn: OriginTurn, addresses: readonly Address[]): Promise<boolean> {
     const { store } = this.#options;
     if (!(await turn.toward(addresses))) return false;
-    // A request after midnight would be one of the next day.
+    // After midnight the request would count for the next day.
     if (utcDay(store.now()) !== this.#day) return false;
     if (this.#networks.size > 0) return true;
     for (const network of new Set(addresses.map(({ address }) => toNetwork(address)))) {
@@ -158,12 +159,12 @@ export class CensusLook {
       this.#leases.push(lease.slot);
       this.#networks.add(network);
     }
-    await this.#begin();
+    await this.#markBegun();
     return true;
   }
 
-  /** After a crash the day has no second look. */
-  async #begin(): Promise<void> {
+  /** The mark prevents a second look at the origin on this day after a crash. */
+  async #markBegun(): Promise<void> {
     const { census } = this.#options.store;
     await census.change(this.#row.host, { begunDay: this.#day });
   }

@@ -1,51 +1,52 @@
-/** Tells a failure of our own network from origins that are down. */
+/** Distinguishes a failure of our own network from origins that are down. */
 
 /** A look that has ended. */
 export type EndedLook = {
   readonly host: string;
-  /** A resolved network, or the registrable domain if the name was not resolved. */
-  readonly place: string;
+  /** A resolved network; the registrable domain if the name was not resolved. */
+  readonly network: string;
   readonly isSilent: boolean;
 };
 
-/** Hosts whose word is decided now. */
-export type Decided = {
-  /** Their silence is their own. */
+/** Silent hosts whose word of the day can now be stored. */
+export type DecidedHosts = {
+  /** The origin is down. */
   readonly down: readonly string[];
-  /** Their silence may be ours. */
+  /** Our network may have failed. */
   readonly ours: readonly string[];
 };
 
-const LOOKS = 20;
-const SILENT_LOOKS = 15;
-const PLACES = 10;
+const WINDOW_LOOKS = 20;
+/** An outage of ours: this many looks of the window, in this many networks, met no answer. */
+const MIN_LOOKS = 15;
+const MIN_NETWORKS = 10;
 
-/** The newest looks of this process. A silent one has no word before it leaves them. */
+/** The newest looks of this process. A silent host gets its word when its look leaves the window. */
 export class OutageWindow {
   #looks: EndedLook[] = [];
 
-  /** Adds a look, and decides those that leave the window or, if we are cut off, all silent ones in it. */
-  add(look: EndedLook): Decided {
+  /** Returns silent hosts that leave the window as `down`. After an outage of ours, returns all others as `ours`. */
+  add(look: EndedLook): DecidedHosts {
     const looks = [...this.#looks, look];
-    const left = looks
-      .slice(0, Math.max(0, looks.length - LOOKS))
+    const leaving = looks
+      .slice(0, Math.max(0, looks.length - WINDOW_LOOKS))
       .filter(({ isSilent }) => isSilent);
-    this.#looks = looks.slice(-LOOKS);
+    this.#looks = looks.slice(-WINDOW_LOOKS);
     const silent = this.#looks.filter(({ isSilent }) => isSilent);
-    const places = new Set(silent.map(({ place }) => place));
-    const isOurs = look.isSilent && silent.length >= SILENT_LOOKS && places.size >= PLACES;
-    return { down: left.map(hostOf), ours: isOurs ? silent.map(hostOf) : [] };
+    const networks = new Set(silent.map(({ network }) => network));
+    const isOurs = look.isSilent && silent.length >= MIN_LOOKS && networks.size >= MIN_NETWORKS;
+    return { down: leaving.map(toHost), ours: isOurs ? silent.map(toHost) : [] };
   }
 
-  /** Decides all: no further look follows. */
+  /** Empties the window and returns its silent hosts. */
   drain(): readonly string[] {
     return this.#looks
       .splice(0)
       .filter(({ isSilent }) => isSilent)
-      .map(hostOf);
+      .map(toHost);
   }
 }
 
-function hostOf({ host }: EndedLook): string {
+function toHost({ host }: EndedLook): string {
   return host;
 }

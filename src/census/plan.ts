@@ -1,4 +1,4 @@
-/** When an origin is asked, and what. */
+/** Plans the looks at an origin: its time of the day, its weekly scan, its resources. */
 import { secondOfDay } from '../looks/in-turn.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
@@ -8,7 +8,7 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 const WEEK_DAYS = 7;
-/** Origins that no import had for so long are not asked any more. */
+/** An origin is asked until no import has listed it for this many days. */
 export const LISTED_FOR_DAYS = 30;
 
 /** The second of a day at which the census looks at a host. */
@@ -16,12 +16,12 @@ export function lookTimeMs(host: string, day: number): number {
   return day * DAY_MS + secondOfDay(`census ${host}`) * SECOND_MS;
 }
 
-/** Once a week, on the weekday of the host; a scan that failed is made up for on the next day. */
+/** True once a week, on the weekday of the host, and on the days after it until a scan succeeds. */
 export function isScanDue(
   { host, firstDay, scannedDay, listing }: CensusOrigin,
   today: number,
 ): boolean {
-  // Nothing is known to ask: the first scan shows what is sold.
+  // No resource is known to ask. The first scan finds them.
   if (scannedDay === null && toListing(listing).resources.length === 0) return true;
   const weekday = secondOfDay(`weekday ${host}`) % WEEK_DAYS;
   const sinceDay = (scannedDay ?? firstDay - 1) + 1;
@@ -30,15 +30,15 @@ export function isScanDue(
 }
 
 const SILENT_FOR_MS = 3 * HOUR_MS;
-const LAST_WORD_MS = 60 * SECOND_MS;
+const AFTER_MIDNIGHT_MS = 60 * SECOND_MS;
 
-/** A silent look waits for the looks after it, and its word is inserted before its day is summed up. */
+/** The latest time for the word of a silent host. The statistics need it soon after the end of the day. */
 export function silentUntilMs(nowMs: number, day: number): number {
-  return Math.min(nowMs + SILENT_FOR_MS, (day + 1) * DAY_MS + LAST_WORD_MS);
+  return Math.min(nowMs + SILENT_FOR_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
 }
 
-/** The resources that a scan found, for an origin that is listed without any. */
-export function resourcesOf(scan: FinishedScan | null) {
+/** The resources that a scan found. They are asked if no index lists a resource of the origin. */
+export function findResources(scan: FinishedScan | null) {
   const found = (scan?.report.payability ?? []).flatMap(({ method, path }) =>
     method === 'GET' || method === 'POST' ? [{ method, path, source: 'scan' } as const] : [],
   );

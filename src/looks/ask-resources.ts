@@ -15,7 +15,7 @@ import type {
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
-/** The present answer to a request that was challenged before; `unknown` for one that proves nothing. */
+/** The present answer of a resource that was challenged before. `unknown`: the answer proves nothing. */
 export type ResourceAnswer = WatchedResource &
   (
     | { readonly kind: 'unknown' | 'unreachable' }
@@ -24,14 +24,14 @@ export type ResourceAnswer = WatchedResource &
         readonly payableBy: PayableBy;
         /** Empty when the answer is not a challenge. */
         readonly offers: readonly PreflightOffer[];
-        /** The outcome of P3 when it fails. */
+        /** The outcome of check P3 if it fails; otherwise null. */
         readonly schemaOutcome: string | null;
       }
   );
 
 /**
- * Asks each resource once, in turn, until one answers 429 or `admit` allows no further request. Rejects if the
- * fault is ours; throws Saturated if `admit` allows no request at all.
+ * Asks the resources one after the other, until one answers 429 or `admit` allows no further request. Rejects if the
+ * fault is ours. Throws Saturated if `admit` allows no request at all.
  */
 export type AskResources = (
   origin: Origin,
@@ -41,7 +41,7 @@ export type AskResources = (
 
 export type ResourceAnswers = {
   readonly answers: readonly ResourceAnswer[];
-  /** Processor time of TLS handshakes. */
+  /** Processor time of the TLS handshakes. */
   readonly handshakeMs: number;
 };
 
@@ -51,7 +51,7 @@ export type AskResourcesOptions = {
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
 const TIMEOUT_MS = 10_000;
-export const TOO_MANY = 429;
+export const TOO_MANY_REQUESTS = 429;
 
 export function createAskResources({
   engine,
@@ -67,41 +67,38 @@ export function createAskResources({
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
         if (!isAdmitted && answers.length === 0) throw new Saturated();
         if (!isAdmitted) break;
-        const { observation, preflight } = await askOne(client, origin, resource, engine);
-        if (observation?.ok && observation.data.status === TOO_MANY) break;
+        const { observation, preflight } = await askResource(client, origin, resource, engine);
+        if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
-      // Nothing is known of resources that are not asked.
       const unasked = resources.slice(answers.length);
-      return {
-        answers: [...answers, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
-        handshakeMs: client.stats().handshakeMs,
-      };
+      for (const resource of unasked) answers.push({ ...resource, kind: 'unknown' });
+      return { answers, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
     }
   };
 }
 
-/** Sends one request. `observation` is null if none was sent. */
-export async function askOne(
+/** Sends one request, and judges the answer as a preflight does. `observation` is null if no request was sent. */
+export async function askResource(
   client: ProbeClient,
   origin: Origin,
   { method, path }: WatchedResource,
   engine: PreflightEngine,
   options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
-  const answer: { observation: Observation<HttpData> | null } = { observation: null };
-  const noting: Pick<ProbeClient, 'check' | 'request'> = {
+  const sent: { observation: Observation<HttpData> | null } = { observation: null };
+  const recordingClient: Pick<ProbeClient, 'check' | 'request'> = {
     check: (origin) => client.check(origin),
     async request(request) {
-      answer.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });
-      return answer.observation;
+      sent.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });
+      return sent.observation;
     },
   };
   const request = { origin, method, path, maxPrice: null };
-  const preflight = await preflightUrl(request, { ...engine, client: noting });
-  return { observation: answer.observation, preflight };
+  const preflight = await preflightUrl(request, { ...engine, client: recordingClient });
+  return { observation: sent.observation, preflight };
 }
 
 type ResourceVerdict =

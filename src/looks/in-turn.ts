@@ -1,4 +1,4 @@
-/** Every look needs a lease, a turn among all that is free, and a second of the day. */
+/** A look at an origin needs a lease, a turn in the queue of free work, and a second of the day. */
 import { hash } from 'node:crypto';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
@@ -16,20 +16,20 @@ import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 
-/** A limit leaves no room for the work now; the caller tries it again soon. */
-export class NoPlace extends Error {
-  override readonly name = 'NoPlace';
+/** A limit forbids the work now. The caller tries it again soon. */
+export class LimitReached extends Error {
+  override readonly name = 'LimitReached';
 }
 
-/** Runs `work` under a lease. Throws NoPlace when another instance holds it. */
-export async function underLease<Result>(
+/** Runs `work` under a lease. Throws LimitReached if somebody else holds the lease. */
+export async function withLease<Result>(
   { slots }: Pick<Store, 'slots'>,
   scope: SlotScope,
   lifetimeMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const lease = await slots.lease(scope, lifetimeMs);
-  if (!lease.taken) throw new NoPlace();
+  if (!lease.taken) throw new LimitReached();
   try {
     return await work();
   } finally {
@@ -40,44 +40,44 @@ export async function underLease<Result>(
 /** The result of a turn, and the processor time of its TLS handshakes. */
 export type TurnResult<Result> = { readonly result: Result; readonly handshakeMs: number };
 
-/** Runs work that asks an origin once it is its turn. Throws NoPlace if that takes too long. */
-export async function inTurn<Result>(
+/** Waits for a turn, then runs `work`. Throws LimitReached if the wait would be too long. */
+export async function withTurn<Result>(
   turns: Pick<OriginTurns, 'enter'>,
   request: TurnRequest,
   work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
 ): Promise<Result> {
   const turn = await turns.enter(request);
-  if (turn === null) throw new NoPlace();
+  if (turn === null) throw new LimitReached();
   let handshakeMs = 0;
   try {
-    const done = await work(turn);
-    handshakeMs = done.handshakeMs;
-    return done.result;
+    const finished = await work(turn);
+    handshakeMs = finished.handshakeMs;
+    return finished.result;
   } finally {
     turn.end(handshakeMs);
   }
 }
 
-export type LookEnds<Result> = {
-  /** The result if the guard refuses the origin: no buyer reaches it either. */
+export type LookFallbacks<Result> = {
+  /** The result if the guard refuses the origin. Buyers cannot reach such an origin. */
   readonly refused: () => Result;
-  /** The result of a fault of ours. */
+  /** The result if the fault is ours. */
   readonly fault: Result;
   readonly onFault: (error: unknown) => void;
 };
 
-/** Runs a look once it is its turn. Throws only NoPlace. */
-export async function lookInTurn<Result>(
+/** Waits for a turn, then runs a look. Throws only LimitReached. */
+export async function runLook<Result>(
   turns: Pick<OriginTurns, 'enter'>,
   request: TurnRequest,
   work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
-  { refused, fault, onFault }: LookEnds<Result>,
+  { refused, fault, onFault }: LookFallbacks<Result>,
 ): Promise<Result> {
   try {
-    return await inTurn(turns, request, work);
+    return await withTurn(turns, request, work);
   } catch (error) {
-    // Paid scans hold the places of free ones.
-    if (error instanceof NoPlace || error instanceof Saturated) throw new NoPlace();
+    // Saturated: paid scans leave no capacity for free ones.
+    if (error instanceof LimitReached || error instanceof Saturated) throw new LimitReached();
     if (error instanceof OriginRefused) return refused();
     onFault(error);
     return fault;
@@ -88,26 +88,26 @@ export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
 
 export type FreeScanOptions = {
   readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
-  /** Resolves a name before a scan, which counts against its network. */
+  /** Resolves the origin's name before a scan, so that `admit` can limit its network. */
   readonly resolve: ResolveOrigin;
-  /** Admits the addresses of the origin; false if they must not be connected to now. */
+  /** Returns false if a limit forbids a connection to these addresses now. */
   readonly admit: AdmitAddresses;
 };
 
-/** Scans an origin that nobody pays for. Throws NoPlace, Saturated, OriginRefused and ScannerFailure. */
+/** Scans an origin that nobody pays for. Throws LimitReached, Saturated, OriginRefused and ScannerFailure. */
 export async function scanForFree(
   origin: Origin,
   { scanCoordinator, resolve, admit }: FreeScanOptions,
   options: ScanRunOptions = {},
 ): Promise<FinishedScan> {
   const resolved = await resolve(origin);
-  if (resolved.kind === 'addresses' && !(await admit(resolved.addresses))) throw new NoPlace();
+  if (resolved.kind === 'addresses' && !(await admit(resolved.addresses))) throw new LimitReached();
   return scanCoordinator.run(origin, { ...options, isFree: true });
 }
 
-const SECONDS_A_DAY = 86_400;
+const SECONDS_PER_DAY = 86_400;
 
-/** 0 to 86,399, by a hash of the name, so that daily work spreads over the UTC day. */
+/** Returns 0 to 86,399, by a hash of the name. Daily work spreads over the UTC day by it. */
 export function secondOfDay(name: string): number {
-  return Number.parseInt(hash('sha256', name).slice(0, 12), 16) % SECONDS_A_DAY;
+  return Number.parseInt(hash('sha256', name).slice(0, 12), 16) % SECONDS_PER_DAY;
 }

@@ -6,15 +6,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import { createAnswerReader } from '../answers/answer-reader.ts';
-import { LOOKS_A_SECOND, LOOKS_AT_ONCE } from '../census/census.ts';
+import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
 import { chooseOrigins } from '../census/choose.ts';
-import { readListings, sourcesOf } from '../census/import.ts';
+import { listSources, readListings } from '../census/import.ts';
 import { MAX_RESOURCES } from '../census/listing.ts';
 import { type CensusConfig, readExcluded } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadEnvFile, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
-import { NoPlace } from '../looks/in-turn.ts';
+import { LimitReached } from '../looks/in-turn.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { StoreError } from '../store/errors.ts';
 import { utcDay } from '../store/statistics.ts';
@@ -88,7 +88,7 @@ async function dryRun(config: Config, census: CensusConfig, isJson: boolean): Pr
   const options = { config: census, policy: config.originPolicy, userAgent, answers };
   const day = new DayOutline();
   try {
-    for (const source of sourcesOf(census)) {
+    for (const source of listSources(census)) {
       let pages = 0;
       const onRequest = () => {
         pages += 1;
@@ -212,8 +212,8 @@ async function hostsWithoutWord({ census, now }: Store): Promise<readonly string
 /** Resolves to the number of hosts that found no room. */
 async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Promise<number> {
   const queue = new PQueue({
-    concurrency: LOOKS_AT_ONCE,
-    intervalCap: LOOKS_A_SECOND,
+    concurrency: MAX_LOOKS,
+    intervalCap: MAX_LOOKS_PER_SECOND,
     interval: SECOND_MS,
   });
   let done = 0;
@@ -224,7 +224,7 @@ async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Prom
     showProgress(bar(done, hosts.length));
   };
   await queue.addAll(hosts.map((host) => () => lookAt(host)));
-  await census.settle();
+  await census.decideSilentHosts();
   return left;
 }
 
@@ -234,7 +234,7 @@ async function lookInRoom(census: OpenCensus['census'], host: string): Promise<b
       await census.lookNow(host);
       return true;
     } catch (error) {
-      if (!(error instanceof NoPlace)) throw error;
+      if (!(error instanceof LimitReached)) throw error;
       await pause(SECOND_MS);
     }
   }

@@ -1,7 +1,7 @@
 /** Loaded if the settings turn the census on. */
 import { Counter, Gauge, Registry } from 'prom-client';
 import { Census } from '../census/census.ts';
-import { CensusImports, sourcesOf } from '../census/import.ts';
+import { CensusImports, listSources } from '../census/import.ts';
 import { toListing } from '../census/listing.ts';
 import { DAY_MS } from '../census/plan.ts';
 import type { CensusConfig } from '../config/census.ts';
@@ -35,14 +35,14 @@ class CensusMetrics {
   }
 
   /** Connects the gauges. */
-  watch(census: Pick<Census, 'lateness'>, imports: CensusImports): void {
+  watch(census: Pick<Census, 'latenessMs'>, imports: CensusImports): void {
     const registers = this.#registers;
     new Gauge({
       name: 'census_looks_late_seconds',
       help: 'How long the look that has waited longest is overdue.',
       registers,
       collect() {
-        this.set(census.lateness() / 1_000);
+        this.set(census.latenessMs / 1_000);
       },
     });
     new Gauge({
@@ -50,7 +50,7 @@ class CensusMetrics {
       help: 'Origins that the census asks.',
       registers,
       collect() {
-        this.set(imports.origins);
+        this.set(imports.originCount);
       },
     });
     new Gauge({
@@ -102,7 +102,7 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
     ...{ config: wanted, store, policy, siteUrl, userAgent, answers, onError, signal },
     onRequest: (index, result) => metrics.pages.inc({ index, result }),
   });
-  for (const index of sourcesOf(wanted)) metrics.pages.inc({ index, result: 'failed' }, 0);
+  for (const index of listSources(wanted)) metrics.pages.inc({ index, result: 'failed' }, 0);
   metrics.watch(census, imports);
   let timer: NodeJS.Timeout | null = null;
   return {

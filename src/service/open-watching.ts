@@ -63,12 +63,12 @@ export class WatchMetrics {
     gauge(
       'watch_deliveries_late_seconds',
       'How long the delivery that has waited longest is overdue.',
-      () => watching.lateness().deliveriesMs,
+      () => watching.lateness.deliveriesMs,
     );
     gauge(
       'watch_looks_late_seconds',
       'How long the most overdue look has waited.',
-      () => watching.lateness().looksMs,
+      () => watching.lateness.looksMs,
     );
   }
 }

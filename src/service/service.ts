@@ -74,10 +74,10 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   });
   opened.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
-  if (isWatching) published.push((host) => watching.published(host));
+  if (isWatching) published.push((host) => watching.onPublished(host));
   const census = await openCensusIfWanted(config, scans);
   opened.defer(() => census?.stop());
-  if (census !== null) published.push((host) => census.census.published(host));
+  if (census !== null) published.push((host) => census.census.onPublished(host));
   const app = await buildApp(config, {
     log,
     store,

@@ -3,21 +3,21 @@ import type { Fact, Facts, LookResult } from '../looks/facts.ts';
 import type { WatchEvent } from './change-watch.ts';
 import type { EventType, Suspicion, WatchState } from './state.ts';
 
-/** Listings that the owner was told of; a scan asks six resources. */
+/** Limit of remembered `listing.lapsing` facts. */
 const MAX_LISTINGS = 50;
 
-/** The last state that the owner was told of; the next look is compared with it. */
+/** The last facts that the owner knows. The next look is compared with them. */
 export type Baseline = {
   readonly facts: Facts;
-  /** The resources of the last scan that found any. */
+  /** The resources of the last scan that found one. */
   readonly resources: readonly WatchedResource[];
   readonly checksVersion: string | null;
 };
 
 /**
- * Finds the events of a look. A fact that got worse makes an event only when a second look confirms it, at least
- * `confirmAfterMs` after the first; other changes make one at once. The first look of a watch makes none but those of
- * listings that lapse.
+ * Finds the events of a look. A fact that got worse causes an event only if a second look confirms it, at least
+ * `confirmAfterMs` after the first. Other changes cause an event at once. The first look of a watch causes only
+ * `listing.lapsing` events.
  */
 export function compare(
   before: Baseline | null,
@@ -34,7 +34,7 @@ export function compare(
   }));
   for (const [key, fact] of Object.entries(look.facts).filter(([name]) => !isListing(name))) {
     const known = facts[key];
-    if (key.startsWith('check ') && isLeftToScan(fact, known, suspected[key])) continue;
+    if (key.startsWith('check ') && isDecidedByScan(fact, known, suspected[key])) continue;
     if (isNewRule(key, before, look) || known === undefined || known.mark === fact.mark) {
       facts[key] = known?.mark === fact.mark ? { ...fact, by: known.by } : fact;
       delete suspected[key];
@@ -46,13 +46,13 @@ export function compare(
       suspected[key] ??= { sinceMs: look.atMs, by: look.by };
       continue;
     }
-    events.push({ type: typeOf(key, known, fact), before: known.value, after: fact.value });
+    events.push({ type: toEventType(key, known, fact), before: known.value, after: fact.value });
     facts[key] = fact;
     delete suspected[key];
   }
   const resources = look.resources ?? before?.resources ?? [];
   const checksVersion = look.checksVersion ?? before?.checksVersion ?? null;
-  const baseline: Baseline = { facts: withoutGone(facts, resources), resources, checksVersion };
+  const baseline: Baseline = { facts: dropGone(facts, resources), resources, checksVersion };
   return { baseline, suspicions: suspected, events };
 }
 
@@ -60,26 +60,26 @@ function isListing(key: string): boolean {
   return key.startsWith('listing ');
 }
 
-/** Finds the listings to tell of: each newest settlement once. An index that lags answers an older one. */
-function findLapses(known: Facts, seen: LookResult): readonly (readonly [string, Fact])[] {
-  return Object.entries(seen.facts).filter(
+/** Finds the lapsing listings of which the owner does not know. An index that lags returns an older settlement. */
+function findLapses(known: Facts, look: LookResult): readonly (readonly [string, Fact])[] {
+  return Object.entries(look.facts).filter(
     ([key, { mark }]) => isListing(key) && mark > (known[key]?.mark ?? ''),
   );
 }
 
-/** Returns true when a newer catalog may explain a changed verdict, which is then no change of the origin. */
+/** Returns true if a newer catalog, and not the origin, may have changed the verdict. */
 function isNewRule(key: string, before: Baseline | null, { checksVersion }: LookResult): boolean {
   const isJudged = key === 'grade' || key.startsWith('check ');
   return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
 }
 
-/** A scan judges more resources than a look asks: only a scan clears what a scan suspects or found. */
-function isLeftToScan(fact: Fact, known?: Fact, suspicion?: Suspicion): boolean {
+/** A scan judges more resources than an hourly request. Only a scan may clear what a scan found or suspects. */
+function isDecidedByScan(fact: Fact, known?: Fact, suspicion?: Suspicion): boolean {
   const isBetter = known?.by === 'scan' && fact.rank < known.rank;
   return fact.by === 'challenge' && (isBetter || suspicion?.by === 'scan');
 }
 
-function typeOf(key: string, known: Fact, fact: Fact): EventType {
+function toEventType(key: string, known: Fact, fact: Fact): EventType {
   const isWorse = fact.rank > known.rank;
   if (key === 'grade') return 'grade.changed';
   if (key === 'payability') return 'payability.changed';
@@ -88,14 +88,14 @@ function typeOf(key: string, known: Fact, fact: Fact): EventType {
   return isWorse ? 'check.failed' : 'check.recovered';
 }
 
-/** Drops the terms of resources that the last scan did not find, and all but the newest listings. */
-function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
+/** Drops the terms of resources that the last scan did not find, and the oldest listings. */
+function dropGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
   const terms = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   const listings = Object.keys(facts).filter(isListing);
-  const spent = new Set(listings.slice(0, -MAX_LISTINGS));
+  const oldest = new Set(listings.slice(0, -MAX_LISTINGS));
   return Object.fromEntries(
     Object.entries(facts).filter(
-      ([key]) => !spent.has(key) && (!key.startsWith('terms ') || terms.has(key)),
+      ([key]) => !oldest.has(key) && (!key.startsWith('terms ') || terms.has(key)),
     ),
   );
 }

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import { toOrigin } from '../guard/origin.ts';
 import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
-import { NoPlace, underLease } from '../looks/in-turn.ts';
+import { LimitReached, withLease } from '../looks/in-turn.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import type { Store } from '../store/store.ts';
-import { changeSame, endSame, endWatch, findWatch, publishStep } from './change-watch.ts';
-import { findRoom } from './places.ts';
+import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
+import { findPlace } from './places.ts';
 import {
   findNextDelivery,
   fromVersion,
@@ -19,41 +19,41 @@ export type DeliveriesOptions = {
   readonly timing: WatchTiming;
   readonly turns: Pick<OriginTurns, 'enter'>;
   readonly postWebhook: PostWebhook;
-  readonly onDelivery: (result: Result, ms: number) => void;
+  readonly onDelivery: (result: DeliveryResult, ms: number) => void;
 };
 
-const DELIVERIES_A_MINUTE = 60;
+const DELIVERIES_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
-/** A receiver may agree to 100 watches, and more may wait for it. */
-const WATCHES_AT_ONCE = 200;
-/** After this wait for a turn, the receivers behind it are read. */
-const TURN_WITHIN_MS = 5_000;
-/** A try waits for its receiver's network and takes 15 s, with what is stored around it. */
+/** A receiver may agree to 100 watches, and more watches may wait for its agreement. */
+const MAX_WATCHES_READ = 200;
+/** After this wait the delivery is postponed, so that other receivers get a turn. */
+const MAX_TURN_WAIT_MS = 5_000;
+/** A try waits for its receiver's network, takes up to 15 s, and stores its result. */
 const LEASE_MS = 45_000;
 
 /**
- * Sends one event of each due watch of a receiver in turn, under a lease, so that no other instance sends to the
- * receiver meanwhile. Throws NoPlace when a limit leaves some of them for later.
+ * Sends one event of each due watch of a receiver, one after the other. A lease keeps other instances from sending to
+ * the receiver meanwhile. Throws LimitReached if a limit postponed a delivery.
  */
 export async function deliverDue(options: DeliveriesOptions, receiver: string): Promise<void> {
   const { store, turns } = options;
   const upToMs = store.now();
-  const due = await store.watches.dueSends(receiver, { upToMs, limit: WATCHES_AT_ONCE });
-  const refused = new Set<string>();
+  const due = await store.watches.dueSends(receiver, { upToMs, limit: MAX_WATCHES_READ });
+  const postponedDomains = new Set<string>();
   for (const { host, webhook, domain, block } of due.map(fromVersion)) {
-    if (refused.has(domain)) continue;
+    if (postponedDomains.has(domain)) continue;
     const turn = await turns.enter({
       kind: 'webhook',
       origin: toOrigin(new URL(webhook)),
       blocks: new Set([block]),
       domain,
-      withinMs: TURN_WITHIN_MS,
+      withinMs: MAX_TURN_WAIT_MS,
     });
-    // The turn of a domain that spent much on handshakes may be far off, those of others are not.
-    if (turn === null) refused.add(domain);
+    // A domain that spent much on handshakes may wait long. Other domains need not wait.
+    if (turn === null) postponedDomains.add(domain);
     else await deliverInTurn(options, { host, receiver }, turn);
   }
-  if (refused.size > 0) throw new NoPlace();
+  if (postponedDomains.size > 0) throw new LimitReached();
 }
 
 async function deliverInTurn(
@@ -63,7 +63,7 @@ async function deliverInTurn(
 ): Promise<void> {
   let handshakeMs = 0;
   try {
-    await underLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
+    await withLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
       const watch = await findWatch(options.store, host);
       if (watch?.endedAtMs !== null || watch.receiver !== receiver) return;
       handshakeMs = await deliver(options, watch, turn);
@@ -73,7 +73,7 @@ async function deliverInTurn(
   }
 }
 
-/** Resolves to the processor time of TLS handshakes. */
+/** Resolves to the processor time of the TLS handshakes. */
 async function deliver(
   options: DeliveriesOptions,
   watch: WatchState,
@@ -84,72 +84,72 @@ async function deliver(
   const delivery = findNextDelivery(watch);
   if (delivery === null || delivery.nextTryAtMs > store.now()) return 0;
   const body = await store.watches.text(delivery.id);
-  // Another instance has just delivered it.
+  // Another instance has just delivered this event.
   if (body === null) return 0;
   let beganAt = performance.now();
   const headers = signHeaders(secret, delivery.id, body, store.now());
   const outcome = await postWebhook({ url: webhook, body, headers }, async (addresses) => {
-    const isAdmitted = (await turn.toward(addresses)) && (await isWithinRate(store, receiver));
+    const isAdmitted = (await turn.toward(addresses)) && (await countWithinRate(store, receiver));
     beganAt = performance.now();
     return isAdmitted;
   });
   publishStep('event-sent');
-  const result = await record(options, watch, delivery, outcome);
+  const result = await storeOutcome(options, watch, delivery, outcome);
   publishStep('delivery-stored');
   if (result !== null) onDelivery(result, performance.now() - beganAt);
   return outcome.handshakeMs ?? 0;
 }
 
-/** Counts a try; false when the receiver has had its limit of this minute. */
-async function isWithinRate({ slots }: Store, receiver: string): Promise<boolean> {
-  const place = await slots.take({
+/** Counts a try. Returns false if the receiver has reached its limit of this minute. */
+async function countWithinRate({ slots }: Store, receiver: string): Promise<boolean> {
+  const slot = await slots.take({
     scope: ['watch', 'minute', receiver],
-    limit: DELIVERIES_A_MINUTE,
+    limit: DELIVERIES_PER_MINUTE,
     lifetimeMs: MINUTE_MS,
     endsWithOwner: false,
   });
-  return place.taken;
+  return slot.taken;
 }
 
-/** Stores the result of a try; null when the watch has ended meanwhile. */
-async function record(
+/** Stores the result of a try. Returns null if the watch has ended meanwhile. */
+async function storeOutcome(
   options: DeliveriesOptions,
   watch: WatchState,
   { id }: WebhookDelivery,
   outcome: PostOutcome,
-): Promise<Result | null> {
+): Promise<DeliveryResult | null> {
   const { store, timing } = options;
   const nowMs = store.now();
-  const apply = (state: WatchState) => {
-    const one = state.deliveries.find((other) => other.id === id && other.status === 'waiting');
-    return one === undefined ? null : applyTry(state, one, outcome, { nowMs, timing });
+  const applyOutcome = (state: WatchState) => {
+    const tried = state.deliveries.find((each) => each.id === id && each.status === 'waiting');
+    return tried === undefined ? null : applyTry(state, tried, outcome, { nowMs, timing });
   };
-  const isAgreeing = watch.agreedAtMs === null && apply(watch)?.result === 'delivered';
-  const isNew = isAgreeing && !watch.holdsPlace;
-  const room = isNew ? await findRoom(store, watch) : { evicted: null };
-  if (room?.evicted) await endSame(options, room.evicted);
-  let result: Result | null = null;
-  await changeSame(options, watch, (state) => {
-    const after = apply(state);
+  const isAgreeing = watch.agreedAtMs === null && applyOutcome(watch)?.result === 'delivered';
+  const needsPlace = isAgreeing && !watch.holdsPlace;
+  const place = needsPlace ? await findPlace(store, watch) : { evicted: null };
+  if (place?.evicted) await endLive(options, place.evicted);
+  let result: DeliveryResult | null = null;
+  await changeLive(options, watch, (state) => {
+    const after = applyOutcome(state);
     if (after === null) return null;
     result = after.result;
     if (!isAgreeing) return { state: after.state };
     // The first look is due at once.
     const agreed = { agreedAtMs: nowMs, nextLookAtMs: nowMs, holdsPlace: true };
-    return { state: room === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
+    return { state: place === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
   });
   return result;
 }
 
-/** The receiver's answer to one try. */
+/** What the receiver answered to one try. */
 export type PostOutcome = {
-  /** Null when there was no answer. */
+  /** Null if there was no answer. */
   readonly status: number | null;
   /** The wait that Retry-After asks for; null without the header. */
   readonly retryAfterMs: number | null;
   /** At most 64 KiB. */
   readonly body: string;
-  /** Processor time of TLS handshakes. */
+  /** Processor time of the TLS handshakes. */
   readonly handshakeMs?: number;
 };
 
@@ -160,15 +160,15 @@ type PostRequest = {
 };
 
 /**
- * Sends one try, to addresses that `admit` allows; throws NoPlace if it allows none. Rejects when the fault is
- * ours. Neither counts as a try.
+ * Sends one try to an address that `admit` allows. Throws LimitReached if it allows none, and another error if the fault
+ * is ours. Neither counts as a try.
  */
 export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;
 
 const GONE = 410;
-const ASKS_FOR_TIME: ReadonlySet<number> = new Set([429, 503]);
+const RETRY_LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 
-/** The headers of Standard Webhooks. */
+/** Returns the headers of Standard Webhooks. */
 export function signHeaders(secret: string, id: string, body: string, nowMs: number) {
   return {
     'webhook-id': id,
@@ -177,26 +177,26 @@ export function signHeaders(secret: string, id: string, body: string, nowMs: num
   };
 }
 
-export type Result = 'delivered' | 'retried' | 'failed' | 'ended';
+export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'ended';
 
-/** Returns the watch after a try: the delivery is done, is retried, or has failed, which may end the watch. */
+/** Returns the state after a try. The delivery has succeeded, waits for a retry, or has failed. A failure may end the watch. */
 function applyTry(
   state: WatchState,
   tried: WebhookDelivery,
   outcome: PostOutcome,
   { nowMs, timing }: { readonly nowMs: number; readonly timing: WatchTiming },
-): { readonly state: WatchState; readonly result: Result } {
+): { readonly state: WatchState; readonly result: DeliveryResult } {
   const tries = tried.tries + 1;
-  const one = { ...tried, tries, lastTryAtMs: nowMs };
-  if (isDelivered(state, tried, outcome)) {
-    const next = withDelivery(state, { ...one, status: 'delivered' });
+  const delivery = { ...tried, tries, lastTryAtMs: nowMs };
+  if (hasAccepted(state, tried, outcome)) {
+    const next = withDelivery(state, { ...delivery, status: 'delivered' });
     return { state: { ...next, failedForMs: 0 }, result: 'delivered' };
   }
   const failedForMs = state.failedForMs + (nowMs - (tried.lastTryAtMs ?? nowMs));
   const waitMs = timing.retryAfterMs[tries - 1];
-  const nextTryAtMs = nowMs + Math.max(waitMs ?? 0, askedFor(outcome, timing));
+  const nextTryAtMs = nowMs + Math.max(waitMs ?? 0, readRetryAfter(outcome, timing));
   const status = waitMs === undefined ? 'failed' : 'waiting';
-  const next = { ...withDelivery(state, { ...one, status, nextTryAtMs }), failedForMs };
+  const next = { ...withDelivery(state, { ...delivery, status, nextTryAtMs }), failedForMs };
   if (outcome.status === GONE || failedForMs >= timing.giveUpAfterMs) {
     return { state: endWatch(next, nowMs), result: 'ended' };
   }
@@ -204,22 +204,22 @@ function applyTry(
 }
 
 function withDelivery(state: WatchState, changed: WebhookDelivery): WatchState {
-  const deliveries = state.deliveries.map((one) => (one.id === changed.id ? changed : one));
+  const deliveries = state.deliveries.map((each) => (each.id === changed.id ? changed : each));
   return { ...state, deliveries };
 }
 
-function isDelivered(
+function hasAccepted(
   { challenge: agreement }: WatchState,
   { type }: WebhookDelivery,
   { status, body }: PostOutcome,
 ): boolean {
   if (status === null || status < 200 || status > 299) return false;
   if (type !== 'watch.started') return true;
-  const read = parseJson(body);
-  return read.ok && isJsonObject(read.value) && read.value['challenge'] === agreement;
+  const answer = parseJson(body);
+  return answer.ok && isJsonObject(answer.value) && answer.value['challenge'] === agreement;
 }
 
-function askedFor({ status, retryAfterMs }: PostOutcome, timing: WatchTiming): number {
-  if (status === null || !ASKS_FOR_TIME.has(status)) return 0;
+function readRetryAfter({ status, retryAfterMs }: PostOutcome, timing: WatchTiming): number {
+  if (status === null || !RETRY_LATER_STATUSES.has(status)) return 0;
   return Math.min(retryAfterMs ?? 0, timing.longestRetryAfterMs);
 }

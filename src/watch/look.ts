@@ -5,18 +5,18 @@ import type { AskResources } from '../looks/ask-resources.ts';
 import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
 import {
   type FreeScanOptions,
-  inTurn,
-  lookInTurn,
+  runLook,
   scanForFree,
   type TurnResult,
+  withTurn,
 } from '../looks/in-turn.ts';
 import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { Store } from '../store/store.ts';
-import { addEvents, type Changed, changeSame, publishStep } from './change-watch.ts';
+import { addEvents, changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
+import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
 export type LookOptions = Omit<FreeScanOptions, 'admit'> & {
@@ -32,21 +32,21 @@ export type LookOptions = Omit<FreeScanOptions, 'admit'> & {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** The kind of a finished look; `none` when nothing was asked, or the answers prove nothing. */
+/** The kind of a finished look. `none`: it sent no request. */
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
-type Sight = { readonly result: LookResult | null; readonly scan: FinishedScan | null };
+type LookOutcome = { readonly result: LookResult | null; readonly scan: FinishedScan | null };
 
-const NOTHING: Sight = { result: null, scan: null };
-/** After this wait for a turn, the looks behind it are read. */
-const LOOK_WITHIN_MS = 5_000;
-/** The file is read once a day, so its reading waits longer. */
-const FILE_WITHIN_MS = 30_000;
-/** Another reading of the file ends within 10 s, and its slot is free after 10 s. */
-const FILE_TRIES = 15;
+const NO_OUTCOME: LookOutcome = { result: null, scan: null };
+/** After this wait the look is postponed, so that other looks get a turn. */
+const MAX_LOOK_WAIT_MS = 5_000;
+/** The verification file is read only once a day, so its turn may take longer. */
+const MAX_FILE_WAIT_MS = 30_000;
+/** Somebody else's reading of the file ends within 10 s, and its slot is free after 10 s. */
+const MAX_FILE_READINGS = 15;
 const FILE_POLL_MS = 1_000;
 
-/** Looks at one origin for its watch; the caller holds the lease of the watch. */
+/** Looks at one origin for its watch. The caller holds the lease of the watch. */
 export class Look {
   readonly #options: LookOptions;
   #watch: WatchState;
@@ -56,7 +56,7 @@ export class Look {
     this.#watch = watch;
   }
 
-  /** Compares what a payer made public since the last look. */
+  /** Compares a scan that was published since the last look. Returns false if there is none. */
   async comparePublished(): Promise<boolean> {
     const { store, timing } = this.#options;
     const { host, scanId, scannedAtMs, baseline } = this.#watch;
@@ -64,7 +64,7 @@ export class Look {
     if (record === null || record.scanId === scanId || record.scannedAtMs <= scannedAtMs) {
       return false;
     }
-    // An older scan is not a baseline, because the origin may have changed long since.
+    // A scan of an earlier day is not a baseline: the origin may have changed since.
     const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
     const result = await store.results.published(host);
@@ -74,7 +74,7 @@ export class Look {
     return true;
   }
 
-  /** Asks the origin, and stores the new facts together with their events. */
+  /** Scans or asks the origin, and stores the new facts together with their events. */
   async run(): Promise<LookKind> {
     const { store, timing } = this.#options;
     const { host, suspicions } = this.#watch;
@@ -85,22 +85,22 @@ export class Look {
       return 'scan';
     }
     const isHourly =
-      findSlotMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
+      findHourlyMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
     const resources = (await this.#baseline())?.value.resources ?? [];
     const isAsking = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (turn: OriginTurn) => this.#ask(resources, turn);
-    await this.#store(isAsking ? await this.#look(ask) : NOTHING, null);
+    await this.#store(isAsking ? await this.#look(ask) : NO_OUTCOME, null);
     return isAsking ? 'challenge' : 'none';
   }
 
-  /** Renews the watch when the file that proved control is still served. The file is read once a UTC day. */
+  /** Renews the watch if the origin still serves the verification file. The file is read once a UTC day. */
   async renew(): Promise<void> {
     const { store, timing, turns, onError } = this.#options;
     if (!isFileDue(this.#watch, store.now(), timing)) return;
     let finding: TokenFinding | null;
     try {
-      const request = this.#turnRequest(FILE_WITHIN_MS);
-      finding = await inTurn(turns, request, (turn) => this.#readFile(turn));
+      const request = this.#turnRequest(MAX_FILE_WAIT_MS);
+      finding = await withTurn(turns, request, (turn) => this.#readFile(turn));
     } catch (error) {
       // The fault is ours, so the file is read again at the next look.
       onError('the file of a watched host was not read', error);
@@ -117,11 +117,11 @@ export class Look {
     });
   }
 
-  /** Uses the finding of whoever else reads the file now, because readings of a host begin 10 s apart. */
+  /** Reads the file. Readings of a host begin 10 s apart, so the finding of another reading is used if there is one. */
   async #readFile(turn: OriginTurn): Promise<TurnResult<TokenFinding | null>> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin();
-    for (let tries = 0; tries < FILE_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_FILE_READINGS; tries += 1) {
       const slot = await store.ownership.beginReading(origin.host);
       if (slot.taken) {
         const fetched = await fetchFinding(this.#options, origin, turn, slot.atMs);
@@ -142,33 +142,33 @@ export class Look {
     return { kind: 'look', origin, blocks, domain, isUrgent, withinMs } as const;
   }
 
-  /** Runs a look once it is this watch's turn. A fault of ours does not count as a look. */
-  #look(work: (turn: OriginTurn) => Promise<TurnResult<Sight>>): Promise<Sight> {
+  /** Waits for a turn, then runs a look. A fault of ours does not count as a look. */
+  #look(work: (turn: OriginTurn) => Promise<TurnResult<LookOutcome>>): Promise<LookOutcome> {
     const { turns, onError } = this.#options;
-    return lookInTurn(turns, this.#turnRequest(LOOK_WITHIN_MS), work, {
-      refused: () => this.#unreachable(),
-      fault: NOTHING,
+    return runLook(turns, this.#turnRequest(MAX_LOOK_WAIT_MS), work, {
+      refused: () => this.#toUnreachable(),
+      fault: NO_OUTCOME,
       onFault: (error) => onError('a look failed', error),
     });
   }
 
-  async #scan(turn: OriginTurn): Promise<TurnResult<Sight>> {
+  async #scan(turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
     const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
     const scan = await scanForFree(this.#origin(), { ...this.#options, admit });
     return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
   }
 
-  async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<Sight>> {
+  async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
     const { askResources, store } = this.#options;
     const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
     const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
     return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
   }
 
-  /** The facts of an origin whose name now resolves to an address that the guard refuses. */
-  #unreachable(): Sight {
-    const gone = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
-    const facts = { reachable: gone };
+  /** The outcome if the origin's name now resolves to an address that the guard refuses. */
+  #toUnreachable(): LookOutcome {
+    const fact = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
+    const facts = { reachable: fact };
     const atMs = this.#options.store.now();
     const result = { by: 'scan', atMs, facts, resources: null, checksVersion: null } as const;
     return { result, scan: null };
@@ -181,37 +181,37 @@ export class Look {
     return text === null ? null : { text, value: JSON.parse(text) as Baseline };
   }
 
-  /** @param keptMs time of a planned look that must not be postponed; null when there is none */
-  async #store(sight: Sight, keptMs: number | null): Promise<void> {
+  /** @param notAfterMs time of a planned look that must not be postponed; null if there is none */
+  async #store(outcome: LookOutcome, notAfterMs: number | null): Promise<void> {
     const { store, timing, siteUrl } = this.#options;
-    const { result } = sight;
+    const { result } = outcome;
     publishStep('look-seen');
     const before = await this.#baseline();
     const { baseline: known } = this.#watch;
     await this.#change((current) => {
-      // The lease lets one look run at a time, so a changed baseline means that the lease was lost.
+      // Only one look has the lease. If another look changed the baseline, this look has lost the lease.
       if (current.baseline !== known) return null;
       const nowMs = store.now();
       const compared =
         result && compare(before?.value ?? null, current.suspicions, result, timing.confirmAfterMs);
       const suspicions = compared?.suspicions ?? current.suspicions;
       const plannedMs = planLookMs(current.host, suspicions, nowMs, timing);
-      const nextLookAtMs = keptMs === null ? plannedMs : Math.min(keptMs, plannedMs);
-      const last = scanned(current, sight, timing);
-      const looked = { ...current, ...last, suspicions, nextLookAtMs };
-      if (compared === null) return { state: looked };
+      const nextLookAtMs = notAfterMs === null ? plannedMs : Math.min(notAfterMs, plannedMs);
+      const scanMembers = toScanMembers(current, outcome, timing);
+      const state = { ...current, ...scanMembers, suspicions, nextLookAtMs };
+      if (compared === null) return { state };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
       const baseline = isSame ? known : `seen_${crypto.randomUUID()}`;
-      const queued = addEvents({ ...looked, baseline }, compared.events, { nowMs, siteUrl });
+      const queued = addEvents({ ...state, baseline }, compared.events, { nowMs, siteUrl });
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
       return { state: queued.state, texts: [...queued.texts, ...texts] };
     });
     publishStep('look-stored');
   }
 
-  async #change(next: (state: WatchState) => Changed | null): Promise<void> {
-    const changed = await changeSame(this.#options, this.#watch, next);
+  async #change(update: (state: WatchState) => WatchUpdate | null): Promise<void> {
+    const changed = await changeLive(this.#options, this.#watch, update);
     if (changed !== null) this.#watch = changed;
   }
 
@@ -220,10 +220,10 @@ export class Look {
   }
 }
 
-/** Returns the members that record the last scan; a scan that showed nothing changes none. */
-function scanned(
+/** Returns the members that describe the last scan. There are none if the look was not a scan, or showed nothing. */
+function toScanMembers(
   state: WatchState,
-  { result, scan }: Sight,
+  { result, scan }: LookOutcome,
   timing: WatchTiming,
 ): Partial<WatchState> {
   if (result?.by !== 'scan') return {};

@@ -8,8 +8,8 @@ import { registrableDomain } from '../limits/origin-turns.ts';
 import { requireOwner } from '../ownership/listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';
-import { addEvents, changeSame, changeWatch, endSame, findWatch } from './change-watch.ts';
-import { NotAgreed, NotYourWatch, refuseCrowd, WatchJustChanged } from './places.ts';
+import { addEvents, changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
+import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './places.ts';
 import { toDay } from './plan.ts';
 import {
   SHOWN_DELIVERIES,
@@ -20,7 +20,7 @@ import {
   type WebhookDelivery,
 } from './state.ts';
 
-export type WatchWish = { readonly webhook: string; readonly listingKey?: string | undefined };
+export type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
 
 export type NewWatch = {
   readonly host: string;
@@ -30,12 +30,12 @@ export type NewWatch = {
   readonly feedUrl: string;
 };
 
-export type WatchStatus = ReturnType<typeof statusOf>;
+export type WatchStatus = ReturnType<typeof toWatchStatus>;
 
 /** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
 export type OwnerWatches = {
   /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
-  create(origin: Origin, client: Client, wish: WatchWish): Promise<NewWatch>;
+  create(origin: Origin, client: Client, request: WatchRequest): Promise<NewWatch>;
   status(origin: Origin, secret: string): Promise<WatchStatus>;
   /** Sends an event of type `watch.test`. Throws NotAgreed. */
   test(origin: Origin, secret: string): Promise<WatchStatus>;
@@ -46,24 +46,24 @@ export type OwnerWatchesOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly siteUrl: string;
-  /** False: a watch may be replaced at any time. */
+  /** If false, a watch may be replaced at any time. */
   readonly isRateLimited: boolean;
   readonly timing: WatchTiming;
   readonly resolver?: Resolver;
 };
 
 const SECRET_BYTES = 32;
-/** Within the time of `changeAgainAfterMs`. */
-const CHANGES_OF_AGREED = 1;
-const CHANGES_OF_PENDING = 3;
-/** About the watch or the receiver that is replaced. */
-const NOT_CARRIED: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
+/** Limits of replacements of one watch within `changeAgainAfterMs`. */
+const MAX_AGREED_CHANGES = 1;
+const MAX_PENDING_CHANGES = 3;
+/** These events concern only the replaced watch or its receiver. */
+const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
 export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
   const { store, siteUrl, timing } = options;
 
-  /** A wrong secret and no watch at all cost the same: one look-up, one comparison. */
-  async function findOwn({ host }: Origin, secret: string): Promise<WatchState> {
+  /** A missing watch takes the same time as a wrong secret: one look-up and one comparison. */
+  async function requireWatch({ host }: Origin, secret: string): Promise<WatchState> {
     const watch = await findWatch(store, host);
     const isOwn = isSameHash(hashSecret(secret), hashSecret(watch?.secret ?? ''));
     if (watch === null || !isOwn) throw new NotYourWatch(host);
@@ -76,17 +76,17 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
       const replaced = await findWatch(store, host);
-      findChanges(options, replaced);
+      addChange(options, replaced);
       await requireAddress(receiver, options);
       const domain = await registrableDomain(origin);
       const place = { host, receiver: receiver.host, domain, client: client.key };
-      await refuseCrowd(store, { ...place, holdsPlace: keepsPlace(replaced, receiver.host) });
+      await refuseTooMany(store, { ...place, holdsPlace: keepsPlace(replaced, receiver.host) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const agreement = newSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
       const started = {
-        ...NEW,
+        ...NEW_WATCH,
         ...place,
         ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
         ...{ createdAtMs: nowMs, endsAtMs },
@@ -94,39 +94,39 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(options, host, (before) => {
-        const changes = findChanges(options, before);
+        const changes = addChange(options, before);
         const holdsPlace = keepsPlace(before, receiver.host);
-        const state = { ...started, changes, holdsPlace, ...carried(before, nowMs, timing) };
+        const state = { ...started, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
         const queued = addEvents(state, [event], { nowMs, siteUrl });
-        const deliveries = [...queued.state.deliveries, ...waiting(before, nowMs)];
+        const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
         return { ...queued, state: { ...queued.state, deliveries } };
       });
       return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
     },
 
     async status(origin, secret) {
-      return statusOf(await findOwn(origin, secret));
+      return toWatchStatus(await requireWatch(origin, secret));
     },
 
     async test(origin, secret) {
-      const watch = await findOwn(origin, secret);
+      const watch = await requireWatch(origin, secret);
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const nowMs = store.now();
-      const changed = await changeSame(options, watch, (state) =>
+      const changed = await changeLive(options, watch, (state) =>
         addEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
       );
       if (changed === null) throw new NotAgreed(true);
-      return statusOf(changed);
+      return toWatchStatus(changed);
     },
 
     async stop(origin, secret) {
-      const watch = await findOwn(origin, secret);
-      return statusOf((await endSame(options, watch)) ?? (await findOwn(origin, secret)));
+      const watch = await requireWatch(origin, secret);
+      return toWatchStatus((await endLive(options, watch)) ?? (await requireWatch(origin, secret)));
     },
   };
 }
 
-const NEW = {
+const NEW_WATCH = {
   agreedAtMs: null,
   endedAtMs: null,
   isEndTold: false,
@@ -141,8 +141,8 @@ const NEW = {
   failedForMs: 0,
 } as const;
 
-/** Returns the latest changes of a host, this one included. Throws WatchJustChanged. */
-function findChanges(
+/** Returns the latest changes of a host's watch, and this change. Throws WatchJustChanged. */
+function addChange(
   { store, isRateLimited, timing: { changeAgainAfterMs } }: OwnerWatchesOptions,
   before: WatchState | null,
 ): readonly WatchChange[] {
@@ -150,36 +150,36 @@ function findChanges(
   const nowMs = store.now();
   const wasAgreed = before.agreedAtMs !== null;
   const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);
-  const alike = recent.filter((one) => one.wasAgreed === wasAgreed);
-  const limit = wasAgreed ? CHANGES_OF_AGREED : CHANGES_OF_PENDING;
+  const alike = recent.filter((change) => change.wasAgreed === wasAgreed);
+  const limit = wasAgreed ? MAX_AGREED_CHANGES : MAX_PENDING_CHANGES;
   const [oldest] = alike.slice(-limit);
   if (isRateLimited && oldest !== undefined && alike.length >= limit) {
     throw new WatchJustChanged(before.host, limit, oldest.atMs + changeAgainAfterMs - nowMs);
   }
-  return [...recent, { atMs: nowMs, wasAgreed }].slice(-CHANGES_OF_AGREED - CHANGES_OF_PENDING);
+  return [...recent, { atMs: nowMs, wasAgreed }].slice(-MAX_AGREED_CHANGES - MAX_PENDING_CHANGES);
 }
 
-/** True for a new secret of a watch that the receiver has agreed to: nobody takes its place meanwhile. */
+/** True if the same receiver has agreed to the replaced watch. The new watch then keeps its place. */
 function keepsPlace(before: WatchState | null, receiver: string): boolean {
   return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
 }
 
 /**
- * Copies what the replaced watch saw, so that nothing between the two is missed. Of one that has ended only today's
- * scan is copied: a host is scanned once a day, however often its watch is replaced.
+ * Copies the findings of the replaced watch, so that the new watch misses no change. If the old watch has ended, its
+ * findings are copied only if it scanned today: a host is scanned once a day, however often its watch is replaced.
  */
-function carried(before: WatchState | null, nowMs: number, timing: WatchTiming) {
+function copyFindings(before: WatchState | null, nowMs: number, timing: WatchTiming) {
   if (before === null) return {};
   if (before.endedAtMs !== null && before.scannedDay !== toDay(nowMs, timing)) return {};
   const { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions } = before;
   return { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions };
 }
 
-/** The events that the replaced watch has not delivered; they are sent once the new receiver agrees. */
-function waiting(before: WatchState | null, nowMs: number): readonly WebhookDelivery[] {
+/** Copies the undelivered events of the replaced watch. They are sent when the new receiver agrees. */
+function copyWaitingEvents(before: WatchState | null, nowMs: number): readonly WebhookDelivery[] {
   return (before?.deliveries ?? [])
-    .filter(({ status, type }) => status === 'waiting' && !NOT_CARRIED.has(type))
-    .map((one) => ({ ...one, tries: 0, nextTryAtMs: nowMs, lastTryAtMs: null }));
+    .filter(({ status, type }) => status === 'waiting' && !NOT_COPIED_EVENTS.has(type))
+    .map((delivery) => ({ ...delivery, tries: 0, nextTryAtMs: nowMs, lastTryAtMs: null }));
 }
 
 /** Throws OriginRefused. */
@@ -189,7 +189,7 @@ function readWebhook(given: string, policy: OriginPolicy) {
   return { webhook: url.href, receiver: toOrigin(url) };
 }
 
-/** One reason for every name without a public address, so that nobody can query our DNS. */
+/** Gives the same reason for every name without a public address. Otherwise callers could query our DNS. */
 async function requireAddress(
   receiver: Origin,
   { policy, resolver = systemResolver() }: OwnerWatchesOptions,
@@ -202,7 +202,7 @@ async function requireAddress(
   );
 }
 
-function statusOf(watch: WatchState) {
+function toWatchStatus(watch: WatchState) {
   const { host, endsAtMs, endedAtMs, nextLookAtMs, deliveries } = watch;
   return {
     host,

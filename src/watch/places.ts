@@ -3,51 +3,51 @@ import type { Store } from '../store/store.ts';
 import type { LiveWatches } from '../store/watches.ts';
 import { fromVersion, type WatchState } from './state.ts';
 
-const WATCHES_A_DOMAIN = 5;
-const AGREED_A_RECEIVER = 100;
-/** Limit of one client, and of one watched domain. */
-const PENDING_A_RECEIVER = 3;
-/** Racing callers may pass a limit, so a few more are read. */
-const READ_LIMIT = 2 * AGREED_A_RECEIVER;
+const WATCHES_PER_DOMAIN = 5;
+const AGREED_PER_RECEIVER = 100;
+/** Limit for each client, and for each watched domain, at one receiver. */
+const PENDING_PER_RECEIVER = 3;
+/** Racing callers may exceed a limit, so more watches are read than it allows. */
+const MAX_WATCHES_READ = 2 * AGREED_PER_RECEIVER;
 
 type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
 
 /**
- * Refuses a new watch beyond a limit. Watches are counted by reading, so racing callers may pass a limit by as many
- * as they are. Throws TooManyWatches.
+ * Throws TooManyWatches if a new watch would exceed a limit. Callers that race all read the same count, and each of
+ * them may exceed the limit by one watch.
  */
-export async function refuseCrowd(store: Store, wanted: PlaceRequest): Promise<void> {
+export async function refuseTooMany(store: Store, wanted: PlaceRequest): Promise<void> {
   const { receiver, domain, client, holdsPlace } = wanted;
-  if ((await others(store, wanted, { domain })).length >= WATCHES_A_DOMAIN) {
-    throw new TooManyWatches(`${WATCHES_A_DOMAIN} hosts of ${domain} are watched`);
+  if ((await findOthers(store, wanted, { domain })).length >= WATCHES_PER_DOMAIN) {
+    throw new TooManyWatches(`${WATCHES_PER_DOMAIN} hosts of ${domain} are watched`);
   }
   if (holdsPlace) return;
-  if ((await findRoom(store, wanted)) === null) {
-    throw new TooManyWatches(`${receiver} has agreed to ${AGREED_A_RECEIVER} watches`);
+  if ((await findPlace(store, wanted)) === null) {
+    throw new TooManyWatches(`${receiver} has agreed to ${AGREED_PER_RECEIVER} watches`);
   }
   const pending = { receiver, holdsPlace: false };
-  for (const [which, whose] of [
+  for (const [filter, whose] of [
     [{ ...pending, client }, 'of yours'],
     [{ ...pending, domain }, `of ${domain}`],
   ] as const) {
-    if ((await others(store, wanted, which)).length < PENDING_A_RECEIVER) continue;
+    if ((await findOthers(store, wanted, filter)).length < PENDING_PER_RECEIVER) continue;
     throw new TooManyWatches(
-      `${PENDING_A_RECEIVER} watches ${whose} wait for ${receiver} to agree`,
+      `${PENDING_PER_RECEIVER} watches ${whose} wait for ${receiver} to agree`,
     );
   }
 }
 
 /**
- * Finds a place among the agreed watches of a receiver; null when all are taken. When they are, the domain with most
- * of them gives up its newest to a domain with none: `evicted` has to end first.
+ * Finds a place among the agreed watches of a receiver; null if there is none. If all places are taken, a domain without
+ * a place gets one from the domain with most places. The newest watch of that domain is `evicted` and has to end first.
  */
-export async function findRoom(
+export async function findPlace(
   store: Store,
   wanted: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
 ): Promise<{ readonly evicted: WatchState | null } | null> {
   const { receiver, domain } = wanted;
-  const agreed = await others(store, wanted, { receiver, holdsPlace: true });
-  if (agreed.length < AGREED_A_RECEIVER) return { evicted: null };
+  const agreed = await findOthers(store, wanted, { receiver, holdsPlace: true });
+  if (agreed.length < AGREED_PER_RECEIVER) return { evicted: null };
   const byDomain = Map.groupBy(agreed, (watch) => watch.domain);
   const [most = []] = [...byDomain.values()].toSorted((one, other) => other.length - one.length);
   if (byDomain.has(domain) || most.length < 2) return null;
@@ -55,17 +55,17 @@ export async function findRoom(
   return { evicted };
 }
 
-/** Watches of other hosts. */
-async function others(
+/** Finds live watches of other hosts. */
+async function findOthers(
   { watches }: Store,
   { host }: Pick<PlaceRequest, 'host'>,
-  which: LiveWatches,
+  filter: LiveWatches,
 ): Promise<readonly WatchState[]> {
-  const live = await watches.live(which, READ_LIMIT);
-  return live.filter((one) => one.host !== host).map(fromVersion);
+  const live = await watches.live(filter, MAX_WATCHES_READ);
+  return live.filter((watch) => watch.host !== host).map(fromVersion);
 }
 
-/** One answer for a wrong secret and for no watch at all. */
+/** Answers a wrong secret and a missing watch alike. */
 export class NotYourWatch extends ServiceError {
   constructor(host: string) {
     super(

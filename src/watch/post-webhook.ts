@@ -1,7 +1,7 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { ResolverDown } from '../guard/failures.ts';
 import { toOrigin, validateUrl } from '../guard/origin.ts';
-import { NoPlace } from '../looks/in-turn.ts';
+import { LimitReached } from '../looks/in-turn.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import type { PostOutcome, PostWebhook } from './deliveries.ts';
@@ -17,8 +17,7 @@ const MAX_ANSWER_BYTES = 64 * 1_024;
 const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
 
 /**
- * Posts through the guard of the prober: the name is resolved anew for each try, and a redirect is an
- * answer like any other.
+ * Posts through the guard of the prober. Each try resolves the name again. A redirect is not followed.
  */
 export function createPostWebhook({
   createClient,
@@ -33,7 +32,7 @@ export function createPostWebhook({
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
-      if (!(await admit(resolved.addresses))) throw new NoPlace();
+      if (!(await admit(resolved.addresses))) throw new LimitReached();
       const observation = await client.request({
         origin,
         method: 'POST',
@@ -46,9 +45,9 @@ export function createPostWebhook({
       });
       const { handshakeMs } = client.stats();
       if (!observation.ok) return { ...NO_ANSWER, handshakeMs };
-      const { status, headers: answered, body: text } = observation.data;
-      const askedMs = retryAfterMs({ headers: answered }, Date.now());
-      return { status, retryAfterMs: askedMs, body: text, handshakeMs };
+      const { status, headers: answerHeaders, body: answerBody } = observation.data;
+      const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
+      return { status, retryAfterMs: waitMs, body: answerBody, handshakeMs };
     } catch (error) {
       if (error instanceof OriginRefused) return NO_ANSWER;
       throw error;

@@ -1,18 +1,18 @@
 import type { WatchVersion } from '../store/watches.ts';
 
-/** All times of a watch, ms. */
+/** The times by which watches run. */
 export type WatchTiming = {
   readonly dayMs: number;
   readonly hourMs: number;
-  /** A fact that got worse is confirmed by a second look after this long. */
+  /** Wait between the look that found a fact worse and the look that confirms it. */
   readonly confirmAfterMs: number;
   readonly agreeWithinMs: number;
-  /** An agreed watch may be replaced once in this time. */
+  /** An agreed watch may be replaced only once within this time. */
   readonly changeAgainAfterMs: number;
   readonly lifetimeMs: number;
   /** An event announces the end of a watch this long before it. */
   readonly tellEndMs: number;
-  /** Waits before the second try of a delivery and those after it. */
+  /** Waits before the second try of a delivery and before each later one. */
   readonly retryAfterMs: readonly number[];
   readonly longestRetryAfterMs: number;
   /** A watch ends when no try has succeeded for this long. */
@@ -24,9 +24,9 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param scale below 1 only in tests, to shorten every wait */
+/** @param scale below 1 only in tests, to shorten waits */
 export function toWatchTiming(scale = 1): WatchTiming {
-  const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440];
+  const retryAfterMinutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440];
   return {
     dayMs: DAY_MS,
     hourMs: HOUR_MS * scale,
@@ -35,7 +35,7 @@ export function toWatchTiming(scale = 1): WatchTiming {
     changeAgainAfterMs: 10 * MINUTE_MS * scale,
     lifetimeMs: 30 * DAY_MS,
     tellEndMs: 3 * DAY_MS,
-    retryAfterMs: minutes.map((count) => count * MINUTE_MS * scale),
+    retryAfterMs: retryAfterMinutes.map((minutes) => minutes * MINUTE_MS * scale),
     longestRetryAfterMs: DAY_MS,
     giveUpAfterMs: 5 * DAY_MS * scale,
   };
@@ -52,10 +52,10 @@ export type WebhookDelivery = {
   readonly lastTryAtMs: number | null;
 };
 
-/** A call that replaced a watch of this host. */
+/** A replacement of a host's watch. `wasAgreed`: the receiver had agreed to the replaced watch. */
 export type WatchChange = { readonly atMs: number; readonly wasAgreed: boolean };
 
-/** A fact that a look saw worse than before, and that no second look has confirmed. */
+/** A look found a fact worse than before, and no second look has confirmed it. */
 export type Suspicion = { readonly sinceMs: number; readonly by: 'scan' | 'challenge' };
 
 export type WatchState = {
@@ -64,28 +64,29 @@ export type WatchState = {
   readonly originUrl: string;
   readonly webhook: string;
   readonly receiver: string;
-  /** Kept as it is, because every delivery is signed with it. */
+  /** Stored in plain text, because it signs every delivery. */
   readonly secret: string;
-  /** The text of the agreement, which the receiver has to repeat: `data.challenge` of watch.started. */
+  /** `data.challenge` of watch.started, which the receiver repeats in order to agree. */
   readonly challenge: string;
-  /** Hash of the token whose file renews the watch. */
+  /** Hash of the token in the verification file, which renews the watch. */
   readonly tokenHash: string;
   /** Registrable domain of the host. */
   readonly domain: string;
-  /** Key and block of the client that made the watch. */
+  /** Key and address block of the client that created the watch. */
   readonly client: string;
   readonly block: string;
-  /** True once the receiver has agreed, to this watch or to the one that it replaced. */
+  /** The receiver has agreed to this watch or to the watch that it replaced. */
   readonly holdsPlace: boolean;
-  /** The latest of the host, oldest first. */
+  /** The latest changes of the host's watch, oldest first. */
   readonly changes: readonly WatchChange[];
   readonly createdAtMs: number;
   readonly agreedAtMs: number | null;
   readonly endsAtMs: number;
   readonly endedAtMs: number | null;
+  /** `watch.ending` is queued. */
   readonly isEndTold: boolean;
   readonly nextLookAtMs: number | null;
-  /** The UTC day, counted since the epoch, of the last full scan, and of the last reading of the file. */
+  /** UTC days since the epoch: of the last full scan, and of the last reading of the verification file. */
   readonly scannedDay: number | null;
   readonly readDay: number | null;
   /** The last scan that was compared. */
@@ -100,15 +101,15 @@ export type WatchState = {
   readonly failedForMs: number;
 };
 
-/** Deliveries that status lists. */
+/** Limit of the deliveries in `/v1/watch/status`. */
 export const SHOWN_DELIVERIES = 20;
-/** Waiting deliveries beyond this number are dropped, oldest first: an unstable origin may cause many. */
-const MAX_WAITING = 1_000;
+/** An unstable origin may cause many events. Beyond this limit the oldest fail unsent. */
+const MAX_WAITING_DELIVERIES = 1_000;
 
-/** Returns the delivery that is sent next; before the receiver has agreed, only the request to agree is sent. */
+/** Returns the delivery to send next. Before the receiver agrees, only watch.started is sent. */
 export function findNextDelivery({ agreedAtMs, deliveries }: WatchState): WebhookDelivery | null {
-  const isSent = ({ type }: WebhookDelivery) => agreedAtMs !== null || type === 'watch.started';
-  return deliveries.find((one) => one.status === 'waiting' && isSent(one)) ?? null;
+  const canSend = ({ type }: WebhookDelivery) => agreedAtMs !== null || type === 'watch.started';
+  return deliveries.find((each) => each.status === 'waiting' && canSend(each)) ?? null;
 }
 
 /** Returns the phase of a watch as its status shows it. */
@@ -117,20 +118,20 @@ export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'act
   return agreedAtMs === null ? 'pending' : 'active';
 }
 
-/** Drops old finished deliveries, and the oldest waiting ones beyond MAX_WAITING. */
+/** Drops old finished deliveries. The oldest waiting ones beyond the limit fail. */
 export function trimDeliveries(state: WatchState): WatchState {
-  const isEvent = ({ status, type }: WebhookDelivery) =>
+  const isWaiting = ({ status, type }: WebhookDelivery) =>
     status === 'waiting' && type !== 'watch.started';
-  const waiting = state.deliveries.filter(isEvent);
-  const spent = new Set(waiting.slice(0, -MAX_WAITING));
+  const waiting = state.deliveries.filter(isWaiting);
+  const failed = new Set(waiting.slice(0, -MAX_WAITING_DELIVERIES));
   const deliveries = state.deliveries
-    .map((one) => (spent.has(one) ? { ...one, status: 'failed' as const } : one))
-    .filter((one, at, all) => one.status === 'waiting' || at >= all.length - SHOWN_DELIVERIES);
+    .map((each) => (failed.has(each) ? { ...each, status: 'failed' as const } : each))
+    .filter(({ status }, at, all) => status === 'waiting' || at >= all.length - SHOWN_DELIVERIES);
   return { ...state, deliveries };
 }
 
-/** Ids of the stored texts that a state refers to. */
-export function listTexts({ baseline, deliveries }: WatchState): readonly string[] {
+/** Returns the ids of the stored texts that a state refers to. */
+export function listTextIds({ baseline, deliveries }: WatchState): readonly string[] {
   const bodies = deliveries.filter(({ status }) => status === 'waiting').map(({ id }) => id);
   return baseline === null ? bodies : [...bodies, baseline];
 }

@@ -1,13 +1,13 @@
-import { underLease } from '../looks/in-turn.ts';
+import { withLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
-import { addEvents, changeSame, endSame, findWatch } from './change-watch.ts';
-import { deliverDue, type PostWebhook, type Result } from './deliveries.ts';
+import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
+import { type DeliveryResult, deliverDue, type PostWebhook } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
 import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
 
 export type WatchingEvent =
   | { readonly kind: 'look'; readonly look: LookKind; readonly lateMs: number }
-  | { readonly kind: 'delivery'; readonly result: Result; readonly ms: number };
+  | { readonly kind: 'delivery'; readonly result: DeliveryResult; readonly ms: number };
 
 export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly postWebhook: PostWebhook;
@@ -15,16 +15,16 @@ export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
-/** A look waits for its turns, and takes a scan, six requests and a file. */
+/** Longer than the waits of a look, its scan, six requests and the reading of the file take. */
 const LOOK_LEASE_MS = 240_000;
-const LOOKS_AT_ONCE = 128;
-const SENDS_AT_ONCE = 256;
+const MAX_LOOKS = 128;
+const MAX_RECEIVERS = 256;
 
 export function createWatching(options: WatchingOptions): Watching {
   return new Watching({ timing: toWatchTiming(), ...options });
 }
 
-/** Looks at watched origins and delivers events. Instances that share a store share the work. */
+/** Looks at watched origins, and delivers events. Instances that share a store share the work. */
 export class Watching {
   readonly #options: WatchingOptions & { readonly timing: WatchTiming };
   readonly #looks: Rounds;
@@ -37,17 +37,17 @@ export class Watching {
     const unread = 'watches are not read';
     const now = () => store.now();
     this.#looks = new Rounds({
-      ...{ now, onError, atOnce: LOOKS_AT_ONCE },
+      ...{ now, onError, maxRunning: MAX_LOOKS },
       firstDueMs: () => watches.firstDutyMs('lookAtMs'),
       readDue: (due) => watches.dueLooks(due),
-      work: (host) => this.#lookAt(host),
+      runTask: (host) => this.#lookAt(host),
       messages: { unread, failed: 'watch: a look failed' },
     });
     this.#sends = new Rounds({
-      ...{ now, onError, atOnce: SENDS_AT_ONCE },
+      ...{ now, onError, maxRunning: MAX_RECEIVERS },
       firstDueMs: () => watches.firstDutyMs('sendAtMs'),
       readDue: (due) => watches.dueReceivers(due),
-      work: (receiver) => this.#sendTo(receiver),
+      runTask: (receiver) => this.#sendTo(receiver),
       messages: { unread, failed: 'watch: a send failed' },
     });
   }
@@ -57,87 +57,87 @@ export class Watching {
     this.#sends.start();
   }
 
-  /** Begins all due work; resolves once it has begun. */
+  /** Begins all due looks and deliveries. Resolves when they have begun. */
   async tick(): Promise<void> {
     await Promise.all([this.#looks.tick(), this.#sends.tick()]);
   }
 
   /** Compares a scan that was just published, if its host is watched. */
-  published(host: string): void {
+  onPublished(host: string): void {
     this.#looks.begin(host, () =>
-      this.#underLease(host, async () => {
+      this.#withLease(host, async () => {
         const watch = await findWatch(this.#options.store, host);
         if (watch === null || toPhase(watch) !== 'active') return;
-        await this.#compare(new Look(this.#options, watch));
+        await this.#comparePublished(new Look(this.#options, watch));
       }),
     );
   }
 
-  /** Resolves when no work is running. */
+  /** Resolves when nothing is running. */
   async idle(): Promise<void> {
     while (this.#looks.size + this.#sends.size > 0) {
       await Promise.all([this.#looks.idle(), this.#sends.idle()]);
     }
   }
 
-  /** The time in ms that the most overdue look and delivery have waited. */
-  lateness() {
+  /** Time by which the most overdue look and delivery are late. */
+  get lateness() {
     return { looksMs: this.#looks.latenessMs, deliveriesMs: this.#sends.latenessMs };
   }
 
-  /** Begins no more work, and waits up to `graceMs` for running work. */
+  /** Begins nothing more, and waits up to `graceMs` for running looks and deliveries. */
   async stop(graceMs = 0): Promise<void> {
     await Promise.all([this.#looks.stop(graceMs), this.#sends.stop(graceMs)]);
   }
 
   #sendTo(receiver: string): Promise<void> {
-    const onDelivery = (result: Result, ms: number) =>
+    const onDelivery = (result: DeliveryResult, ms: number) =>
       this.#options.onEvent?.({ kind: 'delivery', result, ms });
     return deliverDue({ ...this.#options, onDelivery }, receiver);
   }
 
-  #underLease(host: string, work: () => Promise<void>): Promise<void> {
-    return underLease(this.#options.store, ['look', host], LOOK_LEASE_MS, work);
+  #withLease(host: string, work: () => Promise<void>): Promise<void> {
+    return withLease(this.#options.store, ['look', host], LOOK_LEASE_MS, work);
   }
 
   #lookAt(host: string): Promise<void> {
-    return this.#underLease(host, async () => {
+    return this.#withLease(host, async () => {
       const { store, onEvent } = this.#options;
-      const watch = await this.#tellTimes(host);
+      const watch = await this.#endOrAnnounceEnd(host);
       const dueAtMs = watch?.nextLookAtMs ?? null;
       if (watch === null || dueAtMs === null || dueAtMs > store.now()) return;
       const lateMs = store.now() - dueAtMs;
       const look = new Look(this.#options, watch);
-      await this.#compare(look);
+      await this.#comparePublished(look);
       const kind = await look.run();
       onEvent?.({ kind: 'look', look: kind, lateMs });
       await look.renew();
     });
   }
 
-  async #compare(look: Look): Promise<void> {
+  async #comparePublished(look: Look): Promise<void> {
     if (!(await look.comparePublished())) return;
     this.#options.onEvent?.({ kind: 'look', look: 'published', lateMs: 0 });
     await look.renew();
   }
 
-  /** Ends the watch when its time is over, or announces its end when that is due. Null for an ended watch. */
-  async #tellTimes(host: string): Promise<WatchState | null> {
+  /** Ends the watch at its end time, and announces the end some days before. Returns null for an ended watch. */
+  async #endOrAnnounceEnd(host: string): Promise<WatchState | null> {
     const { store, timing, siteUrl } = this.#options;
     const watch = await findWatch(store, host);
     if (watch === null || watch.endedAtMs !== null) return null;
     const { agreedAtMs, createdAtMs, endsAtMs, isEndTold } = watch;
     const nowMs = store.now();
-    const isLate = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
-    if (isLate || nowMs >= endsAtMs) {
-      await endSame(this.#options, watch);
+    const isNotAgreed = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
+    if (isNotAgreed || nowMs >= endsAtMs) {
+      await endLive(this.#options, watch);
       return null;
     }
     const isEnding = agreedAtMs !== null && nowMs >= endsAtMs - timing.tellEndMs;
     if (!isEnding || isEndTold) return watch;
     const more = { endsAt: new Date(endsAtMs).toISOString() };
     const event = { type: 'watch.ending', more } as const;
-    return changeSame(this.#options, watch, (state) =>
+    return changeLive(this.#options, watch, (state) =>
       addEvents({ ...state, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
   }

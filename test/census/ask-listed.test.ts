@@ -1,12 +1,12 @@
 /** The requests of a look, over sockets, as sellers count them. */
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
-import { createAskListed, type ListedQuestion } from '../../src/census/ask-listed.ts';
+import { type AskListedRequest, createAskListed } from '../../src/census/ask-listed.ts';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { NoPlace } from '../../src/looks/in-turn.ts';
+import { LimitReached } from '../../src/looks/in-turn.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { dayWord } from '../../src/scan/day-word.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
@@ -33,7 +33,7 @@ const POST = { method: 'POST', path: SUMMARY.path } as const;
 /** Asks a seller that answers so; `asked` are its requests, in order. */
 async function ask(
   answers: CraftedOptions['answers'] = {},
-  { places = 99, ...question }: Partial<ListedQuestion> & { readonly places?: number } = {},
+  { places = 99, ...question }: Partial<AskListedRequest> & { readonly places?: number } = {},
 ) {
   const seller = await startCraftedSeller({ answers: { ...answers } });
   onTestFinished(() => seller[Symbol.asyncDispose]());
@@ -49,7 +49,7 @@ async function ask(
     left -= 1;
     return left >= 0;
   };
-  const whole = { resources: [GET], allowed: {}, robotsFor: [], ...question };
+  const whole = { resources: [GET], allowed: {}, robotsPaths: [], ...question };
   const answer = await askListed(parseOrigin(seller.url, policy), whole, admit);
   const asked = seller.requests.map(({ method, path }) => `${method} ${path}`);
   return {
@@ -188,7 +188,7 @@ describe('429', () => {
   test('of robots.txt ends the look before it begins, and any scan', async () => {
     const { asked, word, restMs, allowed } = await ask(
       { '/robots.txt': later() },
-      { robotsFor: ['/weather'] },
+      { robotsPaths: ['/weather'] },
     );
     expect(asked).toEqual(['GET /robots.txt']);
     expect(word).toBe('not_checked');
@@ -206,10 +206,10 @@ describe('429', () => {
 });
 
 describe('robots.txt', () => {
-  const ask2 = (answer: CraftedAnswer, more: Partial<ListedQuestion> = {}) =>
+  const ask2 = (answer: CraftedAnswer, more: Partial<AskListedRequest> = {}) =>
     ask(
       { '/robots.txt': answer },
-      { resources: [GET, POST], robotsFor: ['/weather', '/summaries'], ...more },
+      { resources: [GET, POST], robotsPaths: ['/weather', '/summaries'], ...more },
     );
 
   test.each<readonly [string, CraftedAnswer, readonly boolean[]]>([
@@ -272,7 +272,7 @@ describe('robots.txt', () => {
         '/robots.txt': to(301, '/rules.txt'),
         '/rules.txt': robots('User-agent: *', 'Disallow: /weather'),
       },
-      { robotsFor: ['/weather'] },
+      { robotsPaths: ['/weather'] },
     );
     expect(asked).toEqual(['GET /robots.txt', 'GET /rules.txt']);
     expect(allowed).toEqual({ '/weather': false });
@@ -281,13 +281,13 @@ describe('robots.txt', () => {
 
 describe('places', () => {
   test('are taken for each request', async () => {
-    const { places } = await ask({}, { resources: [GET, POST], robotsFor: ['/weather'] });
+    const { places } = await ask({}, { resources: [GET, POST], robotsPaths: ['/weather'] });
     expect(places).toBe(3);
   });
 
   test('without one nothing is asked', async () => {
-    await expect(ask({}, { places: 0 })).rejects.toThrow(NoPlace);
-    await expect(ask({}, { places: 0, robotsFor: ['/weather'] })).rejects.toThrow(NoPlace);
+    await expect(ask({}, { places: 0 })).rejects.toThrow(LimitReached);
+    await expect(ask({}, { places: 0, robotsPaths: ['/weather'] })).rejects.toThrow(LimitReached);
   });
 
   test('that end let the look end with what it has', async () => {
@@ -305,7 +305,7 @@ describe('a name', () => {
       createClient: (options) => createProbeClient({ ...options, resolver: nowhere(code) }),
     })(
       parseOrigin('https://nowhere.invalid', policy),
-      { resources: [GET], allowed: {}, robotsFor: [] },
+      { resources: [GET], allowed: {}, robotsPaths: [] },
       () => Promise.reject(new Error('no place is needed')),
     );
 

@@ -1,11 +1,11 @@
 /** The census over the embedded store; the test moves the clock, and says what origins answer. */
-import type { AskListed, ListedAnswer, ListedQuestion } from '../../src/census/ask-listed.ts';
+import type { AskListed, AskListedRequest, AskListedResult } from '../../src/census/ask-listed.ts';
 import { Census } from '../../src/census/census.ts';
 import { lookTimeMs } from '../../src/census/plan.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Address } from '../../src/guard/resolve.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import { NoPlace } from '../../src/looks/in-turn.ts';
+import { LimitReached } from '../../src/looks/in-turn.ts';
 import type { DayWord } from '../../src/model/availability.ts';
 import type { HttpObservation, Observations } from '../../src/model/observations.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
@@ -52,7 +52,7 @@ export function unreachedSeller(failed: HttpObservation): Observations {
 export type AskedHost = {
   readonly host: string;
   readonly atMs: number;
-  readonly question: ListedQuestion;
+  readonly question: AskListedRequest;
 };
 
 export type ListOptions = {
@@ -81,14 +81,14 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
   }
 
   const askListed: AskListed = async ({ host }, question, admit) => {
-    if (!(await admit([addressOf(host)]))) throw new NoPlace();
+    if (!(await admit([addressOf(host)]))) throw new LimitReached();
     asked.push({ host, atMs: clock.nowMs, question });
     running.add(host);
     rig.mostAtOnce = Math.max(rig.mostAtOnce, running.size);
     await rig.during(host);
     await rig.between(() => admit([addressOf(host)]), host);
     running.delete(host);
-    const allowed = Object.fromEntries(question.robotsFor.map((path) => [path, true]));
+    const allowed = Object.fromEntries(question.robotsPaths.map((path) => [path, true]));
     const answer = { signs: [], allowed, restMs: null, handshakeMs: 0 };
     // A scan reads robots.txt only.
     if (question.resources.length === 0) return { ...answer, ...rig.robots(host) };
@@ -119,8 +119,8 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     wait: async (ms: number): Promise<void> => {
       clock.nowMs += ms;
     },
-    answer: (_host: string): Partial<ListedAnswer> => ({}),
-    robots: (_host: string): Partial<ListedAnswer> => ({}),
+    answer: (_host: string): Partial<AskListedResult> => ({}),
+    robots: (_host: string): Partial<AskListedResult> => ({}),
     during: async (_host: string): Promise<void> => undefined,
     /** After the first request, which holds its place until the next one takes another. */
     between: async (_admit: () => Promise<boolean>, _host: string): Promise<void> => undefined,

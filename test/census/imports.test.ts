@@ -101,7 +101,7 @@ test('an origin of both indexes is kept once, with two resources and the days of
   lists.x402scan.push('https://shop.com/b', 'https://shop.com/c');
   await imports.runDue();
   expect(await chosen()).toEqual(['other.com', 'shop.com']);
-  expect(imports.origins).toBe(2);
+  expect(imports.originCount).toBe(2);
   expect(await resources('shop.com')).toEqual([
     { method: 'GET', path: '/a', source: 'bazaar' },
     { method: 'POST', path: '/b', source: 'x402scan' },
@@ -170,7 +170,7 @@ test('of a farm 20 origins are kept, and no row of the others', async () => {
   for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
   lists.x402scan.push('https://shop.com/1');
   await imports.runDue();
-  expect(imports.origins).toBe(21);
+  expect(imports.originCount).toBe(21);
   let rows = 0;
   for await (const some of rig.store.census.all()) rows += some.length;
   expect(rows).toBe(21);

@@ -16,11 +16,11 @@ import {
 const NOTHING = { down: [], ours: [] };
 const MINUTE_MS = 60_000;
 
-/** Adds looks at h0, h1, …; a name of a place makes one silent, null makes it answered. */
+/** Adds looks at h0, h1, …; a name of a network makes one silent, null makes it answered. */
 function windowOf(places: readonly (string | null)[]) {
   const window = new OutageWindow();
-  const decided = places.map((place, n) =>
-    window.add({ host: `h${n}`, place: place ?? `p${n}`, isSilent: place !== null }),
+  const decided = places.map((network, n) =>
+    window.add({ host: `h${n}`, network: network ?? `p${n}`, isSilent: network !== null }),
   );
   return { window, last: decided.at(-1), decided };
 }
@@ -28,7 +28,7 @@ function windowOf(places: readonly (string | null)[]) {
 const names = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => `h${from + n}`);
 const silent = (count: number, places = count) =>
-  Array.from({ length: count }, (_, n) => `place-${n % places}`);
+  Array.from({ length: count }, (_, n) => `network-${n % places}`);
 const answered = (count: number) => Array.from({ length: count }, () => null);
 
 describe('the last 20 looks', () => {
@@ -117,7 +117,7 @@ describe('a silent origin', () => {
     rig.answer = () => ({ signs: [SILENT] });
     await rig.census.lookNow(NOON_HOST);
     expect(await rig.word(NOON_HOST)).toBeNull();
-    await rig.census.settle();
+    await rig.census.decideSilentHosts();
     expect(await rig.word(NOON_HOST)).toBe('down');
   });
 

@@ -40,8 +40,8 @@ test('a look asks for the listed resources, and robots.txt only until it is know
   await rig.passDays(2);
   const questions = rig.asked.map(({ question }) => question);
   expect(questions).toMatchObject([
-    { resources: [{ method: 'POST', path: '/ask' }], robotsFor: ['/ask'] },
-    { resources: [{ method: 'POST', path: '/ask' }], robotsFor: [], allowed: { '/ask': true } },
+    { resources: [{ method: 'POST', path: '/ask' }], robotsPaths: ['/ask'] },
+    { resources: [{ method: 'POST', path: '/ask' }], robotsPaths: [], allowed: { '/ask': true } },
   ]);
 });
 
@@ -50,7 +50,10 @@ test('robots.txt that gave no answer is read again with the next look', async ()
   await rig.list(HOST);
   rig.answer = () => ({ allowed: null });
   await rig.passDays(2);
-  expect(rig.asked.map(({ question }) => question.robotsFor)).toEqual([['/weather'], ['/weather']]);
+  expect(rig.asked.map(({ question }) => question.robotsPaths)).toEqual([
+    ['/weather'],
+    ['/weather'],
+  ]);
 });
 
 test('a day that passed without a look is not_checked', async () => {
@@ -184,7 +187,7 @@ describe('a scan of the same day', () => {
     const rig = startCensus();
     await rig.list(HOST);
     await rig.scan(HOST, true);
-    rig.census.published(HOST);
+    rig.census.onPublished(HOST);
     await rig.census.idle();
     expect(await rig.word(HOST)).toBe('payable');
     await rig.passTo(HOST);

@@ -152,7 +152,7 @@ describe('robots.txt', () => {
     rig.robots = () => ({ allowed: { [WEATHER.path]: false } });
     await rig.passTo(HOST);
     expect(rig.asked.map(({ question }) => question)).toMatchObject([
-      { resources: [], robotsFor: [WEATHER.path] },
+      { resources: [], robotsPaths: [WEATHER.path] },
     ]);
     expect(rig.scanner.began).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
@@ -161,7 +161,7 @@ describe('robots.txt', () => {
     await rig.passTo(HOST, rig.today() + 1);
     expect(rig.asked[1]?.question).toMatchObject({
       allowed: { [WEATHER.path]: false },
-      robotsFor: [],
+      robotsPaths: [],
     });
   });
 

@@ -13,7 +13,7 @@ async function namesIn(path: string): Promise<readonly string[]> {
 
 test('alerts and the page for operators name exactly the metrics of watches', async () => {
   const metrics = new WatchMetrics();
-  metrics.watch({ lateness: () => ({ looksMs: 2_000, deliveriesMs: 0 }) });
+  metrics.watch({ lateness: { looksMs: 2_000, deliveriesMs: 0 } });
   metrics.observe({ kind: 'delivery', result: 'delivered', ms: 5 });
   metrics.observe({ kind: 'look', look: 'scan', lateMs: 5 });
   const known = metrics.registry.getMetricsAsArray().map(({ name }) => name);

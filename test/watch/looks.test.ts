@@ -225,7 +225,7 @@ test("any paid scan counts as that day's, and is compared like a look", async ()
   await watched.pass(DAY_MS - (app.now() % DAY_MS));
   const looked = app.scanner.began.length;
   await app.publish(HOST, sells({ grade: 'B', score: 85 }));
-  watched.watching.published(HOST);
+  watched.watching.onPublished(HOST);
   await watched.watching.idle();
   expect(told(watched)).toEqual([]);
   await watched.pass(10 * MINUTE_MS);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSlotMs, toSecondOfDay } from '../../src/watch/plan.ts';
+import { findHourlyMs, toSecondOfDay } from '../../src/watch/plan.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 
 const TIMING = toWatchTiming();
@@ -12,10 +12,10 @@ const hosts = Array.from({ length: 10_000 }, (_, n) => `shop-${n}.example.com`);
 test('10,000 watches: no ten minutes of a day have over 1.5 × their share of looks', () => {
   const minutes = new Uint32Array(DAY_MS / MINUTE_MS);
   for (const host of hosts) {
-    for (let atMs = findSlotMs(host, START_MS - 1, TIMING); atMs < START_MS + DAY_MS; ) {
+    for (let atMs = findHourlyMs(host, START_MS - 1, TIMING); atMs < START_MS + DAY_MS; ) {
       const minute = Math.floor((atMs - START_MS) / MINUTE_MS);
       minutes[minute] = (minutes[minute] ?? 0) + 1;
-      atMs = findSlotMs(host, atMs, TIMING);
+      atMs = findHourlyMs(host, atMs, TIMING);
     }
   }
   expect(minutes.reduce((sum, count) => sum + count, 0)).toBe(24 * hosts.length);
@@ -32,7 +32,7 @@ test('daily scans spread over the day, and coincide with an hourly look', () => 
     const second = toSecondOfDay(host);
     byHour[Math.floor(second / 3_600)] = (byHour[Math.floor(second / 3_600)] ?? 0) + 1;
     const atMs = START_MS + second * 1_000;
-    expect(findSlotMs(host, atMs - 1, TIMING)).toBe(atMs);
+    expect(findHourlyMs(host, atMs - 1, TIMING)).toBe(atMs);
   }
   expect(Math.max(...byHour)).toBeLessThan((1.5 * hosts.length) / 24);
 });

@@ -18,7 +18,7 @@ test('waiting events go to the new receiver once it agrees, signed with the new 
   await watched.agreed();
   receiver.answer(answers(500));
   await app.publish(HOST, sells({}, { ...OFFER, amount: '90000' }));
-  watched.watching.published(HOST);
+  watched.watching.onPublished(HOST);
   await watched.settle();
   expect(receiver.types().at(-1)).toBe('terms.changed');
   const waiting = receiver.received.at(-1);

@@ -128,7 +128,7 @@ test("all missed looks begin at once after a start, and the day's scans before m
   expect(new Set([...scanner.began, ...asked]).size).toBe(200);
   expect(scanner.began.length).toBeGreaterThan(150);
   await watching.tick();
-  expect(watching.lateness().looksMs).toBe(0);
+  expect(watching.lateness.looksMs).toBe(0);
 });
 
 test('confirming looks begin before all others that are due', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../src/store/store.ts';
-import { findDutyMs, findSlotMs, toDay } from '../../src/watch/plan.ts';
+import { findHourlyMs, findNextDutyMs, toDay } from '../../src/watch/plan.ts';
 import {
   toVersion,
   toWatchTiming,
@@ -30,7 +30,7 @@ export function stateOf(host: string, nowMs: number, more: Partial<WatchState> =
     endsAtMs: nowMs + TIMING.lifetimeMs,
     endedAtMs: null,
     isEndTold: false,
-    nextLookAtMs: findSlotMs(host, nowMs, TIMING),
+    nextLookAtMs: findHourlyMs(host, nowMs, TIMING),
     scannedDay: toDay(nowMs, TIMING),
     readDay: toDay(nowMs, TIMING),
     scanId: null,
@@ -53,6 +53,6 @@ export function waitingSince(atMs: number): WebhookDelivery {
 export async function storeWatch({ watches }: Store, state: WatchState, seen = '{}') {
   const bodies = state.deliveries.map(({ id }) => ({ id, text: `{"of":"${state.host}"}` }));
   const texts = state.baseline === null ? bodies : [...bodies, { id: state.baseline, text: seen }];
-  const version = toVersion(state, 1, { lookAtMs: findDutyMs(state, TIMING) });
+  const version = toVersion(state, 1, { lookAtMs: findNextDutyMs(state, TIMING) });
   await watches.append(version, { attempt: randomUUID(), texts, dropped: [] });
 }
