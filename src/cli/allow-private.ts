@@ -1,15 +1,15 @@
 import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
 import { allowingOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 
-const HINT = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
+const HINT = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
 
-/** Throws OriginRefused for an input that `--allow-private` would not allow either. */
+/** Throws OriginRefused if `--allow-private` is set and the input is not even then a valid origin. */
 export function policyFor(input: string, allowPrivate: boolean): OriginPolicy {
   return allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
 }
 
-/** Refusals that `--allow-private` lifts. */
-const LIFTED: readonly (RefusalReason | null)[] = [
+/** Reasons of refusals that `--allow-private` prevents. */
+const PREVENTED_REASONS: readonly RefusalReason[] = [
   'scheme_or_form',
   'port',
   'special_use_name',
@@ -17,16 +17,16 @@ const LIFTED: readonly (RefusalReason | null)[] = [
   'blocked_ip',
 ];
 
-/** Adds a hint at --allow-private to the refusal if the flag would help. */
-export function withFlag(refusal: string, input: string): string {
-  // A name is refused for the address that it resolves to, so the flag may help.
-  const reason = refusalOf(input, DEFAULT_POLICY) ?? 'blocked_ip';
-  const isLifted = LIFTED.includes(reason) && refusalOf(input, null) === null;
-  return isLifted ? `${refusal} ${HINT}` : refusal;
+/** Adds a hint at --allow-private to the message of a refusal if the flag would prevent that refusal. */
+export function addFlagHint(message: string, input: string): string {
+  // The name itself is accepted, so the guard refused an address that it resolves to.
+  const reason = findRefusalReason(input, DEFAULT_POLICY) ?? 'blocked_ip';
+  const canPrevent = PREVENTED_REASONS.includes(reason) && findRefusalReason(input, null) === null;
+  return canPrevent ? `${message} ${HINT}` : message;
 }
 
-/** Null for an accepted input. With a null policy the origin is an allowed exception. */
-function refusalOf(input: string, policy: OriginPolicy | null): RefusalReason | null {
+/** Returns null for an accepted input. A null policy stands for `--allow-private`. */
+function findRefusalReason(input: string, policy: OriginPolicy | null): RefusalReason | null {
   try {
     parseOrigin(input, policy ?? allowingOrigin(input, DEFAULT_POLICY));
     return null;

@@ -17,22 +17,22 @@ export type UrlCall = {
   readonly url: string;
   /** Upper case. */
   readonly method: string;
-  /** "0.05", in whole units of the asset. */
+  /** "0.05", in whole units of the asset; null allows any price. */
   readonly maxPrice: string | null;
   readonly allowPrivate: boolean;
   readonly caller: Parameters<typeof scannerUserAgent>[0];
 };
 
-/** Requests a URL once and judges its answer. One that the guard refuses is a no-go, and opens no engine. */
+/** Requests a URL once and judges the answer. If the guard refuses the URL, returns a no-go without an engine. */
 export async function askUrl(
   { url, method, maxPrice, allowPrivate, caller }: UrlCall,
-  open: () => PreflightEngine | Promise<PreflightEngine>,
+  getEngine: () => PreflightEngine | Promise<PreflightEngine>,
 ): Promise<Preflight> {
   let client: ProbeClient | null = null;
   try {
     const policy = policyFor(url, allowPrivate);
     const request = { ...parsePreflightUrl(url, policy), method, maxPrice };
-    const engine = await open();
+    const engine = await getEngine();
     client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
     return await preflightUrl(request, { ...engine, client });
   } catch (error) {
@@ -43,17 +43,17 @@ export async function askUrl(
   }
 }
 
-/** Asks with an engine of this one call. */
+/** Opens an engine for this call, and closes it afterwards. */
 export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
-  const opened: PreflightEngine[] = [];
+  const engines: PreflightEngine[] = [];
   try {
     return await askUrl(call, async () => {
       const engine = { ...(await startEngine(null)), oracle: createOracle() };
-      opened.push(engine);
+      engines.push(engine);
       return engine;
     });
   } finally {
-    await Promise.all(opened.flatMap(({ oracle, pool }) => [oracle.close(), pool.close()]));
+    await Promise.all(engines.flatMap(({ oracle, pool }) => [oracle.close(), pool.close()]));
   }
 }
 
@@ -66,32 +66,32 @@ export type NamedUrl = {
   readonly report: ScanReport;
 };
 
-const UNDECLARED = 'no document declares it, so neither agents nor this grade find it';
-const WHO: Readonly<Record<PayableBy, string>> = {
+const UNDECLARED_NOTE = 'no document declares it, so neither agents nor this grade find it';
+const BUYERS_TEXT: Readonly<Record<PayableBy, string>> = {
   default: 'that default clients can pay',
   settings: 'that clients can pay with settings of their own',
   unknown: 'in schemes or on networks that no official client here has',
   nobody: 'that no official client can pay',
 };
-/** Answers to a GET by which a resource may still be sold by POST. */
-const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
+/** After these answers to GET, the resource is requested by POST too. */
+const POST_FALLBACK_CODES: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 
 /**
- * Describes the answer of one URL in a sentence beside the report. The scan itself covers the resources
- * that the origin declares, which may not include this one.
+ * Says in one sentence how the named URL can be paid. The report may not cover this URL, because a scan
+ * requests only resources that the origin declares.
  */
 export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const { origin, path } = parsePreflightUrl(named.url, named.policy);
-  const declared = named.report.payability?.filter((one) => one.path === path) ?? [];
-  const ways = (named.report.otherWays ?? []).filter((one) => one.path === path);
-  if (ways.length > 0 && declared.every(({ offers }) => offers.length === 0)) {
+  const resources = named.report.payability?.filter((resource) => resource.path === path) ?? [];
+  const ways = (named.report.otherWays ?? []).filter((way) => way.path === path);
+  if (ways.length > 0 && resources.every(({ offers }) => offers.length === 0)) {
     return `${ways.map(wayText).join('; ')}: this is sold, and not over x402.`;
   }
-  if (declared.length > 0) {
-    return declared
+  if (resources.length > 0) {
+    return resources
       .map(
         ({ method, payableBy }) =>
-          `${method} ${path}, which you named, asks for a payment ${WHO[payableBy]}.`,
+          `${method} ${path}, which you named, asks for a payment ${BUYERS_TEXT[payableBy]}.`,
       )
       .join(' ');
   }
@@ -99,33 +99,35 @@ export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
     const options = { ...engine, oracle, client };
-    const ask = (method: 'GET' | 'POST') =>
+    const preflightBy = (method: 'GET' | 'POST') =>
       preflightUrl({ origin, path, method, maxPrice: null }, options);
-    const got = await ask('GET');
-    if (!got.reasons.some(({ code }) => MAYBE_BY_POST.includes(code))) {
-      return sentence(`GET ${path}`, got);
+    const byGet = await preflightBy('GET');
+    if (!byGet.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code))) {
+      return toSentence(`GET ${path}`, byGet);
     }
-    const posted = await ask('POST');
-    return isChallenge(posted) ? sentence(`POST ${path}`, posted) : sentence(`GET ${path}`, got);
+    const byPost = await preflightBy('POST');
+    return isAnswer402(byPost)
+      ? toSentence(`POST ${path}`, byPost)
+      : toSentence(`GET ${path}`, byGet);
   } finally {
     client.close();
   }
 }
 
-function isChallenge({ terms, reasons }: Preflight): boolean {
+function isAnswer402({ terms, reasons }: Preflight): boolean {
   return (
     terms !== null ||
     reasons.some(({ code }) => code === 'no_challenge' || code === 'other_protocol')
   );
 }
 
-function sentence(request: string, preflight: Preflight): string {
+function toSentence(request: string, preflight: Preflight): string {
   const [first] = preflight.reasons;
   const evidence = first?.evidence ?? '';
-  if (isChallenge(preflight)) {
+  if (isAnswer402(preflight)) {
     const payableBy = preflight.terms?.payableBy ?? 'nobody';
     const why = payableBy === 'default' || evidence === '' ? '' : ` (${evidence})`;
-    return `${request}, which you named, asks for a payment ${WHO[payableBy]}${why}; ${UNDECLARED}.`;
+    return `${request}, which you named, asks for a payment ${BUYERS_TEXT[payableBy]}${why}; ${UNDECLARED_NOTE}.`;
   }
   if (first?.code === 'no_payment_asked') {
     return `${request}, which you named, answers without asking for a payment.`;

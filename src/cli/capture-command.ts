@@ -1,6 +1,6 @@
 /**
  * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
- * recorded origins of the tests. Where a check judges the trimmed recording differently, less is cut.
+ * recorded origins of the tests. If a check judges the trimmed recording differently, a milder trim is tried.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type Streams, write, writeOutput } from './io.ts';
 import { scanCommand } from './scan-command.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
-/** Trims from the strongest to the weakest. Each of them removes secrets. */
+/** From the strongest to the weakest. Each trim removes secrets. */
 const TRIMS: readonly Trim[] = [
   { maxTextChars: 2_000, headers: true },
   { maxTextChars: 20_000, headers: true },
@@ -21,22 +21,22 @@ const TRIMS: readonly Trim[] = [
   { maxTextChars: Number.POSITIVE_INFINITY, headers: false },
 ];
 
-/** Exit code 0. Throws UsageError, and what scans throw. */
+/** Returns the exit code. Throws UsageError, and the errors of a scan. */
 export async function captureCommand(args: readonly string[], streams: Streams): Promise<0> {
   const { origin, from, output, flags, checksVersion } = parse(args);
-  const whole =
-    from === null ? await record(origin ?? '', flags, streams) : await readRecording(from);
+  const fullRecording =
+    from === null ? await recordScan(origin ?? '', flags, streams) : await readRecording(from);
   const engine = await startEngine(checksVersion);
   try {
-    const { recording, secrets, moved } = await trim(whole, engine);
+    const { recording, secrets, changedIds } = await trimRecording(fullRecording, engine);
     const text = toPrintedJson(recording, 1);
     await writeOutput('--output', output, text);
-    const before = JSON.stringify(whole, null, 1).length;
+    const fullChars = JSON.stringify(fullRecording, null, 1).length;
     const lines = [
-      `${output}: ${kilobytes(text.length)} of ${kilobytes(before)}, ${secrets} secrets removed`,
-      moved.length === 0
+      `${output}: ${toKilobytes(text.length)} of ${toKilobytes(fullChars)}, ${secrets} secrets removed`,
+      changedIds.length === 0
         ? 'Every check gives the same result as for the whole recording.'
-        : `Without the secrets these checks say something else: ${moved.join(', ')}.`,
+        : `Without the secrets, these checks give another result: ${changedIds.join(', ')}.`,
       'Read it before you publish it: only you know all of your secrets.',
     ];
     await write(streams.out, `${lines.join('\n')}\n`);
@@ -61,11 +61,11 @@ function parse(args: readonly string[]) {
     throw new UsageError(usageLine('capture'));
   }
   const flags = (['allow-private', 'offline', 'mcp'] as const).filter((name) => values[name]);
-  return { origin, from, output, checksVersion, flags: flags.map((one) => `--${one}`) };
+  return { origin, from, output, checksVersion, flags: flags.map((name) => `--${name}`) };
 }
 
 /** Scans as `scan --save` does. */
-async function record(
+async function recordScan(
   origin: string,
   flags: readonly string[],
   streams: Streams,
@@ -81,23 +81,27 @@ async function record(
   }
 }
 
-async function trim(whole: Recording, engine: Engine) {
-  const wanted = await outcomesOf(whole, engine);
-  for (const [at, how] of TRIMS.entries()) {
-    const { observations, secrets } = trimObservations(whole.observations, how);
-    const recording: Recording = { ...whole, observations };
-    const outcomes = await outcomesOf(recording, engine);
-    const moved = [...wanted].filter(([id, was]) => outcomes.get(id) !== was).map(([id]) => id);
-    if (moved.length === 0 || at === TRIMS.length - 1) return { recording, secrets, moved };
+async function trimRecording(fullRecording: Recording, engine: Engine) {
+  const fullOutcomes = await judgeOutcomes(fullRecording, engine);
+  for (const [index, trim] of TRIMS.entries()) {
+    const { observations, secrets } = trimObservations(fullRecording.observations, trim);
+    const recording: Recording = { ...fullRecording, observations };
+    const outcomes = await judgeOutcomes(recording, engine);
+    const changedIds = [...fullOutcomes]
+      .filter(([id, outcome]) => outcomes.get(id) !== outcome)
+      .map(([id]) => id);
+    const isLast = index === TRIMS.length - 1;
+    if (changedIds.length === 0 || isLast) return { recording, secrets, changedIds };
   }
   throw new Error('There is no way to trim: TRIMS is empty.');
 }
 
-async function outcomesOf(recording: Recording, engine: Engine): Promise<Map<string, string>> {
+/** Status and outcome of each check, by its id. */
+async function judgeOutcomes(recording: Recording, engine: Engine): Promise<Map<string, string>> {
   const { report } = await judgeRecording(recording, engine);
   return new Map(report.results.map(({ id, status, outcome }) => [id, `${status} ${outcome}`]));
 }
 
-function kilobytes(length: number): string {
+function toKilobytes(length: number): string {
   return `${(length / 1_000).toFixed(1)} kB`;
 }

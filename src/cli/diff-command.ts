@@ -12,18 +12,18 @@ import { readReport, type Streams, write } from './io.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /**
- * Throws UsageError if a file is not a report. The exit code is 1 only with `--fail-on-regression`, if
- * something fell.
+ * Throws UsageError if a file is not a report. Returns exit code 1 only with `--fail-on-regression`, if the
+ * grade, `payableBy` or a check got worse.
  */
 export async function diffCommand(args: readonly string[], { out, err }: Streams): Promise<0 | 1> {
   const { files, failOnRegression } = parse(args);
-  const read = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
-  const [before, after] = await Promise.all([read(files[0]), read(files[1])]);
+  const readOne = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
+  const [before, after] = await Promise.all([readOne(files[0]), readOne(files[1])]);
   await write(out, breakCommands(`${listDifferences(before, after).join('\n')}\n`));
   if (!failOnRegression) return 0;
-  const fallen = findRegressions(before, after);
-  if (fallen.length > 0) await write(err, `--fail-on-regression: ${fallen.join(', ')}\n`);
-  return fallen.length === 0 ? 0 : 1;
+  const regressions = findRegressions(before, after);
+  if (regressions.length > 0) await write(err, `--fail-on-regression: ${regressions.join(', ')}\n`);
+  return regressions.length === 0 ? 0 : 1;
 }
 
 function parse(args: readonly string[]) {

@@ -12,20 +12,20 @@ export type Engine = {
   readonly withBranding: false;
 };
 
-/** More threads do not speed up one scan: each loads all checks. */
+/** More threads do not speed up one scan, because each thread loads all checks. */
 const THREADS = 2;
 
 /**
- * Throws UsageError if there is no such catalog. The caller closes the pool.
- * @param name of the catalog's flag or option, which begins the error
+ * Throws UsageError if there is no catalog `checksVersion`; null stands for the newest. The caller closes the pool.
+ * @param optionName the flag or option that set `checksVersion`; the error message begins with it
  */
 export async function startEngine(
   checksVersion: string | null,
-  name = '--checks-version',
+  optionName = '--checks-version',
 ): Promise<Engine> {
   const pool = await bootPool();
   try {
-    return await openEngine(pool, checksVersion, name);
+    return await openEngine(pool, checksVersion, optionName);
   } catch (error) {
     await pool.close();
     throw error;
@@ -40,27 +40,27 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** The threads load the checks while the caller goes on. Throws UsageError if there is no such catalog. */
+/** The threads load the checks while the caller goes on. Throws as `startEngine`. */
 export async function openEngine(
   pool: Pool,
   checksVersion: string | null,
-  name = '--checks-version',
+  optionName = '--checks-version',
 ): Promise<Engine> {
   const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
   const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
   const versions = await listCatalogs();
-  const wanted = checksVersion ?? versions.at(-1);
-  if (wanted === undefined || !versions.includes(wanted)) {
-    throw new UsageError(`${name} ${wanted}: there are ${versions.join(', ')}`);
+  const version = checksVersion ?? versions.at(-1);
+  if (version === undefined || !versions.includes(version)) {
+    throw new UsageError(`${optionName} ${version}: there are ${versions.join(', ')}`);
   }
   const checks = await discoverChecks();
-  const catalog = await loadCatalog(wanted, { checks });
+  const catalog = await loadCatalog(version, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
   void pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
   return { catalog, checks, pool, withBranding: false };
 }
 
-/** Judges a recording again, by the engine's catalog. Rejects when the failure is ours, or with the signal's reason. */
+/** Judges a recording by the engine's catalog. Rejects if our own code fails, or with the signal's reason. */
 export async function judgeRecording(
   { observations, scannedAt, exhausted }: Recording,
   engine: Engine,
@@ -68,7 +68,10 @@ export async function judgeRecording(
 ) {
   const { underCatalog } = await import('../probe/recording.ts');
   const { gradeObservations } = await import('../scan/grade-observations.ts');
-  const seen = underCatalog(observations, engine.catalog.probing);
-  const judged = await gradeObservations(seen, scannedAt, engine, { exhausted, signal });
-  return { ...judged, observations: seen };
+  const judgedObservations = underCatalog(observations, engine.catalog.probing);
+  const judgement = await gradeObservations(judgedObservations, scannedAt, engine, {
+    exhausted,
+    signal,
+  });
+  return { ...judgement, observations: judgedObservations };
 }

@@ -1,8 +1,8 @@
 /**
- * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
- * stack, with the values of `--report` and the address of `--public-url`; `--offer` the row of a pair.
+ * `explain <id>`: prints the reason, rule, outcomes and patch of a check. `--stack` prints the patch for one
+ * stack, with the values of `--report` and the address of `--public-url`. `--offer` prints how offers of one
+ * scheme and network are judged.
  */
-
 import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
@@ -40,28 +40,32 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   }
   const report = file === null ? null : await readPatchReport(file);
   const seller = { report, publicOrigin };
-  const wanted = id.toUpperCase();
-  if (isTrialId(wanted)) {
+  const idInCapitals = id.toUpperCase();
+  if (isTrialId(idInCapitals)) {
     const text =
-      stack === null ? renderTrial(wanted, seller) : showTrialPatch(wanted, stack, seller);
+      stack === null
+        ? renderTrial(idInCapitals, seller)
+        : showTrialPatch(idInCapitals, stack, seller);
     await write(out, breakCommands(text));
     return 0;
   }
-  const newest = (await listCatalogs()).at(-1) ?? 'at all';
-  const { catalog, isChanged } = await readCatalog(newest);
+  const newestVersion = (await listCatalogs()).at(-1) ?? 'none';
+  const { catalog, isChanged } = await readCatalog(newestVersion);
   if (isChanged) {
-    throw new CatalogError(`catalog/${newest}.json is refused: it is published and was changed.`);
+    throw new CatalogError(
+      `catalog/${newestVersion}.json is refused: it is published and was changed.`,
+    );
   }
-  if (!catalog.checks.some((check) => check.id === wanted)) {
+  if (!catalog.checks.some((check) => check.id === idInCapitals)) {
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(
-      `${id}: no such check; there are ${ids}, the trials T1 to T18, and of a report's other parts ${TOPICS.join(', ')}`,
+      `${id}: no such check; there are ${ids}, the trials T1 to T18, and for other parts of a report ${TOPIC_NAMES.join(', ')}`,
     );
   }
   const text =
     stack === null
-      ? render(await explainAlone(wanted, catalog), seller)
-      : showPatches(wanted, stack, seller);
+      ? renderCheck(await explainAlone(idInCapitals, catalog), seller)
+      : showPatches(idInCapitals, stack, seller);
   await write(out, breakCommands(text));
   return 0;
 }
@@ -80,12 +84,14 @@ function parse(args: readonly string[]) {
   const publicOrigin = url === undefined ? null : parsePublicUrl(url);
   const offer = values.offer ?? null;
   if (offer !== null && id.toUpperCase() !== 'P3') {
-    throw new UsageError(`--offer ${JSON.stringify(offer)}: only P3 has rows of pairs`);
+    throw new UsageError(
+      `--offer ${JSON.stringify(offer)}: only P3 judges offers by scheme and network`,
+    );
   }
   return { id, offer, file: values.report ?? null, stack, publicOrigin };
 }
 
-function render(explanation: Explanation, seller: PatchedSeller): string {
+function renderCheck(explanation: Explanation, seller: PatchedSeller): string {
   const { id, title, severity, category, impl, outcomes, sections } = explanation;
   return [
     `${id} ${toPhrase(title)} (${title}, ${severity}, ${category}, ${impl})`,
@@ -97,7 +103,7 @@ function render(explanation: Explanation, seller: PatchedSeller): string {
   ].join('\n');
 }
 
-/** A trial of the pay-test: why it is there, and how to mend what it finds. */
+/** Explains a trial of the pay-test. */
 function renderTrial(id: TrialId, seller: PatchedSeller): string {
   const { why, fix, upstream } = EXPLANATIONS[id];
   return [
@@ -126,10 +132,10 @@ type Topic = {
   readonly fix: string;
 };
 
-const HEADERS = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
-const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
+const CORS_SOURCE = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
+const BAZAAR_SOURCE = 'https://docs.cdp.coinbase.com/x402/bazaar';
 
-const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
+const ADVICE_TOPICS: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   'testnet-only': {
     why: 'All offers are on test networks. Their money is worth nothing.',
     source: 'The networks of the offers.',
@@ -139,7 +145,7 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
     source: 'The spend controls of @x402/core; x402 issues 3124, 3154.',
   },
   'under-facilitator-minimum': {
-    why: 'The CDP facilitator settles nothing under 0.001 USD.',
+    why: 'The CDP facilitator settles no payment under 0.001 USD.',
     source: 'x402 issue 1171.',
   },
   'needs-allowance': {
@@ -163,12 +169,12 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
     source: 'The paid operations of your OpenAPI document and manifest.',
   },
   'pays-before-delivery': {
-    why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization if both are offered.',
+    why: 'An offer with the flow upfront is settled before the work, and x402 has no refund. A buyer whose call then fails has paid for nothing. Clients should prefer authorization if both are offered.',
     source: 'specs/schemes/exact/scheme_exact.md of x402; x402 issues 3053, 3145, 3240.',
   },
   'hidden-from-browsers': {
     why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
-    source: HEADERS,
+    source: CORS_SOURCE,
   },
   'paywall-without-challenge': {
     why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
@@ -184,7 +190,7 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   },
   'transfer-reverts': {
     why: 'The node says that transfers of the asset to payTo revert, so no payment settles.',
-    source: 'isBlacklisted(payTo), and a transfer of nothing that is simulated by eth_call.',
+    source: 'isBlacklisted(payTo), and a transfer of amount 0, simulated by eth_call.',
   },
   'no-token-account': {
     why: 'On Solana a token needs an account of its own, and payTo has none for this asset.',
@@ -196,28 +202,28 @@ const ADVICE: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   },
 };
 
-/** Null for an unknown name. */
-export function explainTopic(name: string): string | null {
+/** Explains a part of a report that is not a check. Returns null for an unknown name. */
+function explainTopic(name: string): string | null {
   if (name === 'indexed') return explainIndexed();
-  const id = ADVICE_IDS.find((one) => one === name);
+  const id = ADVICE_IDS.find((adviceId) => adviceId === name);
   if (id === undefined) return null;
-  return section(`${id} (advice, not graded)`, { ...ADVICE[id], fix: ADVICE_FIXES[id] });
+  return renderTopic(`${id} (advice, not graded)`, { ...ADVICE_TOPICS[id], fix: ADVICE_FIXES[id] });
 }
 
-export const TOPICS: readonly string[] = ['indexed', ...ADVICE_IDS];
+const TOPIC_NAMES: readonly string[] = ['indexed', ...ADVICE_IDS];
 
 function explainIndexed(): string {
   const why =
     'Agents find APIs in indexes. They do not buy a resource that is missing there, or listed at an old price.\n' +
     'The scan compares the entries of the Bazaar and x402scan with the live challenge: price, recipient,\n' +
     'network, asset, scheme, description, input, method and version. The Bazaar lists what its facilitator settles,\n' +
-    'and drops what nobody pays for 30 days. One settlement through that facilitator brings a listing back;\n' +
-    'to prove it before: pay-test T15.';
-  const source = `${BAZAAR}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
+    'and drops what nobody pays for 30 days. One settlement through that facilitator brings a listing back.\n' +
+    'Pay-test T15 shows before that payment if the facilitator gets what it needs for a listing.';
+  const source = `${BAZAAR_SOURCE}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
   const fix = INDEXED_REASONS.map((code) => `${code}: ${INDEXED_STEPS[code]}`).join('\n');
-  return section('indexed (not graded)', { why, source, fix });
+  return renderTopic('indexed (not graded)', { why, source, fix });
 }
 
-function section(title: string, { why, source, fix }: Topic): string {
+function renderTopic(title: string, { why, source, fix }: Topic): string {
   return [title, '', 'WHY', '', why, '', 'FIX', '', fix, '', 'SOURCE', '', source, ''].join('\n');
 }

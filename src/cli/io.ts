@@ -8,7 +8,7 @@ export type Streams = {
   readonly err: NodeJS.WriteStream;
 };
 
-/** Waits until the text is written: a process that ends earlier would lose text in a pipe. */
+/** Waits until the text is written, because a process that ends earlier loses text in a pipe. */
 export function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => (error ? reject(error) : resolve()));
@@ -17,8 +17,8 @@ export function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
 
 /**
  * Reads a JSON file that the user named.
- * @param name how the user named it, such as "--recording FILE"; begins the error
- * @throws UsageError if it cannot be read, or is no JSON
+ * @param name how the user named the file, such as "--recording FILE"; the error message begins with it
+ * @throws UsageError if the file cannot be read, or is not JSON
  */
 export async function readJson(file: string, name = file): Promise<JsonValue> {
   try {
@@ -29,14 +29,14 @@ export async function readJson(file: string, name = file): Promise<JsonValue> {
   }
 }
 
-/** Reads a file that the user named, as text; as `readJson` otherwise. */
+/** Reads a text file that the user named. Parameters and errors are those of `readJson`. */
 export function readText(file: string, name = file): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(`${name}: cannot be read (${messageOf(error)})`);
   });
 }
 
-/** Reads the output of `scan --format json`. Throws UsageError if `schema`, which must describe `Report`, refuses it. */
+/** Reads the output of `scan --format json`. `schema` must describe `Report`. Throws UsageError if the file does not fit. */
 export async function readReport<Report>(file: string, schema: TSchema): Promise<Report> {
   const value: unknown = await readJson(file);
   // Loaded on demand: most commands read no report.
@@ -46,7 +46,7 @@ export async function readReport<Report>(file: string, schema: TSchema): Promise
   throw new UsageError(`${file}: no scan report; make one with scan --format json --output FILE`);
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const WRITE_ERROR_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist: create it first',
   ENOTDIR: 'its folder is a file',
   EISDIR: 'it is a folder: name a file in it',
@@ -56,13 +56,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Writes a whole file or none: a full disk leaves the old one unchanged. Throws UsageError. */
+/** Writes the whole file, or leaves the old file unchanged, for example if the disk is full. Throws UsageError. */
 export async function writeOutput(flag: string, file: string, text: string): Promise<void> {
   try {
-    // Devices and pipes are written directly; a rename would replace /dev/null with a file.
-    await ((await isDevice(file)) ? writeFile(file, text) : replace(file, text));
+    // We write directly to devices and pipes, because a rename would replace /dev/null with a file.
+    await ((await isDevice(file)) ? writeFile(file, text) : replaceFile(file, text));
   } catch (error) {
-    throw new UsageError(`${flag} ${file}: cannot be written (${reasonOf(error)})`);
+    throw new UsageError(`${flag} ${file}: cannot be written (${toWriteErrorReason(error)})`);
   }
 }
 
@@ -71,39 +71,39 @@ async function isDevice(file: string): Promise<boolean> {
   return stats !== null && !stats.isFile() && !stats.isDirectory();
 }
 
-async function replace(file: string, text: string): Promise<void> {
-  // Replaces the target of a symbolic link, not the link.
+async function replaceFile(file: string, text: string): Promise<void> {
+  // For a symbolic link, this replaces its target.
   const target = await realpath(file).catch(() => file);
-  const part = `${target}.${process.pid}.part`;
+  const partFile = `${target}.${process.pid}.part`;
   try {
-    await writeFile(part, text, { flag: 'wx' });
-    await rename(part, target);
+    await writeFile(partFile, text, { flag: 'wx' });
+    await rename(partFile, target);
   } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined);
+    await rm(partFile, { force: true }).catch(() => undefined);
     throw error;
   }
 }
 
-function reasonOf(error: unknown): string {
+function toWriteErrorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? messageOf(error);
+  return WRITE_ERROR_REASONS[code] ?? messageOf(error);
 }
 
-/** Stages of a scan; shown on standard error, on a terminal only. */
-const STAGES = {
+const STAGE_TEXTS = {
   documents: 'reading documents',
   resources: 'asking for paid resources',
   details: 'settling details',
 } as const;
 
+/** Shows the stage of a scan, but only on a terminal. */
 export function createProgress(stream: NodeJS.WriteStream) {
-  const clear = '\r\u001b[2K';
+  const clearLine = '\r\u001b[2K';
   return {
-    at: (stage: keyof typeof STAGES) => {
-      if (stream.isTTY) stream.write(`${clear}${STAGES[stage]} …`);
+    show: (stage: keyof typeof STAGE_TEXTS) => {
+      if (stream.isTTY) stream.write(`${clearLine}${STAGE_TEXTS[stage]} …`);
     },
-    end: () => {
-      if (stream.isTTY) stream.write(clear);
+    clear: () => {
+      if (stream.isTTY) stream.write(clearLine);
     },
   };
 }

@@ -10,14 +10,14 @@ import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from '.
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
 /**
- * Compiling the sources takes half of a short run, so Node caches the result here. Without write access
- * there is no cache. The package has its own (tools/pack/cli.js).
+ * Compiling the sources takes half the time of a short run, so Node caches the result in this folder. Without
+ * write access there is no cache. The npm package has a cache of its own (tools/pack/cli.js).
  */
-const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
+const COMPILE_CACHE = new URL('../../.cache/compiled/', import.meta.url);
 
 const MAX_ERROR_CHARS = 2_000;
 
-/** Loaded on demand: usage and `diff` need no engine. */
+/** Commands are loaded on demand, because usage and `diff` need no engine. */
 const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
@@ -31,53 +31,53 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
 };
 
 async function main(args: readonly string[], streams: Streams): Promise<number> {
-  const [name = '', ...rest] = commandFirst(args);
-  const options = [name, ...rest.slice(0, endOfOptions(rest))];
-  const isHelp = options.some((one) => one === '--help' || one === '-h');
+  const [name = '', ...commandArgs] = skipScanName(args);
+  const options = [name, ...commandArgs.slice(0, findEndOfOptions(commandArgs))];
+  const isHelp = options.some((option) => option === '--help' || option === '-h');
   const command = isCommand(name) ? name : undefined;
   if (isHelp || options.includes('--version')) {
-    streams.out.write(isHelp ? helpOf(command) : `${packageVersion()}\n`);
+    streams.out.write(isHelp ? toHelpText(command) : `${packageVersion()}\n`);
     return 0;
   }
   if (command === undefined) {
-    const said = name === '' ? 'a command is missing' : `${name}: no such command`;
+    const problem = name === '' ? 'a command is missing' : `${name}: no such command`;
     const names = COMMAND_NAMES.join(', ');
-    streams.err.write(oneLine(`${said}; there are ${names} (--help lists the flags)`));
+    streams.err.write(toErrorLine(`${problem}; there are ${names} (--help lists the flags)`));
     return 2;
   }
   try {
     const run = await COMMANDS[command]();
-    return await run(rest, streams);
+    return await run(commandArgs, streams);
   } catch (error) {
-    streams.err.write(oneLine(error));
+    streams.err.write(toErrorLine(error));
     return 2;
   }
 }
 
-/** Index of "--", behind which nothing is an option. */
-function endOfOptions(args: readonly string[]): number {
+/** Index of "--", after which no argument is an option. */
+function findEndOfOptions(args: readonly string[]): number {
   const end = args.indexOf('--');
   return end === -1 ? args.length : end;
 }
 
-/** The flags of a command. Without one: those of `scan`, and a line for each other command. */
-function helpOf(command: CommandName | undefined): string {
+/** Help for a command; without a command, the help of `scan` and a line for each other command. */
+function toHelpText(command: CommandName | undefined): string {
   if (command !== undefined) return `${USAGES[command]}\n`;
-  const others = COMMAND_NAMES.filter((name) => name !== 'scan').map(
+  const otherLines = COMMAND_NAMES.filter((name) => name !== 'scan').map(
     (name) => `  ${usageLine(name)}`,
   );
   return [
     USAGES.scan,
     '',
-    ...others,
+    ...otherLines,
     '',
     '  --help after a command explains it; --version prints the version.',
     '',
   ].join('\n');
 }
 
-/** `npm run scan -- explain P6` means explain: names of commands are not hosts. */
-function commandFirst(args: readonly string[]): readonly string[] {
+/** `npm run scan -- explain P6` means `explain P6`, because a name of a command is not a host. */
+function skipScanName(args: readonly string[]): readonly string[] {
   const [first, second = ''] = args;
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
 }
@@ -90,14 +90,14 @@ function loadEnvironment(): void {
   }
 }
 
-/** Node creates each stream at its first access; getters delay that until the thread boots. */
+/** Node creates each stream at its first access. The getters delay that until the worker threads boot. */
 function standardStreams(): Streams {
-  let isWatched = false;
+  let hasListener = false;
   return {
     get out() {
-      // A reader such as "| head" closes the pipe early, which is not a failure of the scan.
-      if (!isWatched) process.stdout.on('error', endWithReader);
-      isWatched = true;
+      // A reader such as "| head" may close the pipe early, which is not a failure of the scan.
+      if (!hasListener) process.stdout.on('error', exitOnWriteError);
+      hasListener = true;
       return process.stdout;
     },
     get err() {
@@ -106,7 +106,7 @@ function standardStreams(): Streams {
   };
 }
 
-function endWithReader(error: NodeJS.ErrnoException): void {
+function exitOnWriteError(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
 }
 
@@ -114,13 +114,13 @@ function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** The message on one line, with its line break. */
-function oneLine(error: unknown): string {
+/** The message on one line, which ends with a line break. */
+function toErrorLine(error: unknown): string {
   const text = messageOf(error);
-  // The message may quote a recording of somebody else, and its line breaks.
+  // The message may quote text of an origin, with line breaks.
   return `${breakCommands(cleanText(text.replaceAll(/\s+/g, ' '), MAX_ERROR_CHARS))}\n`;
 }
 
-if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));
+if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILE_CACHE));
 loadEnvironment();
 process.exitCode = await main(process.argv.slice(2), standardStreams());

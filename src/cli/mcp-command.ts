@@ -13,26 +13,26 @@ import { policyFor } from './allow-private.ts';
 import { askUrl } from './ask-url.ts';
 import { type Engine, startEngine } from './engine.ts';
 import type { Streams } from './io.ts';
-import { standingFrom } from './standing.ts';
+import { createCliStanding } from './standing.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const MAX_REPORTS = 100;
 const SEARCH_TIMEOUT_MS = 10_000;
 
-type Call = { readonly allowPrivate: boolean; readonly service: string | null };
+type McpSettings = { readonly allowPrivate: boolean; readonly service: string | null };
 
-/** Serves the tools over standard input and output until the client disconnects; prints nothing else. */
+/** Serves the tools over standard input and output until the client disconnects. Prints nothing else. */
 export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
-  const call = parse(args);
+  const settings = parse(args);
   const engine = await startEngine(null);
   const oracle = createOracle();
   try {
     const server = createMcpServer({
-      backend: localBackend(engine, oracle, call),
+      backend: createLocalBackend(engine, oracle, settings),
       version: packageVersion(),
       describeFailure: (error) => ({
         error: error instanceof OriginRefused ? error.code : 'failed',
-        message: error instanceof Error ? error.message : 'It failed.',
+        message: error instanceof Error ? error.message : 'The tool failed.',
       }),
     });
     const closed = new Promise<void>((resolve) => {
@@ -49,17 +49,22 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
   }
 }
 
-function localBackend(engine: Engine, oracle: Oracle, { allowPrivate, service }: Call): McpBackend {
+function createLocalBackend(
+  engine: Engine,
+  oracle: Oracle,
+  { allowPrivate, service }: McpSettings,
+): McpBackend {
   const reports = new Map<string, ScanReport>();
   const userAgent = scannerUserAgent('command line');
-  const judges = { ...engine, oracle };
+  const preflightEngine = { ...engine, oracle };
   return {
     async scan(url, { disconnect }) {
       const policy = policyFor(url, allowPrivate);
       const origin = parseOrigin(url, policy);
-      const standing = standingFrom(process.env);
+      const standing = createCliStanding(process.env);
       const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
       const { report } = await scanner.scan(origin, { signal: disconnect });
+      // The newest report goes to the end, so the first key is the oldest report.
       reports.delete(origin.url);
       reports.set(origin.url, report);
       const [oldest] = reports.keys();
@@ -74,16 +79,20 @@ function localBackend(engine: Engine, oracle: Oracle, { allowPrivate, service }:
     },
     explain: (id) => explainAlone(id, engine.catalog),
     preflight: (url, method, maxPrice) =>
-      askUrl({ url, method, maxPrice, allowPrivate, caller: 'command line' }, () => judges),
-    validate: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    search: (query) => search(service, query),
+      askUrl(
+        { url, method, maxPrice, allowPrivate, caller: 'command line' },
+        () => preflightEngine,
+      ),
+    validate: (challenge, url) =>
+      preflightInHand(challenge, url, { maxPrice: null }, preflightEngine),
+    search: (query) => searchDirectory(service, query),
   };
 }
 
-/** Asks the service of `--service`; without one there is no directory to search. */
-async function search(service: string | null, query: DirectorySearch): Promise<object> {
+/** Searches the directory of the service that `--service` names. Throws without that flag. */
+async function searchDirectory(service: string | null, query: DirectorySearch): Promise<object> {
   if (service === null) {
-    throw new Error('The directory is kept by a service: start with mcp --service URL.');
+    throw new Error('Only a service has a directory. Start with mcp --service URL.');
   }
   const url = new URL('/v1/directory', service);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -93,7 +102,7 @@ async function search(service: string | null, query: DirectorySearch): Promise<o
   throw new Error(`${url.origin} answered ${answer.status}.`);
 }
 
-function parse(args: readonly string[]): Call {
+function parse(args: readonly string[]): McpSettings {
   const flags = { 'allow-private': { type: 'boolean' }, service: { type: 'string' } } as const;
   const { values } = readFlags('mcp', args, flags, false);
   const { 'allow-private': allowPrivate = false, service = null } = values;

@@ -1,6 +1,6 @@
 /**
  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
- * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
+ * document (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
@@ -13,12 +13,12 @@ import { readText, type Streams, write } from './io.ts';
 import { readSources } from './sources.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
-const PATH = '/openapi.json';
-const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);
-/** A file has no time of observation. */
-const NO_TIME = new Date(0).toISOString();
+const DOCUMENT_PATH = '/openapi.json';
+const CHECK_IDS = new Set(['S1', 'S2', 'S3', 'S4']);
+/** The engine requires a time of the scan, and a file has none. */
+const PLACEHOLDER_TIME = new Date(0).toISOString();
 
-/** Exit code 1 if a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
+/** Returns exit code 1 if a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
 export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const { files, failOn, checksVersion } = parse(args);
   const documents = await Promise.all(
@@ -26,19 +26,19 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
   );
   const engine = await startEngine(checksVersion);
   try {
-    let missed = false;
+    let isFailed = false;
     for (const document of documents) {
-      const findings = await findingsIn(document.text, engine);
-      const { locate } = await readSources([`${PATH}=${document.file}`]);
+      const findings = await judgeDocument(document.text, engine);
+      const { locate } = await readSources([`${DOCUMENT_PATH}=${document.file}`]);
       for (const finding of findings) {
         const { id, title, status } = finding;
-        const place = `${document.file}:${locate(finding)?.line ?? 1}`;
-        const text = `${place}: ${status} ${id} ${title}: ${findingText(finding)}\n`;
+        const position = `${document.file}:${locate(finding)?.line ?? 1}`;
+        const text = `${position}: ${status} ${id} ${title}: ${findingText(finding)}\n`;
         await write(out, breakCommands(text));
-        missed ||= status === 'fail' || failOn === 'warn';
+        isFailed ||= status === 'fail' || failOn === 'warn';
       }
     }
-    return missed ? 1 : 0;
+    return isFailed ? 1 : 0;
   } finally {
     await engine.pool.close();
   }
@@ -56,16 +56,16 @@ function parse(args: readonly string[]) {
   throw new UsageError(usageLine('openapi'));
 }
 
-/** The findings about the document itself; those that need the origin are left out. */
-async function findingsIn(text: string, engine: Engine): Promise<readonly CheckResult[]> {
-  const { report } = await gradeObservations(served(text), NO_TIME, engine);
+/** Returns findings about the document itself, and leaves out those that need the origin. */
+async function judgeDocument(text: string, engine: Engine): Promise<readonly CheckResult[]> {
+  const { report } = await gradeObservations(toObservations(text), PLACEHOLDER_TIME, engine);
   return report.results.filter(
-    ({ id, status, basis }) => CHECKS.has(id) && status !== 'pass' && basis === 'measured',
+    ({ id, status, basis }) => CHECK_IDS.has(id) && status !== 'pass' && basis === 'measured',
   );
 }
 
 /** Observations of an origin that serves this document and nothing else. */
-function served(text: string): Observations {
+function toObservations(text: string): Observations {
   const answer = (path: string, status: number, body: string): HttpObservation => ({
     ok: true,
     ms: 0,
@@ -80,5 +80,9 @@ function served(text: string): Observations {
       redirects: [],
     },
   });
-  return { ...EMPTY_OBSERVATIONS, root: answer('/', 200, '{}'), openapi: answer(PATH, 200, text) };
+  return {
+    ...EMPTY_OBSERVATIONS,
+    root: answer('/', 200, '{}'),
+    openapi: answer(DOCUMENT_PATH, 200, text),
+  };
 }

@@ -8,10 +8,10 @@ import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './us
 
 export type PayTestCall = ReturnType<typeof parsePayTest>;
 
-const VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
-const FAIL_ON = ['fail', 'warn'] as const;
-const ROUTE = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
-const NETWORK = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
+const FACILITATOR_VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
+const FAIL_ON_VALUES = ['fail', 'warn'] as const;
+const ROUTE_PATTERN = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
+const NETWORK_PATTERN = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
 
 /** Throws UsageError with one line that says what is accepted. */
 export function parsePayTest(args: readonly string[]) {
@@ -33,12 +33,14 @@ export function parsePayTest(args: readonly string[]) {
     only: values.only === undefined ? null : parseOnly(values.only),
     facilitatorHost: values['facilitator-host'] ?? '127.0.0.1',
     facilitatorPort: parsePort(values['facilitator-port'] ?? '0'),
-    variables: [...VARIABLES, ...(values['facilitator-env'] ?? []).map(parseVariable)],
+    variables: [...FACILITATOR_VARIABLES, ...(values['facilitator-env'] ?? []).map(parseVariable)],
     networks: (values.network ?? []).map(parseNetwork),
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
     failOn:
-      values['fail-on'] === undefined ? null : parseChoice('--fail-on', values['fail-on'], FAIL_ON),
+      values['fail-on'] === undefined
+        ? null
+        : parseChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
   };
 }
 
@@ -60,7 +62,7 @@ function parse(args: readonly string[]) {
 }
 
 function parseRoute(flag: string, text: string, body: string | null): SellerRoute {
-  const [, method = 'GET', path] = ROUTE.exec(text.trim()) ?? [];
+  const [, method = 'GET', path] = ROUTE_PATTERN.exec(text.trim()) ?? [];
   if (path !== undefined && !path.startsWith('//')) {
     return { method: method.toUpperCase(), path, body };
   }
@@ -70,8 +72,8 @@ function parseRoute(flag: string, text: string, body: string | null): SellerRout
 }
 
 function parseOnly(list: string): readonly TrialId[] {
-  return list.split(',').map((one) => {
-    const id = one.trim().toUpperCase();
+  return list.split(',').map((part) => {
+    const id = part.trim().toUpperCase();
     if (isTrialId(id)) return id;
     throw new UsageError(`--only ${JSON.stringify(list)}: there are ${TRIAL_IDS.join(', ')}`);
   });
@@ -89,40 +91,42 @@ function parseVariable(name: string): string {
 }
 
 function parseNetwork(name: string): string {
-  if (NETWORK.test(name)) return name;
-  throw new UsageError(`--network ${JSON.stringify(name)}: give one such as eip155:8453 or base`);
+  if (NETWORK_PATTERN.test(name)) return name;
+  throw new UsageError(
+    `--network ${JSON.stringify(name)}: give a network such as eip155:8453 or base`,
+  );
 }
 
-/** Short, because this scan only looks for paid routes. */
-const GATHER_MS = 20_000;
-const INTERRUPTED = 130;
+/** Time limit of the scan that looks for paid routes. */
+const FIND_ROUTES_MS = 20_000;
+const INTERRUPTED_EXIT_CODE = 130;
 
-/** Exit 0, or 1 if `--fail-on` was missed. Throws PayTestImpossible if there is nothing to judge. */
+/** Returns exit code 0, or 1 if `--fail-on` was missed. Throws PayTestImpossible if the seller cannot be tested. */
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,
 ): Promise<number> {
   const call = parsePayTest(args);
   const { runPayTest } = await import('../pay-test/run-pay-test.ts');
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort(new Error('interrupted'));
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort(new Error('interrupted'));
   for (const name of SIGNALS) process.once(name, interrupt);
   try {
     const report = await runPayTest({
       ...call,
       findRoutes: (target) => findRoutes(target, call),
       say: (line) => err.write(`${breakCommands(line)}\n`),
-      signal: interrupted.signal,
+      signal: interruption.signal,
     });
     const text = formatPayTest(report, call.format);
     await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
-    const missed = report.trials.filter((trial) => offends(trial, call.failOn));
-    if (missed.length === 0) return 0;
-    const ids = [...new Set(missed.map(({ id }) => id))].join(', ');
+    const offending = report.trials.filter((trial) => isOffending(trial, call.failOn));
+    if (offending.length === 0) return 0;
+    const ids = [...new Set(offending.map(({ id }) => id))].join(', ');
     await write(err, `--fail-on ${call.failOn}: ${ids}\n`);
     return 1;
   } catch (error) {
-    if (interrupted.signal.aborted) return INTERRUPTED;
+    if (interruption.signal.aborted) return INTERRUPTED_EXIT_CODE;
     throw error;
   } finally {
     for (const name of SIGNALS) process.off(name, interrupt);
@@ -131,11 +135,11 @@ export async function payTestCommand(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function offends({ status }: TrialResult, failOn: PayTestCall['failOn']): boolean {
+function isOffending({ status }: TrialResult, failOn: PayTestCall['failOn']): boolean {
   return failOn !== null && (status === 'fail' || (failOn === 'warn' && status === 'warn'));
 }
 
-/** Finds the routes that answer a scan by 402. */
+/** Scans the seller and returns the routes that answer 402. */
 async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
   const [{ startEngine }, { createScanner }, { OFFLINE_STANDING }] = await Promise.all([
     import('./engine.ts'),
@@ -146,7 +150,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
     import('../guard/origin.ts'),
     import('../probe/client/user-agent.ts'),
   ]);
-  // Without allowed ports only the exception is reached, so no redirect leads to a public address.
+  // The policy allows no ports, except that of the seller. So no redirect can lead to a public address.
   const policy = allowingOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
   const engine = await startEngine(null);
   const scanner = createScanner({
@@ -154,7 +158,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
     policy,
     standing: OFFLINE_STANDING,
     userAgent: scannerUserAgent('command line'),
-    gatherDeadlineMs: GATHER_MS,
+    gatherDeadlineMs: FIND_ROUTES_MS,
     resolver: {
       resolve4: async () => [],
       resolve6: async () => [],
@@ -171,8 +175,8 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
           probe.answer.ok &&
           probe.answer.data.status === 402,
       );
-      const own = paid.find((probe) => probe.method === method) ?? paid[0];
-      return own === undefined ? [] : [{ method: own.method, path, body }];
+      const declared = paid.find((probe) => probe.method === method) ?? paid[0];
+      return declared === undefined ? [] : [{ method: declared.method, path, body }];
     });
     return routes;
   } finally {

@@ -1,8 +1,8 @@
-/** `preflight URL`: judges an offer before anything is signed. */
+/** `preflight URL`: says whether to pay a URL, before anything is signed. */
 import { protocolText } from '../parse/x402/more-sold.ts';
 import { isPrice } from '../preflight/preflight-request.ts';
 import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
-import { policyFor, withFlag } from './allow-private.ts';
+import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';
 import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
@@ -10,23 +10,23 @@ import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 const METHOD = /^[A-Z]{3,7}$/;
 
-/** Exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError. */
+/** Returns exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError and OriginRefused. */
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
   const preflight = await runPreflight(call);
   const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
   await write(out, text);
-  return exitOf(preflight.verdict, call.isStrict);
+  return toExitCode(preflight.verdict, call.isStrict);
 }
 
 async function runPreflight(call: ReturnType<typeof parse>): Promise<Preflight> {
-  // A text that not even the flag makes a URL of is bad usage.
+  // Throws if `--allow-private` is set for a text that is not a URL.
   policyFor(call.url, call.allowPrivate);
   const preflight = await askUrlOnce({ ...call, caller: 'command line' });
   if (call.allowPrivate) return preflight;
   const reasons = preflight.reasons.map(({ code, evidence }) => ({
     code,
-    evidence: code === 'refused' ? withFlag(evidence, call.url) : evidence,
+    evidence: code === 'refused' ? addFlagHint(evidence, call.url) : evidence,
   }));
   return { ...preflight, reasons };
 }
@@ -54,7 +54,7 @@ function parse(args: readonly string[]) {
   return { url, method, maxPrice, allowPrivate, isStrict: values.strict ?? false, format };
 }
 
-function exitOf(verdict: PreflightVerdict, isStrict: boolean): 0 | 1 {
+function toExitCode(verdict: PreflightVerdict, isStrict: boolean): 0 | 1 {
   return verdict === 'no-go' || (isStrict && verdict === 'caution') ? 1 : 0;
 }
 

@@ -10,42 +10,47 @@ import { judgeRecording, startEngine } from './engine.ts';
 import { readJson } from './io.ts';
 
 /**
- * Proves that the report says what its recording shows: the digest is that of the observations, and judged
- * again they give the same results. Throws UsageError if the file is not JSON.
+ * Proves that the report fits its recording: the digest of the observations is the signed digest, and the
+ * observations, judged again, give the same results. Throws UsageError if the file is not JSON.
  */
 export async function proveRecording(file: string, signed: SignedReport): Promise<EnvelopeProof> {
   const { report, catalog, observationsSha256 } = signed;
   const value = await readJson(file, `--recording ${file}`);
-  const sha256 = hash('sha256', toCanonicalJson(memberOf(value, 'observations')), 'hex');
+  const sha256 = hash('sha256', toCanonicalJson(readMember(value, 'observations')), 'hex');
   if (sha256 !== observationsSha256) {
-    return refused(`other observations: their digest is ${sha256}, not ${observationsSha256}`);
+    return toRefusal(
+      `the recording has other observations: their digest is ${sha256}, not ${observationsSha256}`,
+    );
   }
-  const scannedAt = memberOf(value, 'scannedAt');
+  const scannedAt = readMember(value, 'scannedAt');
   if (scannedAt !== report.scannedAt) {
-    return refused(`the recording is of ${String(scannedAt)}, the report of ${report.scannedAt}`);
+    return toRefusal(`the recording is of ${String(scannedAt)}, the report of ${report.scannedAt}`);
   }
-  const why = await unknownCatalog(catalog);
-  if (why !== null) return refused(why);
+  const catalogProblem = await findCatalogProblem(catalog);
+  if (catalogProblem !== null) return toRefusal(catalogProblem);
   if (catalog.checksVersion !== report.checksVersion) {
-    return refused(
-      `the report is by ${report.checksVersion}, its catalog ${catalog.checksVersion}`,
+    return toRefusal(
+      `the report names catalog ${report.checksVersion}, the statement ${catalog.checksVersion}`,
     );
   }
   try {
-    return compare(await judgeAgain(parseRecording(value, file), catalog.checksVersion), report);
+    return compareReports(
+      await judgeAgain(parseRecording(value, file), catalog.checksVersion),
+      report,
+    );
   } catch (error) {
-    if (error instanceof RecordingError) return refused(error.message);
+    if (error instanceof RecordingError) return toRefusal(error.message);
     throw error;
   }
 }
 
-function memberOf(value: JsonValue, name: string): JsonValue {
+function readMember(value: JsonValue, name: string): JsonValue {
   if (typeof value !== 'object' || value === null) return null;
   return Object.entries(value).find(([member]) => member === name)?.[1] ?? null;
 }
 
-/** Says why the results cannot be made again here; null if they can. */
-async function unknownCatalog({
+/** Says why the results cannot be judged again here; null if they can. */
+async function findCatalogProblem({
   checksVersion,
   digest,
 }: SignedReport['catalog']): Promise<string | null> {
@@ -53,10 +58,10 @@ async function unknownCatalog({
   if (!versions.includes(checksVersion)) {
     return `this x402-scan has no catalog ${checksVersion}, only ${versions.join(', ')}: use a newer one`;
   }
-  const own = await readCatalog(checksVersion);
-  return own.digest === digest
+  const ownCatalog = await readCatalog(checksVersion);
+  return ownCatalog.digest === digest
     ? null
-    : `another catalog ${checksVersion}: its digest is ${digest}, here ${own.digest}`;
+    : `the catalog ${checksVersion} differs: its digest is ${digest}, here ${ownCatalog.digest}`;
 }
 
 async function judgeAgain(recording: Recording, checksVersion: string): Promise<ScanReport> {
@@ -68,20 +73,20 @@ async function judgeAgain(recording: Recording, checksVersion: string): Promise<
   }
 }
 
-function compare(again: ScanReport, report: SignedReport['report']): EnvelopeProof {
-  const moved = again.results
-    .filter((result, at) => !isSame(result, report.results[at] ?? null))
+function compareReports(newReport: ScanReport, report: SignedReport['report']): EnvelopeProof {
+  const changedIds = newReport.results
+    .filter((result, index) => !isSame(result, report.results[index] ?? null))
     .map(({ id }) => id);
-  if (moved.length > 0)
-    return refused(
-      `judged again, ${moved.join(', ')} ${moved.length === 1 ? 'differs' : 'differ'}`,
+  if (changedIds.length > 0)
+    return toRefusal(
+      `judged again, ${changedIds.join(', ')} ${changedIds.length === 1 ? 'differs' : 'differ'}`,
     );
-  const { length } = again.results;
+  const { length } = newReport.results;
   if (report.results.length !== length) {
-    return refused(`the report has ${report.results.length} results, not ${length}`);
+    return toRefusal(`the report has ${report.results.length} results, not ${length}`);
   }
-  if (again.grade !== report.grade || again.score !== report.score) {
-    return refused(`judged again, the grade is ${again.grade} ${again.score}`);
+  if (newReport.grade !== report.grade || newReport.score !== report.score) {
+    return toRefusal(`judged again, the grade is ${newReport.grade} ${newReport.score}`);
   }
   return {
     isProved: true,
@@ -89,10 +94,10 @@ function compare(again: ScanReport, report: SignedReport['report']): EnvelopePro
   };
 }
 
-function isSame(one: JsonValue, other: JsonValue): boolean {
-  return toCanonicalJson(one) === toCanonicalJson(other);
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return toCanonicalJson(a) === toCanonicalJson(b);
 }
 
-function refused(says: string): EnvelopeProof {
+function toRefusal(says: string): EnvelopeProof {
   return { isProved: false, says };
 }

@@ -3,13 +3,13 @@ import type { Streams } from './io.ts';
 import type { ScanCommandOptions } from './scan-subject.ts';
 import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './usage.ts';
 
-/** The exit code: 0, or 1 if a threshold was missed. Throws UsageError and what scans throw. */
+/** Returns exit code 0, or 1 if a threshold was missed. Throws UsageError, and the errors of a scan. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
-  // Bad flags are refused before a thread starts, and a bad origin before a request is sent.
+  // This refuses bad flags before a thread starts.
   const options = parseScanOptions(args);
   const pool = await bootPool();
   try {
-    // The thread boots while this one loads the rest of the command.
+    // The threads boot while this import loads the rest of the command.
     const { scanSubject } = await import('./scan-subject.ts');
     return await scanSubject({ pool, options, streams });
   } finally {
@@ -17,17 +17,19 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   }
 }
 
-const MIN_PAYABLE = ['default', 'settings'] as const;
+const MIN_PAYABLE_VALUES = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
-const FAIL_ON = ['fail', 'warn'] as const;
+const FAIL_ON_VALUES = ['fail', 'warn'] as const;
 
 /** Throws UsageError with one line that says what is accepted. */
 export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
-  const { values, positionals: typed } = parse(args);
-  // `--mcp /tools/mcp`: no origin begins with a slash.
-  const [path, ...paths] = values.mcp ? typed.filter((one) => one.startsWith('/')) : [];
-  const positionals = typed.filter((one) => one !== path);
-  if (paths.length > 0) throw new UsageError('--mcp: one endpoint at a time');
+  const { values, positionals: allPositionals } = parse(args);
+  // In `--mcp /tools/mcp` the path is a positional. It begins with a slash, and an origin does not.
+  const [mcpPath, ...morePaths] = values.mcp
+    ? allPositionals.filter((text) => text.startsWith('/'))
+    : [];
+  const positionals = allPositionals.filter((text) => text !== mcpPath);
+  if (morePaths.length > 0) throw new UsageError('--mcp: one endpoint at a time');
   if (positionals.length > 1) {
     throw new UsageError(`one origin at a time: ${positionals.length} were given`);
   }
@@ -39,35 +41,39 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
   return {
     origin,
     from,
-    resource: values.mcp || from !== null ? null : pathIn(origin),
+    resource: values.mcp || from !== null ? null : findPath(origin),
     allowPrivate: values['allow-private'] ?? false,
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    minGrade: optional(values['min-grade'], (v) => parseChoice('--min-grade', v, MIN_GRADES)),
-    minPayable: optional(values['min-payable'], (v) =>
-      parseChoice('--min-payable', v, MIN_PAYABLE),
+    minGrade: parseOptional(values['min-grade'], (text) =>
+      parseChoice('--min-grade', text, MIN_GRADES),
     ),
-    failOn: optional(values['fail-on'], (v) => parseChoice('--fail-on', v, FAIL_ON)),
-    only: optional(values.only, parseOnly),
+    minPayable: parseOptional(values['min-payable'], (text) =>
+      parseChoice('--min-payable', text, MIN_PAYABLE_VALUES),
+    ),
+    failOn: parseOptional(values['fail-on'], (text) =>
+      parseChoice('--fail-on', text, FAIL_ON_VALUES),
+    ),
+    only: parseOptional(values.only, parseOnly),
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
-    ...nodesIn(values),
-    mcp: values.mcp ? { path: path ?? pathIn(origin) } : null,
+    ...parseNodes(values),
+    mcp: values.mcp ? { path: mcpPath ?? findPath(origin) } : null,
     sources: values.source ?? [],
     timing: values.timing ?? false,
   };
 }
 
-/** Null for an origin without a path. */
-function pathIn(origin: string | null): string | null {
+/** Path and query of the resource that the origin names; null if it names none. */
+function findPath(origin: string | null): string | null {
   const typed = origin ?? '';
   const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);
   if (url === null || (url.pathname === '/' && url.search === '')) return null;
   return `${url.pathname}${url.search}`;
 }
 
-function nodesIn(values: ReturnType<typeof parse>['values']) {
+function parseNodes(values: ReturnType<typeof parse>['values']) {
   return { rpc: values.rpc ?? null, solanaRpc: values['solana-rpc'] ?? null };
 }
 
@@ -92,13 +98,13 @@ function parse(args: readonly string[]) {
   });
 }
 
-function optional<T>(value: string | undefined, read: (value: string) => T): T | null {
-  return value === undefined ? null : read(value);
+function parseOptional<T>(value: string | undefined, parseValue: (value: string) => T): T | null {
+  return value === undefined ? null : parseValue(value);
 }
 
 function parseOnly(list: string): readonly string[] {
   const patterns = list.split(',').map((pattern) => pattern.trim().toUpperCase());
-  const odd = patterns.find((pattern) => !/^[A-Z][A-Z0-9]*\*?$/.test(pattern));
-  if (odd === undefined) return patterns;
+  const invalidPattern = patterns.find((pattern) => !/^[A-Z][A-Z0-9]*\*?$/.test(pattern));
+  if (invalidPattern === undefined) return patterns;
   throw new UsageError(`--only ${JSON.stringify(list)}: give ids and prefixes, such as P1,S*`);
 }

@@ -14,35 +14,43 @@ import { type Recording, toRecording } from '../probe/recording.ts';
 import type { McpOptions } from '../scan/observe-tools.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scanner.ts';
-import { policyFor, withFlag } from './allow-private.ts';
+import { addFlagHint, policyFor } from './allow-private.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, type Streams, write, writeOutput } from './io.ts';
 import { readSources, type Sources } from './sources.ts';
-import { missedThresholds, refuseUnknown, selectResults, type Thresholds } from './thresholds.ts';
+import {
+  listMissedThresholds,
+  refuseUnknownPattern,
+  selectResults,
+  type Thresholds,
+} from './thresholds.ts';
 import { type FormatName, UsageError } from './usage.ts';
 
-const NO_TERMINAL_COLUMNS = 100;
+const COLUMNS_WITHOUT_TERMINAL = 100;
 
 export type ScanCommandOptions = Thresholds & {
-  /** Null with `from`. */
+  /** The origin as typed; may be null if `from` is set. */
   readonly origin: string | null;
-  /** Path and query of `<origin>`: a resource to request too. */
+  /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
   readonly resource: string | null;
   readonly allowPrivate: boolean;
   readonly format: FormatName;
+  /** File for the report; null for standard output. */
   readonly output: string | null;
   /** Check ids and prefixes with `*`; null prints all. */
   readonly only: readonly string[] | null;
   readonly checksVersion: string | null;
+  /** File for the recording. */
   readonly save: string | null;
+  /** Recording to judge instead of a scan. */
   readonly from: string | null;
   readonly offline: boolean;
-  /** Nodes for advice on the chain; null leaves the settings as they are. */
+  /** URLs of blockchain nodes; null keeps those of the environment. */
   readonly rpc: string | null;
   readonly solanaRpc: string | null;
-  /** The endpoint's path, null if it is to be found; `mcp` is null without `--mcp`. */
+  /** Null without `--mcp`. A null path means that the scan looks for the endpoint. */
   readonly mcp: { readonly path: string | null } | null;
   /** PATH=FILE pairs. */
   readonly sources: readonly string[];
@@ -68,7 +76,7 @@ export type ScanCall = {
 
 type ScanParts = {
   readonly engine: Engine;
-  /** Null for a recording, which holds the clients' verdicts. */
+  /** Null for a recording, which already holds the verdicts of the official clients. */
   readonly oracle: Oracle | null;
   readonly sources: Sources;
   readonly options: ScanCommandOptions;
@@ -82,30 +90,30 @@ export async function scanSubject(call: ScanCall): Promise<0 | 1> {
   } catch (error) {
     const { origin, from, allowPrivate } = call.options;
     if (!(error instanceof OriginRefused) || allowPrivate || from !== null) throw error;
-    throw new OriginRefused(error.reason, withFlag(error.message, origin ?? ''));
+    throw new OriginRefused(error.reason, addFlagHint(error.message, origin ?? ''));
   }
 }
 
 async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
-  const subject = await subjectOf(options);
+  const subject = await readSubject(options);
   const sources = await readSources(options.sources);
   const oracle = subject.kind === 'origin' ? createOracle() : null;
   try {
     const engine = await openEngine(pool, options.checksVersion);
-    refuseUnknown(options.only, engine.catalog.checks);
-    refuseUnsent(subject, engine);
+    refuseUnknownPattern(options.only, engine.catalog.checks);
+    refuseMcpWithoutPost(subject, engine);
     const parts = { engine, oracle, sources, options, streams };
     const outcome =
       subject.kind === 'recording'
         ? await replay(subject.recording, engine)
         : await scanOrigin(subject, parts);
-    return await deliver(outcome, await askNamed(subject, outcome, parts), parts);
+    return await printAndSave(outcome, await describeResource(subject, outcome, parts), parts);
   } finally {
     await oracle?.close();
   }
 }
 
-async function subjectOf({
+async function readSubject({
   origin,
   from,
   allowPrivate,
@@ -114,9 +122,9 @@ async function subjectOf({
   if (from !== null) {
     const { readRecording } = await import('../probe/read-recording.ts');
     const recording = await readRecording(from);
-    const recorded = recording.observations.origin.url;
-    if (origin !== null && !namesOrigin(origin, recorded)) {
-      throw new UsageError(`--from ${from}: it is a scan of ${recorded}, not of ${origin}`);
+    const recordedUrl = recording.observations.origin.url;
+    if (origin !== null && !isOriginOf(origin, recordedUrl)) {
+      throw new UsageError(`--from ${from}: this is a scan of ${recordedUrl}, not of ${origin}`);
     }
     return { kind: 'recording', recording };
   }
@@ -125,12 +133,12 @@ async function subjectOf({
   return { kind: 'origin', origin: parseOrigin(input, policy), policy, mcp: mcp ?? undefined };
 }
 
-function namesOrigin(input: string, recorded: string): boolean {
-  return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
+function isOriginOf(input: string, recordedUrl: string): boolean {
+  return parseOrigin(input, allowingOrigin(recordedUrl, DEFAULT_POLICY)).url === recordedUrl;
 }
 
 /** Refuses `--mcp` with a catalog that sends no POST, by which tools are called. */
-function refuseUnsent(subject: Subject, { catalog }: Engine): void {
+function refuseMcpWithoutPost(subject: Subject, { catalog }: Engine): void {
   if (subject.kind !== 'origin' || subject.mcp === undefined || catalog.probing.post) return;
   throw new UsageError(`--mcp: catalog ${catalog.checksVersion} sends no POST; leave it out`);
 }
@@ -139,10 +147,10 @@ async function scanOrigin(
   { origin, policy, mcp }: OriginSubject,
   { engine, oracle, options, streams }: ScanParts,
 ): Promise<ScanOutcome> {
-  // The chain's clients load slowly and are not needed offline.
+  // Clients of blockchains load slowly, and an offline scan does not need them.
   const standing = options.offline
     ? OFFLINE_STANDING
-    : (await import('./standing.ts')).standingFrom({
+    : (await import('./standing.ts')).createCliStanding({
         ...process.env,
         ...(options.rpc === null ? {} : { RPC_URL: options.rpc }),
         ...(options.solanaRpc === null ? {} : { SOLANA_RPC_URL: options.solanaRpc }),
@@ -155,17 +163,17 @@ async function scanOrigin(
       policy,
       standing,
       userAgent: scannerUserAgent('command line'),
-      onStage: progress.at,
+      onStage: progress.show,
       mcp,
     });
     return await scanner.scan(origin);
   } finally {
-    progress.end();
+    progress.clear();
   }
 }
 
-/** A sentence for the text format; null if `<origin>` has no path. */
-async function askNamed(
+/** Says how the named resource can be paid; null if the format is not text or no resource is named. */
+async function describeResource(
   subject: Subject,
   { report }: ScanOutcome,
   { engine, oracle, options: { resource, format } }: ScanParts,
@@ -178,17 +186,18 @@ async function askNamed(
   return describeNamedUrl({ url: `${origin.url}${resource}`, policy, engine, oracle, report });
 }
 
+/** Judges the recording; a timing without a scan counts only the judging. */
 async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
-  const began = performance.now();
+  const startMs = performance.now();
   const judged = await judgeRecording(recording, engine);
-  const judgeMs = performance.now() - began;
+  const judgeMs = performance.now() - startMs;
   const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
   return { ...judged, timing };
 }
 
-async function deliver(
+async function printAndSave(
   outcome: ScanOutcome,
-  named: string | null,
+  namedUrlText: string | null,
   { engine, sources, options, streams: { out, err } }: ScanParts,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
@@ -196,41 +205,41 @@ async function deliver(
   const text = FORMATS[options.format]({
     report,
     printed,
-    rules: rulesOf(engine),
-    named,
+    rules: listRules(engine),
+    namedUrlText,
     timing: options.timing ? timing : null,
     locate: sources.locate,
-    colour: options.output === null && hasColours(out),
-    columns: out.columns ?? NO_TERMINAL_COLUMNS,
+    hasColours: options.output === null && canShowColours(out),
+    columns: out.columns ?? COLUMNS_WITHOUT_TERMINAL,
   });
   const recording = toRecording(report, observations);
-  const delivered = await Promise.allSettled([
+  const writes = await Promise.allSettled([
     options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
     options.save === null
       ? undefined
       : writeOutput('--save', options.save, toPrintedJson(recording, 1)),
   ]);
   if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
-  // One file that cannot be written must not lose the other: a scan is expensive to repeat.
-  const failure = delivered.find((one) => one.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+  // If one file cannot be written, the other is still written, because a scan is expensive to repeat.
+  const failedWrite = writes.find((result) => result.status === 'rejected');
+  if (failedWrite !== undefined) throw failedWrite.reason;
 
-  const missed = missedThresholds(report, printed, options);
-  for (const line of missed) await write(err, `${line}\n`);
-  return missed.length === 0 ? 0 : 1;
+  const missedLines = listMissedThresholds(report, printed, options);
+  for (const line of missedLines) await write(err, `${line}\n`);
+  return missedLines.length === 0 ? 0 : 1;
 }
 
-function rulesOf({ catalog, checks }: Engine): ReadonlyMap<string, string> {
+function listRules({ catalog, checks }: Engine): ReadonlyMap<string, string> {
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
-  const judging = checks.filter(({ impl }) => impls.has(impl));
-  return new Map(judging.map(({ id, definition }) => [id, definition.says.right]));
+  const usedChecks = checks.filter(({ impl }) => impls.has(impl));
+  return new Map(usedChecks.map(({ id, definition }) => [id, definition.says.right]));
 }
 
 function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOutcome['timing']) {
-  const ms = (value: number) => `${Math.round(value)} ms`;
-  return `gathered in ${ms(gatherMs)}, judged in ${ms(judgeMs)}, ${ms(totalMs)} in all; ${requests} requests, ${roundTrips} round trips deep\n`;
+  const showMs = (value: number) => `${Math.round(value)} ms`;
+  return `gathered in ${showMs(gatherMs)}, judged in ${showMs(judgeMs)}, ${showMs(totalMs)} in all; ${requests} requests, ${roundTrips} round trips deep\n`;
 }
 
-function hasColours(stream: NodeJS.WriteStream): boolean {
+function canShowColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
 }

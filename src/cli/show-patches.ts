@@ -20,22 +20,22 @@ export type PatchedSeller = {
   readonly publicOrigin: string | null;
 };
 
-/** Patches for the report's outcome as text; without a report, for each kind of finding. */
+/** Formats the patch for the outcome in the report; without a report, patches for each kind of finding. */
 export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller): string {
   const { report } = seller;
-  const values = valuesFor(checkId, seller);
+  const values = choosePatchValues(checkId, seller);
   const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
   const checkPatches = patchesFor(checkId, stack, values, outcome);
   if (checkPatches === null) {
-    return `${checkId}: no patch, because it judges data that others serve.\n`;
+    return `${checkId}: no patch, because this check judges data that others serve.\n`;
   }
   const lines = checkPatches.patches.flatMap(({ topic, patch }) => patchLines(topic, patch));
   return [`${checkId} for ${stack}. ${checkPatches.lead}`, '', ...lines].join('\n');
 }
 
-/** The patch of a trial of the pay-test. */
+/** Formats the patch for findings of a trial of the pay-test. */
 export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSeller): string {
-  const { topic, patch } = trialPatch(trialId, stack, valuesFor(trialId, seller));
+  const { topic, patch } = trialPatch(trialId, stack, choosePatchValues(trialId, seller));
   const { fix } = EXPLANATIONS[trialId];
   return [`${trialId} for ${stack}. ${fix}`, '', ...patchLines(topic, patch)].join('\n');
 }
@@ -46,7 +46,7 @@ function patchLines(topic: string, patch: Patch): readonly string[] {
     : patch.parts.flatMap(({ file, code }) => [`--- ${topic}: ${file}`, code]);
 }
 
-function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {
+function choosePatchValues(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {
   if (report !== null) {
     return readPatchValues(report, publicOrigin ?? findPublicOrigin(report.origin));
   }
@@ -54,11 +54,11 @@ function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): Pa
   return publicOrigin === null ? placeholders : { ...placeholders, ...addressValues(publicOrigin) };
 }
 
-/** The names of all stacks, and the patch of the first. */
+/** Lists the names of all stacks, and shows the patch for the first. */
 export function showStacks(checkId: string, seller: PatchedSeller): string {
-  const fill = seller.report === null ? '--report FILE fills in your own values; ' : '';
+  const reportHint = seller.report === null ? '--report FILE fills in your own values; ' : '';
   return [
-    `Stacks: ${STACKS.join(', ')} (${fill}--stack NAME prints only one)`,
+    `Stacks: ${STACKS.join(', ')} (${reportHint}--stack NAME prints only one)`,
     '',
     showPatches(checkId, STACKS[0], seller),
   ].join('\n');
@@ -68,7 +68,7 @@ export function showStacks(checkId: string, seller: PatchedSeller): string {
 const LOCAL_NAME =
   /^[^.]+$|(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|test|invalid|home\.arpa)$/;
 
-/** Parses `--public-url`. Throws UsageError for anything but an origin. */
+/** Parses `--public-url`. Throws UsageError unless the text is an origin. */
 export function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
   const isOrigin =
@@ -85,7 +85,7 @@ export function parsePublicUrl(text: string): string {
   return url.origin;
 }
 
-/** The origin of a report; null for a local or private address, which buyers cannot reach. */
+/** Returns the origin; null for a local or private address, which buyers cannot reach. */
 export function findPublicOrigin(origin: string): string | null {
   const hostname = URL.parse(origin)?.hostname.replace(/\.$/, '') ?? '';
   const address = hostname.replace(/^\[|\]$/g, '');
@@ -93,7 +93,7 @@ export function findPublicOrigin(origin: string): string | null {
   return isLocal ? null : origin;
 }
 
-/** Reads the members that patches need. Throws UsageError if the file is not a report. */
+/** Reads the members of a report that patches need. Throws UsageError if the file is not a report. */
 export async function readPatchReport(file: string): Promise<PatchReport> {
   // Loaded on demand: most explanations read no report.
   const { Type } = await import('typebox');

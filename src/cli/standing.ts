@@ -7,10 +7,10 @@ import { createFileCache } from '../indexes/response-cache.ts';
 import type { Standing } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 
-/** In the clone's cache folder, which may be deleted at any time. */
+/** Users may delete this folder at any time. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
-/** Only these settings are read: a scan must not fail on a build machine's PORT or NODE_ENV. */
-const SETTINGS = [
+/** We read only these settings, so that a PORT or NODE_ENV of a build machine cannot fail a scan. */
+const READ_SETTINGS = [
   'X402SCAN_URL',
   'BAZAAR_URL',
   'ECOSYSTEM_URL',
@@ -22,11 +22,11 @@ const SETTINGS = [
   'ASSET_VERSION',
 ];
 
-/** Throws SettingError. */
-export function standingFrom(environment: NodeJS.ProcessEnv): Standing {
-  const own = Object.fromEntries(SETTINGS.map((name) => [name, environment[name]]));
-  const settings = readSettings(own);
-  const { rpcUrl, asset, network } = readPaymentConfig(settings, own);
+/** Makes the lookups in indexes and on chains that scans of the command line use. Throws SettingError. */
+export function createCliStanding(environment: NodeJS.ProcessEnv): Standing {
+  const selected = Object.fromEntries(READ_SETTINGS.map((name) => [name, environment[name]]));
+  const settings = readSettings(selected);
+  const { rpcUrl, asset, network } = readPaymentConfig(settings, selected);
   return createStanding(
     {
       ...readEcosystemConfig(settings),

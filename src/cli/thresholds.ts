@@ -1,52 +1,52 @@
 import { ALL_GRADES, type CheckResult, type Grade, type ScanReport } from '../model/report.ts';
 import { UsageError } from './usage.ts';
 
-/** Null members are not asked for. */
+/** A null member sets no threshold. */
 export type Thresholds = {
   readonly minGrade: Grade | null;
   readonly minPayable: 'default' | 'settings' | null;
   readonly failOn: 'fail' | 'warn' | null;
 };
 
-/** One line for each missed threshold. */
-export function missedThresholds(
+/** Returns one line for each missed threshold. */
+export function listMissedThresholds(
   report: ScanReport,
   printed: readonly CheckResult[],
   { minGrade, minPayable, failOn }: Thresholds,
 ): readonly string[] {
-  const missed: string[] = [];
+  const lines: string[] = [];
   if (minGrade !== null && ALL_GRADES.indexOf(report.grade) > ALL_GRADES.indexOf(minGrade)) {
-    missed.push(`grade ${report.grade} is below ${minGrade}`);
+    lines.push(`grade ${report.grade} is below ${minGrade}`);
   }
   if (minPayable !== null && !isPayable(report, minPayable)) {
-    missed.push(`payable by ${report.payableBy ?? 'nobody'} is below ${minPayable}`);
+    lines.push(`payable by ${report.payableBy ?? 'nobody'} is below ${minPayable}`);
   }
-  const offending = printed.filter((result) => offends(result, failOn)).map(({ id }) => id);
-  if (offending.length > 0) missed.push(`--fail-on ${failOn}: ${offending.join(', ')}`);
-  return missed;
+  const offendingIds = printed.filter((result) => isOffending(result, failOn)).map(({ id }) => id);
+  if (offendingIds.length > 0) lines.push(`--fail-on ${failOn}: ${offendingIds.join(', ')}`);
+  return lines;
 }
 
-/** Unknown payability misses the threshold: a build that sets it wants certainty. */
-function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): boolean {
-  return payableBy === 'default' || payableBy === least;
+/** Unknown payability misses the threshold, because a build with this threshold needs certainty. */
+function isPayable({ payableBy }: ScanReport, minPayable: 'default' | 'settings'): boolean {
+  return payableBy === 'default' || payableBy === minPayable;
 }
 
-function offends(result: CheckResult, failOn: Thresholds['failOn']): boolean {
+function isOffending(result: CheckResult, failOn: Thresholds['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
-  // Undetermined results are not a fault of the seller, so builds do not break on them.
+  // An undetermined result is not a fault of the seller, so it must not break a build.
   return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
 }
 
-/** Throws UsageError for a pattern of `--only` that matches no check: a typo must not pass a build. */
-export function refuseUnknown(
+/** Throws UsageError for a pattern of `--only` that matches no check, because a typo must not pass a build. */
+export function refuseUnknownPattern(
   only: readonly string[] | null,
   checks: readonly { readonly id: string }[],
 ): void {
-  const unknown = only?.find((pattern) => !checks.some(({ id }) => matches(id, pattern)));
-  if (unknown === undefined) return;
+  const unknownPattern = only?.find((pattern) => !checks.some(({ id }) => matches(id, pattern)));
+  if (unknownPattern === undefined) return;
   const ids = checks.map(({ id }) => id).join(', ');
-  throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
+  throw new UsageError(`--only ${unknownPattern}: no such check; there are ${ids}`);
 }
 
 /** The results that `--only` selects, in the catalog's order. */

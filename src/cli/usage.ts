@@ -15,15 +15,23 @@ export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** A clone runs the TypeScript sources by npm scripts; the package runs by its name. */
 const IS_CLONE = import.meta.url.endsWith('.ts');
-const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff', 'pay-test', 'verify'];
+const COMMANDS_WITH_SCRIPT: readonly CommandName[] = [
+  'scan',
+  'explain',
+  'diff',
+  'pay-test',
+  'verify',
+];
 
-/** "npm run explain --" or "x402-scan explain". */
+/** The words that start a command: "npm run explain --" or "x402-scan explain". */
 export function showCall(command: CommandName): string {
   if (!IS_CLONE) return `x402-scan ${command}`;
-  return SCRIPTS.includes(command) ? `npm run ${command} --` : `npm run scan -- ${command}`;
+  return COMMANDS_WITH_SCRIPT.includes(command)
+    ? `npm run ${command} --`
+    : `npm run scan -- ${command}`;
 }
 
-/** Here, so that the usage loads no formatter. */
+/** These names are in this file, so that help loads no formatter. */
 export const FORMAT_NAMES = [
   'text',
   'json',
@@ -55,11 +63,11 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --source PATH=FILE       name FILE and its line in findings about the document at PATH, such as
                            /openapi.json=docs/openapi.json; repeatable; /=FILE is for findings
                            about no document
-  --offline                ask no index: the standing checks are not determined
-  --rpc URL                ask this EVM node: advice on assets, domains and recipients, D3 and D4
-  --solana-rpc URL         ask this Solana node: advice on token accounts
-  --mcp [PATH]             call the paid, read-only tools of the MCP endpoint too: at PATH, at the
-                           path of <origin>, where its documents say, or at /mcp
+  --offline                ask no index; the checks of standing are then not determined
+  --rpc URL                ask this EVM node, for D3, D4 and advice on assets, domains and recipients
+  --solana-rpc URL         ask this Solana node, for advice on token accounts
+  --mcp [PATH]             also call the paid, read-only tools of the MCP endpoint: at PATH, else at
+                           the path of <origin>, else where its documents say, else at /mcp
   --timing                 print the duration and the number of requests
 
   <origin> may be a resource, such as https://api.example.com/weather: the scan requests it too,
@@ -117,7 +125,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   capture: `usage: ${showCall('capture')} <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]
 
-  Writes a recording for a bug report: without secrets, with short bodies, with the same verdicts.
+  Writes a recording for a bug report. It has no secrets, short bodies, and the same verdicts.
   --output FILE            write the recording there
   --from FILE              trim a recording of scan --save; send no request
   --allow-private, --offline, --mcp, --checks-version V
@@ -131,8 +139,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   verify: `usage: ${showCall('verify')} FILE [--keys URL|FILE] [--recording FILE]
 
-  Proves a signed report of GET /v1/attestation: the signature, and that its key was in use when the
-  scan began. Exit 0: every requested proof holds. 1: one does not. 2: bad usage, or no envelope.
+  Proves the signature of a report from GET /v1/attestation, and that its key was in use when the
+  scan began. Exit 0: every requested proof holds. 1: a proof fails. 2: bad usage, or no envelope.
   --keys URL|FILE          the key set that you trust (default: that of the public site which the
                            report names; anybody can sign reports for a site of their own)
   --recording FILE         also prove the recording's digest and time, and judge every result again`,
@@ -153,7 +161,7 @@ export function readFlags<const T extends NonNullable<ParseArgsConfig['options']
   try {
     return parseArgs({ args: [...args], options, allowPositionals });
   } catch (error) {
-    // Node adds how to pass a name that starts with "-": no command here takes one.
+    // Node adds a hint how to pass a positional that starts with "-", which no command here accepts.
     const [problem] = messageOf(error).split(/\n|\. To specify /);
     throw new UsageError(`${problem} (${showCall(command)} --help lists the flags)`);
   }
@@ -163,7 +171,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Throws UsageError that lists the accepted values. */
+/** Throws a UsageError that lists the accepted values. */
 export function parseChoice<const T extends string>(
   flag: string,
   value: string,
@@ -174,7 +182,7 @@ export function parseChoice<const T extends string>(
   throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
 }
 
-/** Bad usage, a refused origin or our failure; prints one line on standard error and exits with 2. */
+/** Bad usage. The command line prints the message as one line on standard error and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

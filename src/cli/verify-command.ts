@@ -21,13 +21,13 @@ import { messageOf, readFlags, UsageError, usageLine } from './usage.ts';
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const MAX_LINE_CHARS = 1_000;
 
-/** Exit code 0 if all that was asked is proved, 1 otherwise. Throws UsageError and OriginRefused. */
+/** Returns exit code 0 if every requested proof holds, 1 otherwise. Throws UsageError and OriginRefused. */
 export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
   const envelope = await readFileEnvelope(call.file);
   const payload = fromBase64(envelope.payload);
   const signed = payload && readStatement(payload);
-  const source = sourceOf(call, signed?.site ?? null);
+  const source = chooseKeySource(call, signed?.site ?? null);
   if (source === null) {
     await writeLines(out, ['NOT proved signature: the payload is not a statement about a scan']);
     return 1;
@@ -40,22 +40,24 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   }
   const signature = proveSignature(envelope, await readKeys(source));
   if (signed === null) {
-    if (signature.isProved) throw new UsageError(`${call.file}: signed, but no report of a scan`);
-    await writeLines(out, [keysLine(source, null), lineOf('signature', signature)]);
+    if (signature.isProved)
+      throw new UsageError(`${call.file}: signed, but not a report of a scan`);
+    await writeLines(out, [toKeysLine(source, null), toProofLine('signature', signature)]);
     return 1;
   }
   const { report, site } = signed;
   const time = proveTime(report.scannedAt, signature.key, Date.now());
-  const recording = call.recording === null ? null : await proveFrom(call.recording, signed);
-  const by = isOfSite(source, site) ? `by ${site}` : `says that it is by ${site}`;
+  const recording =
+    call.recording === null ? null : await proveWithRecording(call.recording, signed);
+  const signer = isOfSite(source, site) ? `by ${site}` : `says that it is by ${site}`;
   await writeLines(out, [
-    `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, ${by}`,
-    keysLine(source, site),
-    lineOf('signature', signature),
-    lineOf('time', time),
+    `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, ${signer}`,
+    toKeysLine(source, site),
+    toProofLine('signature', signature),
+    toProofLine('time', time),
     recording === null
       ? 'not asked recording: --recording FILE judges the recorded answers again'
-      : lineOf('recording', recording),
+      : toProofLine('recording', recording),
   ]);
   const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);
   return isProved ? 0 : 1;
@@ -74,24 +76,29 @@ function parse(args: readonly string[]) {
 async function readFileEnvelope(file: string) {
   const envelope = readEnvelope(await readJson(file));
   if (envelope?.payloadType === PAYLOAD_TYPE) return envelope;
-  throw new UsageError(`${file}: no envelope of a signed report; GET /v1/attestation answers one`);
+  throw new UsageError(
+    `${file}: not an envelope of a signed report, which GET /v1/attestation answers`,
+  );
 }
 
 /** Null if neither the user nor the report names a key set. */
-function sourceOf({ keys }: ReturnType<typeof parse>, site: string | null): KeySource | null {
-  if (keys !== null) return { at: keys, isStated: true };
-  return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isStated: false };
+function chooseKeySource(
+  { keys }: ReturnType<typeof parse>,
+  site: string | null,
+): KeySource | null {
+  if (keys !== null) return { at: keys, isNamedByUser: true };
+  return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isNamedByUser: false };
 }
 
-/** True for keys that the site itself serves: whoever signs can write the name of any site. */
+/** True if the site itself serves the keys. A report alone proves no site, because it can name any. */
 function isOfSite({ at }: KeySource, site: string): boolean {
-  const [from, stated] = [URL.parse(at), URL.parse(site)];
-  if (from === null || stated === null || stated.username !== '') return false;
-  return isWebAddress(at) && from.origin === stated.origin;
+  const [keysUrl, siteUrl] = [URL.parse(at), URL.parse(site)];
+  if (keysUrl === null || siteUrl === null || siteUrl.username !== '') return false;
+  return isWebAddress(at) && keysUrl.origin === siteUrl.origin;
 }
 
-/** Loads the engine only if a recording is to be judged. */
-async function proveFrom(
+/** Loads the engine on demand, because only a recording needs it. */
+async function proveWithRecording(
   file: string,
   signed: Parameters<typeof import('./prove-recording.ts').proveRecording>[1],
 ): Promise<EnvelopeProof> {
@@ -100,18 +107,20 @@ async function proveFrom(
 }
 
 /** Names the source of the keys, because anybody can sign reports for a site of their own. */
-function keysLine(source: KeySource, site: string | null): string {
-  const { at, isStated } = source;
-  if (!isStated) {
+function toKeysLine(source: KeySource, site: string | null): string {
+  const { at, isNamedByUser } = source;
+  if (!isNamedByUser) {
     return `keys of ${at}, which the report itself names: is this the scanner that you trust?`;
   }
-  // The user chose these keys, so they prove the rest; the exit code does not depend on the site.
-  const isOfAnother = site !== null && isWebAddress(at) && !isOfSite(source, site);
-  return isOfAnother ? `keys of ${at}, NOT proved site: they are not of ${site}` : `keys of ${at}`;
+  // The user chose these keys, so they prove the signature, and the exit code does not depend on the site.
+  const isOfOtherSite = site !== null && isWebAddress(at) && !isOfSite(source, site);
+  return isOfOtherSite
+    ? `keys of ${at}, NOT proved site: they are not of ${site}`
+    : `keys of ${at}`;
 }
 
-function lineOf(what: string, { isProved, says }: EnvelopeProof): string {
-  return `${isProved ? 'proved' : 'NOT proved'} ${what}: ${says}`;
+function toProofLine(proofName: string, { isProved, says }: EnvelopeProof): string {
+  return `${isProved ? 'proved' : 'NOT proved'} ${proofName}: ${says}`;
 }
 
 async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {
@@ -122,13 +131,13 @@ async function writeLines(out: Streams['out'], lines: readonly string[]): Promis
 
 const MAX_KEY_SET_BYTES = 256 * 1024;
 const WEB_ADDRESS = /^https?:\/\//i;
-const STATE_IT = 'Name the key set that you trust: --keys URL|FILE.';
+const NAME_KEYS_HINT = 'Name the key set that you trust: --keys URL|FILE.';
 
 export type KeySource = {
   /** A URL, or a file. */
   readonly at: string;
-  /** True when the user named it. The report named it otherwise, so its address has to be public. */
-  readonly isStated: boolean;
+  /** False if the report named the URL, which then has to be public. */
+  readonly isNamedByUser: boolean;
 };
 
 /** True for a URL, false for the name of a file. */
@@ -142,24 +151,24 @@ export async function readKeys(source: KeySource): Promise<readonly NamedKey[]> 
     ? await fetchText(source)
     : await readText(source.at, `--keys ${source.at}`);
   const keys = readKeySet(parseJson(text, source.at));
-  if (keys === null) throw new UsageError(`${source.at}: no JWK Set ({"keys": […]})`);
+  if (keys === null) throw new UsageError(`${source.at}: not a JWK Set ({"keys": […]})`);
   return keys;
 }
 
 async function fetchText(source: KeySource): Promise<string> {
   try {
-    return await ask(source);
+    return await requestKeys(source);
   } catch (error) {
-    if (!(error instanceof OriginRefused) || source.isStated) throw error;
+    if (!(error instanceof OriginRefused) || source.isNamedByUser) throw error;
     const { message } = error;
     throw new UsageError(
-      `${source.at}, which the report names, is not asked: ${message} ${STATE_IT}`,
+      `${source.at}, which the report names, is not requested: ${message} ${NAME_KEYS_HINT}`,
     );
   }
 }
 
-async function ask({ at, isStated }: KeySource): Promise<string> {
-  const policy = policyFor(at, isStated);
+async function requestKeys({ at, isNamedByUser }: KeySource): Promise<string> {
+  const policy = policyFor(at, isNamedByUser);
   const { origin, path } = parsePreflightUrl(at, policy);
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
@@ -173,7 +182,7 @@ async function ask({ at, isStated }: KeySource): Promise<string> {
     });
     if (!answer.ok) throw new UsageError(`${at}: ${answer.reason} (${answer.detail})`);
     const { status, body } = answer.data;
-    if (status !== 200) throw new UsageError(`${at}: answers ${status}, no key set`);
+    if (status !== 200) throw new UsageError(`${at}: answers ${status} instead of a key set`);
     return body;
   } finally {
     client.close();

@@ -51,7 +51,7 @@ describe('explain', () => {
     expect(await explain('P3', '--offer', 'exact,sui:35834a8a')).toContain('not judged here');
     const long = 'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=';
     expect(await explain('P3', '--offer', `exact,${long}`)).toContain(
-      'an id of old: write algorand',
+      'an outdated id: write algorand',
     );
   });
 
@@ -82,7 +82,7 @@ describe('explain', () => {
       await expect(call).rejects.toThrow(UsageError);
     }
     const other = explainCommand(['P6', '--offer', 'exact,eip155:1'], collector().streams);
-    await expect(other).rejects.toThrow('only P3 has rows of pairs');
+    await expect(other).rejects.toThrow('only P3 judges offers by scheme and network');
   });
 
   test('takes the id in lower case', async () => {

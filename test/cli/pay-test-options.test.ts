@@ -53,7 +53,7 @@ test.each([
   [['--facilitator-port', '65536'], 'give a port'],
   [['--facilitator-port', '-1'], 'pay-test -- --help'],
   [['--facilitator-env', 'A=B'], 'give the name of a variable'],
-  [['--network', 'solana:abc'], 'give one such as eip155:8453'],
+  [['--network', 'solana:abc'], 'give a network such as eip155:8453'],
   [['--format', 'yaml'], 'is not one of text, json'],
   [['--fail-on', 'pass'], 'is not one of fail, warn'],
   [['--loud'], 'lists the flags'],

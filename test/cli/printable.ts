@@ -1,5 +1,5 @@
 /** Finished scans for the tests of formats. */
-import type { Printable } from '../../src/cli/formatters/findings.ts';
+import type { PrintableScan } from '../../src/cli/formatters/findings.ts';
 import { NO_SOURCES } from '../../src/cli/sources.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 
@@ -58,7 +58,7 @@ export const HOSTILE = result('P3', {
 
 export const RESULTS = [FAILED, UNEVALUATED, PASSED, WARNED, OPEN];
 
-export function printable(overrides: Partial<Printable> = {}): Printable {
+export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan {
   const results = overrides.printed ?? RESULTS;
   return {
     report: {
@@ -77,10 +77,10 @@ export function printable(overrides: Partial<Printable> = {}): Printable {
     },
     printed: results,
     rules: new Map([['P1', 'The origin answers over HTTPS.']]),
-    named: null,
+    namedUrlText: null,
     timing: null,
     locate: NO_SOURCES.locate,
-    colour: false,
+    hasColours: false,
     columns: 100,
     ...overrides,
   };

@@ -8,8 +8,8 @@ function run(isTTY: boolean): string {
   const progress = createProgress(
     Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream,
   );
-  for (const stage of ['documents', 'resources', 'details'] as const) progress.at(stage);
-  progress.end();
+  for (const stage of ['documents', 'resources', 'details'] as const) progress.show(stage);
+  progress.clear();
   return String(stream.read() ?? '');
 }
 

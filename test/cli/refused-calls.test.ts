@@ -50,7 +50,7 @@ async function refusal(
 }
 
 describe('a refused origin:', () => {
-  const FLAG = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
+  const FLAG = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
 
   test.each([
     'http://localhost:PORT/weather',

@@ -125,7 +125,7 @@ describe('a recording', () => {
     expect(other).toEqual({
       code: 2,
       stdout: '',
-      stderr: `--from ${recording}: it is a scan of ${seller.url}, not of https://api.example.com\n`,
+      stderr: `--from ${recording}: this is a scan of ${seller.url}, not of https://api.example.com\n`,
     });
   });
 });

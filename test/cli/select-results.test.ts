@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refuseUnknown, selectResults } from '../../src/cli/thresholds.ts';
+import { refuseUnknownPattern, selectResults } from '../../src/cli/thresholds.ts';
 import { result } from './printable.ts';
 
 const RESULTS = ['P1', 'P2', 'S1', 'S10', 'S2', 'D1'].map((id) => result(id));
@@ -18,13 +18,13 @@ describe('--only', () => {
 
   test.each([['X*'], ['P9'], ['P1', 'S11'], ['P10*']])('refuses %j', (...only) => {
     const unknown = only.at(-1);
-    expect(() => refuseUnknown(only, RESULTS)).toThrow(
+    expect(() => refuseUnknownPattern(only, RESULTS)).toThrow(
       `--only ${unknown}: no such check; there are P1, P2, S1, S10, S2, D1`,
     );
   });
 
   test('is accepted if each id is a check, or if it is not given', () => {
-    refuseUnknown(['P1', 'S*'], RESULTS);
-    refuseUnknown(null, RESULTS);
+    refuseUnknownPattern(['P1', 'S*'], RESULTS);
+    refuseUnknownPattern(null, RESULTS);
   });
 });

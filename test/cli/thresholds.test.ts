@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { missedThresholds } from '../../src/cli/thresholds.ts';
+import { listMissedThresholds } from '../../src/cli/thresholds.ts';
 import type { Grade } from '../../src/model/report.ts';
 import { FAILED, OPEN, PASSED, printable, UNEVALUATED, WARNED } from './printable.ts';
 
 function missed(
-  thresholds: Partial<Parameters<typeof missedThresholds>[2]>,
+  thresholds: Partial<Parameters<typeof listMissedThresholds>[2]>,
   printed = [PASSED],
   grade: Grade = 'B',
 ) {
   const report = { ...printable().report, grade };
   const none = { minGrade: null, minPayable: null, failOn: null };
-  return missedThresholds(report, printed, { ...none, ...thresholds });
+  return listMissedThresholds(report, printed, { ...none, ...thresholds });
 }
 
 describe('thresholds', () => {
@@ -37,7 +37,11 @@ describe('thresholds', () => {
     [null, 'settings', false],
   ] as const)('--min-payable %s: payable by %s', (payableBy, minPayable, isEnough) => {
     const report = { ...printable().report, payableBy };
-    const lines = missedThresholds(report, [PASSED], { minGrade: null, minPayable, failOn: null });
+    const lines = listMissedThresholds(report, [PASSED], {
+      minGrade: null,
+      minPayable,
+      failOn: null,
+    });
     const line = `payable by ${payableBy ?? 'nobody'} is below ${minPayable}`;
     expect(lines).toEqual(isEnough ? [] : [line]);
   });

@@ -98,7 +98,9 @@ describe('verify', () => {
   });
 
   test('does not ask a private address that only the report names', async () => {
-    await expect(verify(files.envelope)).rejects.toThrow(/names, is not asked: .*--keys URL\|FILE/);
+    await expect(verify(files.envelope)).rejects.toThrow(
+      /names, is not requested: .*--keys URL\|FILE/,
+    );
   });
 
   test('fails on one changed byte of the report, anywhere', async () => {
@@ -141,7 +143,9 @@ describe('verify', () => {
       const file = await save('changed-recording.json', changed);
       const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
       expect([run.code, run.proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
-      expect(run.says['recording']).toMatch(/^other observations: their digest is [0-9a-f]{64}/);
+      expect(run.says['recording']).toMatch(
+        /^the recording has other observations: their digest is [0-9a-f]{64}/,
+      );
     }
   });
 
@@ -222,7 +226,7 @@ describe('verify', () => {
     const other = await signed(({ predicate: { catalog } }) => {
       catalog['digest'] = `sha256:${'0'.repeat(64)}`;
     });
-    expect(other.says['recording']).toMatch(/^another catalog/);
+    expect(other.says['recording']).toMatch(/^the catalog \S+ differs/);
     for (const { code, proofs } of [raised, passed, fewer, other]) {
       expect([code, proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
     }
@@ -288,11 +292,11 @@ describe('verify', () => {
       [[files.envelope, 'more'], /^usage:/],
       [[files.envelope, '--key', 'x'], /^Unknown option '--key'/],
       [[join(folder, 'none.json')], /none.json: cannot be read as JSON/],
-      [[report], /no envelope of a signed report/],
+      [[report], /not an envelope of a signed report/],
       [[files.envelope, '--keys', join(folder, 'none')], /--keys .*none: cannot be read/],
-      [[files.envelope, '--keys', report], /no JWK Set/],
-      [[files.envelope, '--keys', `${host.url}/nothing`], /answers 404, no key set/],
-      [[slsa, '--keys', keySet], /signed, but no report of a scan/],
+      [[files.envelope, '--keys', report], /not a JWK Set/],
+      [[files.envelope, '--keys', `${host.url}/nothing`], /answers 404 instead of a key set/],
+      [[slsa, '--keys', keySet], /signed, but not a report of a scan/],
     ] as const) {
       await expect(verify(...args)).rejects.toThrow(says);
     }

@@ -1,27 +1,28 @@
 /**
- * CI runners execute commands in a log: GitHub "::name::" at the start of a line, also after blanks, and
- * "##[name]" anywhere; Azure "##vso[", TeamCity "##teamcity[". A report quotes origins, so these are broken up.
+ * CI runners execute commands that they find in a log. GitHub executes "::name::" at the start of a line, also
+ * after blanks, and "##[name]" anywhere; Azure executes "##vso[", TeamCity "##teamcity[". A report quotes origins,
+ * and an origin must not run commands, so these functions break them up.
  */
-const MARK = /##(?=\w*\[)/g;
+const COMMAND_MARK = /##(?=\w*\[)/g;
 /** GitHub's runner is .NET, which trims U+0085 as a blank; `\s` does not match it. */
 const LINE_COMMAND = /^((?:[^\S\n]|\u0085)*):(?=:)/gm;
 
-/** For text: inserts a space into each command. */
+/** Makes text safe for a log: inserts a space into each command. */
 export function breakCommands(text: string): string {
-  return text.replaceAll(MARK, '# #').replaceAll(LINE_COMMAND, '$1: ');
+  return text.replaceAll(COMMAND_MARK, '# #').replaceAll(LINE_COMMAND, '$1: ');
 }
 
 /**
- * For JSON: escapes, so that a parser gets the same value. No line of JSON begins with a colon, and "#"
- * occurs only in strings.
+ * Makes JSON safe for a log by escapes, so that a parser gets the same value. No line of JSON begins with a
+ * colon, and "#" occurs only in strings.
  */
 function escapeJsonCommands(json: string): string {
-  return json.replaceAll(MARK, '\\u0023#');
+  return json.replaceAll(COMMAND_MARK, '\\u0023#');
 }
 
-/** For XML, where line breaks in values are escaped already; a parser gets the same value. */
+/** Makes XML safe for a log; a parser gets the same value. Line breaks in values are already escaped. */
 export function escapeXmlCommands(xml: string): string {
-  return xml.replaceAll(MARK, '&#35;#');
+  return xml.replaceAll(COMMAND_MARK, '&#35;#');
 }
 
 /** JSON that is safe to print in a CI log. */
@@ -29,7 +30,7 @@ export function toPrintedJson(value: unknown, indent = 2): string {
   return `${escapeJsonCommands(JSON.stringify(value, null, indent))}\n`;
 }
 
-/** For SARIF 2.1.0, section 3.11.6: "[text](address)" in a message is a link, unless backslashes say otherwise. */
+/** SARIF 2.1.0, section 3.11.6: "[text](address)" in a message is a link unless its brackets are escaped. */
 export function escapeLinks(text: string): string {
   return text.replaceAll(/[\\[\]]/g, '\\$&');
 }
@@ -38,15 +39,16 @@ export function escapeLinks(text: string): string {
 const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
 
 /**
- * For text of origins. GitHub links no @name and no #number inside code. Entities escape markup, links
- * and cell borders; a backslash cannot escape a pipe that follows another backslash.
+ * Makes text of origins safe for Markdown. Inside code, GitHub links no @name and no #number. Entities escape
+ * markup, links and cell borders, because a backslash cannot escape a pipe that follows another backslash.
  */
-export function asCode(text: string): string {
+export function toMarkdownCode(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return `<code>${line.replace(MARKUP, (character) => `&#${character.codePointAt(0)};`)}</code>`;
 }
 
-export function escapeText(text: string): string {
+/** Escapes our own text for Markdown. */
+export function escapeMarkdown(text: string): string {
   return text
     .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
     .replaceAll(/\s+/g, ' ');

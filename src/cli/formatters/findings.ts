@@ -1,4 +1,4 @@
-/** Findings of a scan or a pay-test, in one shape for every format that machines read. */
+/** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
 import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
@@ -6,18 +6,19 @@ export type PrintedFinding = {
   readonly id: string;
   /** "P6 price-in-headers" */
   readonly name: string;
-  /** The name, and the route of a trial. */
+  /** The name; for a trial, followed by its route. */
   readonly label: string;
+  /** Category of a check, or route of a trial. */
   readonly group: string;
-  /** Type of a failure in JUnit. */
+  /** The `type` of a failure in JUnit. */
   readonly kind: string;
-  /** A warning passes in JUnit. */
+  /** JUnit shows a warning as a passed case. */
   readonly status: 'pass' | 'warn' | 'fail' | 'skipped';
   /** Severity of a failure or a warning. */
   readonly severity: Severity | 'info';
   readonly text: string;
-  readonly place: SourceLocation | null;
-  /** Tells findings of one id apart. Without the evidence, so that it stays while the finding does. */
+  readonly location: SourceLocation | null;
+  /** Tells findings of one id apart. It excludes the evidence, which may change from run to run. */
   readonly identity: string;
   readonly properties: object;
 };
@@ -32,11 +33,11 @@ export type Findings = {
   /** ISO 8601. */
   readonly timestamp?: string;
   /** Properties of the whole run, for SARIF. */
-  readonly properties: object;
+  readonly sarifProperties: object;
   /** Properties of the whole run, for JUnit. */
-  readonly lines: readonly (readonly [name: string, value: string])[];
+  readonly junitProperties: readonly (readonly [name: string, value: string])[];
   /** Name of the fingerprint in SARIF. */
-  readonly fingerprint: string;
+  readonly fingerprintName: string;
   readonly rules: readonly {
     readonly id: string;
     readonly name: string;
@@ -47,30 +48,29 @@ export type Findings = {
   readonly items: readonly PrintedFinding[];
 };
 
-/** A finished scan, as each format gets it. */
-export type Printable = {
+/** A finished scan and its output settings: the input of each format. */
+export type PrintableScan = {
   readonly report: ScanReport;
   /** The results that `--only` selects. */
   readonly printed: readonly CheckResult[];
   /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
-  /** The answer of the resource in `<origin>`, in one sentence; null if `<origin>` names no resource. */
-  readonly named: string | null;
+  /** Says in one sentence how the resource in `<origin>` can be paid; null if `<origin>` names no resource. */
+  readonly namedUrlText: string | null;
   /** Set if `--timing` was given. */
   readonly timing: ScanTiming | null;
   /** Finds the file and line of a finding by the `--source` pairs. */
   readonly locate: Sources['locate'];
-  readonly colour: boolean;
+  readonly hasColours: boolean;
   readonly columns: number;
 };
 
-/** True for a failure and for a warning. */
 export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
 }
 
-/** True for an undetermined result, which is not a fault of the seller. */
-export function isOpen({ basis }: Pick<CheckResult, 'basis'>): boolean {
+/** An undetermined result is not a fault of the seller. */
+export function isUndetermined({ basis }: Pick<CheckResult, 'basis'>): boolean {
   return basis === 'not_determined';
 }
 

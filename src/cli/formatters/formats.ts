@@ -1,8 +1,14 @@
-/** Output formats by name; each writes a finished scan as the text of one file. */
+/** Output formats by name. Each turns a finished scan into the text of one file. */
 import { answerLine } from '../../words/answer-line.ts';
 import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';
-import { type Findings, findingText, isOpen, isProblem, type Printable } from './findings.ts';
+import {
+  type Findings,
+  findingText,
+  isProblem,
+  isUndetermined,
+  type PrintableScan,
+} from './findings.ts';
 import { formatJunit } from './junit.ts';
 import { formatMarkdown } from './markdown.ts';
 import { formatCodeQuality, formatGithub } from './pipelines.ts';
@@ -17,10 +23,10 @@ export const FORMATS = {
   markdown: formatMarkdown,
   github: (scan) => formatGithub(toFindings(scan)),
   codequality: (scan) => formatCodeQuality(toFindings(scan)),
-} as const satisfies Record<FormatName, (scan: Printable) => string>;
+} as const satisfies Record<FormatName, (scan: PrintableScan) => string>;
 
-/** Undetermined results are skipped cases of JUnit, and no findings. */
-function toFindings({ report, printed, rules, locate }: Printable): Findings {
+/** Undetermined results are skipped cases in JUnit. Other formats leave them out. */
+function toFindings({ report, printed, rules, locate }: PrintableScan): Findings {
   const { origin, grade, score, scannedAt, checksVersion } = report;
   const { payableBy, payability, clients, advice } = report;
   const answer = answerLine(report);
@@ -30,19 +36,19 @@ function toFindings({ report, printed, rules, locate }: Printable): Findings {
     target: origin,
     headline: `grade ${grade}, ${score}/100. ${answer}`,
     timestamp: scannedAt,
-    properties: {
+    sarifProperties: {
       ...{ origin, grade, score, scannedAt },
       ...{ answer, payableBy, payability, clients, advice },
     },
-    lines: [
+    junitProperties: [
       ['grade', grade],
       ['score', String(score)],
       ['payableBy', payableBy ?? 'unknown'],
       ['answer', answer],
-      ...advice.map((one) => [`advice/${one.id}`, findingText(one)] as const),
+      ...advice.map((entry) => [`advice/${entry.id}`, findingText(entry)] as const),
       ['checksVersion', checksVersion],
     ],
-    fingerprint: 'finding/v1',
+    fingerprintName: 'finding/v1',
     rules: printed.map(({ id, title, fix, category, severity }) => ({
       id,
       name: title,
@@ -53,20 +59,20 @@ function toFindings({ report, printed, rules, locate }: Printable): Findings {
     items: printed.map((result) => {
       const { id, title, category, outcome, severity, basis } = result;
       const name = `${id} ${title}`;
-      const status = isOpen(result) ? 'skipped' : result.status;
+      const status = isUndetermined(result) ? 'skipped' : result.status;
       return {
         ...{ id, name, label: name, group: category, kind: outcome, identity: outcome, status },
         severity: status === 'fail' ? severity : 'info',
         text: findingText(result),
-        place: isProblem({ status }) ? locate(result) : null,
+        location: isProblem({ status }) ? locate(result) : null,
         properties: { outcome, basis },
       };
     }),
   };
 }
 
-/** Writes the same report as the service. */
-function formatJson({ report, printed, timing }: Printable): string {
+/** Has the same shape as the report of the service. */
+function formatJson({ report, printed, timing }: PrintableScan): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
   const { payableBy, payability, clients, otherWays, advice, routes, indexed } = report;
   return toPrintedJson({
@@ -74,11 +80,11 @@ function formatJson({ report, printed, timing }: Printable): string {
     ...(exhausted ? { exhausted } : {}),
     ...{ payableBy, payability, clients, otherWays, advice, routes, indexed },
     results: printed,
-    ...(timing === null ? {} : { timing: rounded(timing) }),
+    ...(timing === null ? {} : { timing: roundTiming(timing) }),
   });
 }
 
-function rounded(timing: NonNullable<Printable['timing']>): Record<string, number> {
+function roundTiming(timing: NonNullable<PrintableScan['timing']>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(timing).map(([name, value]) => [name, Math.round(value)]),
   );

@@ -1,17 +1,23 @@
 import { escapeXmlCommands } from './escapes.ts';
 import type { Findings, PrintedFinding } from './findings.ts';
 
-export function formatJunit({ title, target, timestamp, lines, items }: Findings): string {
+export function formatJunit({
+  title,
+  target,
+  timestamp,
+  junitProperties,
+  items,
+}: Findings): string {
   const count = (status: PrintedFinding['status']) =>
-    items.filter((one) => one.status === status).length;
-  const counts = `tests="${items.length}" failures="${count('fail')}" skipped="${count('skipped')}"`;
-  const time = timestamp === undefined ? '' : ` timestamp="${timestamp}"`;
+    items.filter((item) => item.status === status).length;
+  const countAttributes = `tests="${items.length}" failures="${count('fail')}" skipped="${count('skipped')}"`;
+  const timeAttribute = timestamp === undefined ? '' : ` timestamp="${timestamp}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${escapeXml(title)}" ${counts}>`,
-    `  <testsuite name="${escapeXml(target)}"${time} ${counts}>`,
+    `<testsuites name="${escapeXml(title)}" ${countAttributes}>`,
+    `  <testsuite name="${escapeXml(target)}"${timeAttribute} ${countAttributes}>`,
     '    <properties>',
-    ...lines.map(
+    ...junitProperties.map(
       ([key, value]) => `      <property name="${escapeXml(key)}" value="${escapeXml(value)}"/>`,
     ),
     '    </properties>',
@@ -23,26 +29,26 @@ export function formatJunit({ title, target, timestamp, lines, items }: Findings
 }
 
 function writeCase({ name, group, status, kind, text }: PrintedFinding): string {
-  const open = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"`;
-  const detail = escapeXml(text);
+  const openTag = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"`;
+  const escapedText = escapeXml(text);
   switch (status) {
     case 'skipped':
-      return `${open}><skipped message="${detail}"/></testcase>`;
+      return `${openTag}><skipped message="${escapedText}"/></testcase>`;
     case 'fail':
-      return `${open}><failure type="${escapeXml(kind)}" message="${detail}"/></testcase>`;
+      return `${openTag}><failure type="${escapeXml(kind)}" message="${escapedText}"/></testcase>`;
     case 'warn':
-      return `${open}><system-out>${detail}</system-out></testcase>`;
+      return `${openTag}><system-out>${escapedText}</system-out></testcase>`;
     case 'pass':
-      return `${open}/>`;
+      return `${openTag}/>`;
   }
 }
 
 /** Characters that XML 1.0 forbids even when escaped: https://www.w3.org/TR/xml/#charsets */
-const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+const FORBIDDEN_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function escapeXml(text: string): string {
   const escaped = text
-    .replace(NOT_XML, '')
+    .replace(FORBIDDEN_IN_XML, '')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

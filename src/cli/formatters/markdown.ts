@@ -1,4 +1,4 @@
-/** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
+/** Markdown for a pull request or an issue: who can pay, the grade, and a table of problems. */
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { Advice, CheckResult } from '../../model/report.ts';
@@ -6,120 +6,123 @@ import { byRootCause } from '../../model/verdict.ts';
 import { answerLine } from '../../words/answer-line.ts';
 import { idRanges, toCheckLabel, unevaluatedText } from '../../words/check-phrases.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
-import { asCode, escapeText } from './escapes.ts';
-import { isOpen, isProblem, type Printable } from './findings.ts';
-import { exhaustedLines, offlineLine, undeterminedIn } from './text.ts';
+import { escapeMarkdown, toMarkdownCode } from './escapes.ts';
+import { isProblem, isUndetermined, type PrintableScan } from './findings.ts';
+import { exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
 
-export function formatMarkdown({ report, printed }: Printable): string {
+export function formatMarkdown({ report, printed }: PrintableScan): string {
   const { protocol, docs, standing } = report.subScores;
   const causes = byRootCause(printed, report.results);
-  const folded = new Set([...causes.values()].flat());
+  const unevaluatedResults = new Set([...causes.values()].flat());
   const problems = printed
-    .filter((result) => isProblem(result) && !isOpen(result) && !folded.has(result))
-    .toSorted((a, b) => isWarning(a) - isWarning(b));
+    .filter(
+      (result) => isProblem(result) && !isUndetermined(result) && !unevaluatedResults.has(result),
+    )
+    .toSorted((a, b) => rankSeverity(a) - rankSeverity(b));
   const passed = printed.filter(({ status }) => status === 'pass').length;
   return [
-    `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
+    `# ${escapeMarkdown(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
-    answer(answerLine(report)),
+    formatAnswer(answerLine(report)),
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
-      `${passed} of ${printed.length} checks passed.${failures(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+      `${passed} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
     ...exhaustedLines(report).flatMap((line) => [line, '']),
-    ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
+    ...(problems.length === 0 ? ['Nothing to mend.'] : problemTable(problems)),
     '',
-    ...unevaluated(causes),
-    ...undetermined(printed),
-    ...offers(report.payability ?? []),
-    ...otherWays(report.otherWays ?? []),
-    ...advice(report.advice),
-    ...inIndexes(report.indexed),
+    ...unevaluatedLines(causes),
+    ...undeterminedLines(printed),
+    ...offerTable(report.payability ?? []),
+    ...otherWayTable(report.otherWays ?? []),
+    ...adviceTable(report.advice),
+    ...indexTable(report.indexed),
   ].join('\n');
 }
 
-function isWarning({ status }: CheckResult): number {
+/** Failures before warnings. */
+function rankSeverity({ status }: CheckResult): number {
   return status === 'warn' ? 1 : 0;
 }
 
-/** The verdict is our text; the rest quotes the origin and is written as code. */
-function answer(line: string): string {
+/** Only the verdict is our text; the rest quotes the origin, so it is written as code. */
+function formatAnswer(line: string): string {
   const [, verdict, rest] = /^([A-Za-z ]+:) (.+)$/s.exec(line) ?? [];
-  return rest === undefined ? asCode(line) : `**${verdict}** ${asCode(rest)}`;
+  return rest === undefined ? toMarkdownCode(line) : `**${verdict}** ${toMarkdownCode(rest)}`;
 }
 
 type Causes = ReadonlyMap<string, readonly CheckResult[]>;
 
 /** " 1 failed, 19 not evaluated because of it." */
-function failures(causes: Causes, problems: readonly CheckResult[]): string {
+function formatFailureCounts(causes: Causes, problems: readonly CheckResult[]): string {
   if (causes.size === 0) return '';
   const failed = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
   return ` ${failed.length} failed, ${unevaluatedText(causes, failed)}.`;
 }
 
-/** One line for all that follows from one failure. */
-function unevaluated(causes: Causes): readonly string[] {
+/** One line for all checks that one failure prevents. */
+function unevaluatedLines(causes: Causes): readonly string[] {
   return [...causes].flatMap(([cause, results]) => [
     `Not evaluated because of ${cause}: ${idRanges(results.map(({ id }) => id))}`,
     '',
   ]);
 }
 
-function undetermined(printed: readonly CheckResult[]): readonly string[] {
+function undeterminedLines(printed: readonly CheckResult[]): readonly string[] {
   const offline = offlineLine(printed);
   return [
-    ...undeterminedIn(printed).flatMap(({ names, why }) => [
-      `Not determined: ${names}: ${asCode(why)}`,
+    ...groupUndetermined(printed).flatMap(({ names, why }) => [
+      `Not determined: ${names}: ${toMarkdownCode(why)}`,
       '',
     ]),
     ...(offline === null ? [] : [offline, '']),
   ];
 }
 
-function offers(payability: readonly ResourcePayability[]): readonly string[] {
-  const rows = payability.flatMap(({ method, path, offers: all }) =>
-    all.map(
+function offerTable(payability: readonly ResourcePayability[]): readonly string[] {
+  const rows = payability.flatMap(({ method, path, offers }) =>
+    offers.map(
       ({ pointer, scheme, network, amount, verdict, words }) =>
-        `| ${asCode(`${method} ${path}`)} | ${asCode(`${pointer} ${scheme ?? '?'} on ${network ?? '?'}, ${amount ?? '?'}`)} | ${verdict} | ${words === null ? '' : asCode(words)} |`,
+        `| ${toMarkdownCode(`${method} ${path}`)} | ${toMarkdownCode(`${pointer} ${scheme ?? '?'} on ${network ?? '?'}, ${amount ?? '?'}`)} | ${verdict} | ${words === null ? '' : toMarkdownCode(words)} |`,
     ),
   );
   if (rows.length === 0) return [];
   return ['| resource | offer | official client | says |', '|---|---|---|---|', ...rows, ''];
 }
 
-function otherWays(ways: readonly OtherWay[]): readonly string[] {
+function otherWayTable(ways: readonly OtherWay[]): readonly string[] {
   if (ways.length === 0) return [];
   const rows = ways.map(
     ({ method, path, protocol, methods }) =>
-      `| ${asCode(`${method} ${path}`)} | ${protocol} | ${methods.length === 0 ? '' : asCode(methods.join(', '))} |`,
+      `| ${toMarkdownCode(`${method} ${path}`)} | ${protocol} | ${methods.length === 0 ? '' : toMarkdownCode(methods.join(', '))} |`,
   );
   return ['| other way to pay, ungraded | over | by |', '|---|---|---|', ...rows, ''];
 }
 
-function advice(all: readonly Advice[]): readonly string[] {
-  if (all.length === 0) return [];
-  const rows = all.map(
-    ({ id, evidence, fix }) => `| ${id} | ${asCode(evidence)} | ${escapeText(fix)} |`,
+function adviceTable(entries: readonly Advice[]): readonly string[] {
+  if (entries.length === 0) return [];
+  const rows = entries.map(
+    ({ id, evidence, fix }) => `| ${id} | ${toMarkdownCode(evidence)} | ${escapeMarkdown(fix)} |`,
   );
   return ['| advice, ungraded | seen | do |', '|---|---|---|', ...rows, ''];
 }
 
-function inIndexes(rows: readonly IndexedRow[]): readonly string[] {
+function indexTable(rows: readonly IndexedRow[]): readonly string[] {
   if (!isWorthShowing(rows)) return [];
   const lines = rows.map((row) => {
-    const resource = asCode(`${row.method} ${row.resource}`);
-    return `| ${INDEX_NAMES[row.index]} | ${resource} | ${asCode(indexedWords(row))} |`;
+    const resource = toMarkdownCode(`${row.method} ${row.resource}`);
+    return `| ${INDEX_NAMES[row.index]} | ${resource} | ${toMarkdownCode(indexedWords(row))} |`;
   });
   return ['| in the indexes, ungraded | resource | what it holds |', '|---|---|---|', ...lines, ''];
 }
 
-function table(problems: readonly CheckResult[]): readonly string[] {
+function problemTable(problems: readonly CheckResult[]): readonly string[] {
   return [
     '| | check | seen | do |',
     '|---|---|---|---|',
     ...problems.map(
       (result) =>
-        `| ${result.status} | ${toCheckLabel(result)} | ${asCode(result.evidence)} | ${escapeText(result.fix)} |`,
+        `| ${result.status} | ${toCheckLabel(result)} | ${toMarkdownCode(result.evidence)} | ${escapeMarkdown(result.fix)} |`,
     ),
   ];
 }

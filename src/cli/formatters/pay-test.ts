@@ -5,7 +5,7 @@ import {
   type TrialResult,
 } from '../../pay-test/result.ts';
 import type { FormatName } from '../usage.ts';
-import { asCode, breakCommands, toPrintedJson } from './escapes.ts';
+import { breakCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
 import { type Findings, findingText, isProblem } from './findings.ts';
 import { formatJunit } from './junit.ts';
 import { formatCodeQuality, formatGithub } from './pipelines.ts';
@@ -21,20 +21,20 @@ const FORMATS: Readonly<Record<FormatName, (report: PayTestReport) => string>> =
   codequality: (report) => formatCodeQuality(toFindings(report)),
 };
 
-/** Writes the report in any format of `scan`; the rules of SARIF and JUnit are the trials. */
+/** Writes the report in any format that `scan` has. */
 export function formatPayTest(report: PayTestReport, format: FormatName): string {
   return FORMATS[format](report);
 }
 
 /** "Takes money and delivers: yes. Gives away for nothing: 2 ways." */
-function toSentence({ summary: { delivers, gifts } }: PayTestReport): string {
-  const ways = gifts === 0 ? 'no way' : `${gifts} way${gifts === 1 ? '' : 's'}`;
-  return `Takes money and delivers: ${delivers ? 'yes' : 'no'}. Gives away for nothing: ${ways}.`;
+function toHeadline({ summary: { delivers, gifts } }: PayTestReport): string {
+  const wayCount = gifts === 0 ? 'no way' : `${gifts} way${gifts === 1 ? '' : 's'}`;
+  return `Takes money and delivers: ${delivers ? 'yes' : 'no'}. Gives away for nothing: ${wayCount}.`;
 }
 
 function sortWorstFirst({ trials }: PayTestReport): readonly TrialResult[] {
   const rank = ({ status }: TrialResult) => TRIAL_STATUSES.indexOf(status);
-  return trials.toSorted((one, other) => rank(one) - rank(other));
+  return trials.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function toLabel({ id, title, route }: TrialResult): string {
@@ -43,14 +43,15 @@ function toLabel({ id, title, route }: TrialResult): string {
 
 function toText(report: PayTestReport): string {
   const { pass, warn, fail, not_run } = report.summary;
-  const status = (trial: TrialResult) => trial.status.replace('_', ' ').toUpperCase().padEnd(7);
+  const statusLabel = (trial: TrialResult) =>
+    trial.status.replace('_', ' ').toUpperCase().padEnd(7);
   return [
-    toSentence(report),
+    toHeadline(report),
     `${report.target}: ${fail} failed, ${warn} warned, ${pass} passed, ${not_run} not run`,
     '',
     ...sortWorstFirst(report).map((trial) => {
       const fix = isProblem(trial) ? ` Do: ${trial.fix}` : '';
-      return `${status(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
+      return `${statusLabel(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
     }),
     '',
   ].join('\n');
@@ -62,29 +63,29 @@ function toMarkdown(report: PayTestReport): string {
     const cells = [
       status.replace('_', ' '),
       `${id} ${title}`,
-      asCode(route ?? ''),
-      asCode(evidence),
-      isProblem(trial) ? asCode(fix) : '',
+      toMarkdownCode(route ?? ''),
+      toMarkdownCode(evidence),
+      isProblem(trial) ? toMarkdownCode(fix) : '',
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  const head = ['| | trial | route | seen | do |', '|---|---|---|---|---|'];
-  return [`**${toSentence(report)}**`, '', ...head, ...rows, ''].join('\n');
+  const header = ['| | trial | route | seen | do |', '|---|---|---|---|---|'];
+  return [`**${toHeadline(report)}**`, '', ...header, ...rows, ''].join('\n');
 }
 
-/** The rules are the trials. */
+/** The rules of SARIF and JUnit are the trials. */
 function toFindings(report: PayTestReport): Findings {
   const { target, trials, summary } = report;
-  const answer = toSentence(report);
+  const answer = toHeadline(report);
   const fixes = new Map(trials.map(({ id, fix }) => [id, fix]));
   return {
     tool: { name: 'x402-pay-test' },
     title: 'x402 pay-test',
     target,
     headline: answer,
-    properties: { target, answer, summary },
-    lines: [['answer', answer]],
-    fingerprint: 'trial/v1',
+    sarifProperties: { target, answer, summary },
+    junitProperties: [['answer', answer]],
+    fingerprintName: 'trial/v1',
     rules: [...fixes].map(([id, help]) => ({
       id,
       name: TRIALS[id],
@@ -93,14 +94,14 @@ function toFindings(report: PayTestReport): Findings {
     })),
     items: trials.map((trial) => {
       const { id, title, status, route, evidence } = trial;
-      const isRun = status !== 'not_run';
+      const wasRun = status !== 'not_run';
       return {
         ...{ id, name: `${id} ${title}`, label: toLabel(trial), kind: id },
         group: route ?? 'pay-test',
-        status: isRun ? status : 'skipped',
+        status: wasRun ? status : 'skipped',
         severity: status === 'fail' ? 'critical' : 'minor',
-        text: isRun ? findingText(trial) : evidence,
-        place: null,
+        text: wasRun ? findingText(trial) : evidence,
+        location: null,
         identity: route ?? '',
         properties: { route },
       };

@@ -2,14 +2,14 @@ import { escapeLinks, toPrintedJson } from './escapes.ts';
 import { type Findings, isProblem, type PrintedFinding } from './findings.ts';
 
 /**
- * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, one result for each warning or
- * failure. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
+ * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, and one result for each
+ * warning or failure. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
 export function formatSarif({
   tool,
   target,
-  fingerprint,
-  properties,
+  fingerprintName,
+  sarifProperties,
   rules,
   items,
 }: Findings): string {
@@ -22,23 +22,23 @@ export function formatSarif({
         tool: {
           driver: {
             ...tool,
-            rules: rules.map(({ id, name, description, help, properties: more }) => ({
+            rules: rules.map(({ id, name, description, help, properties }) => ({
               id,
               name,
               shortDescription: { text: escapeLinks(description) },
               help: { text: escapeLinks(help) },
-              properties: more,
+              properties,
             })),
           },
         },
-        properties,
+        properties: sarifProperties,
         results: items.filter(isProblem).map((item) => ({
           ruleId: item.id,
           ruleIndex: ids.indexOf(item.id),
           level: item.status === 'fail' ? 'error' : 'warning',
           message: { text: escapeLinks(item.text) },
-          locations: [{ physicalLocation: toLocation(item.place, target) }],
-          partialFingerprints: { [fingerprint]: `${item.id}/${item.identity}` },
+          locations: [{ physicalLocation: toSarifLocation(item.location, target) }],
+          partialFingerprints: { [fingerprintName]: `${item.id}/${item.identity}` },
           properties: item.properties,
         })),
       },
@@ -46,8 +46,8 @@ export function formatSarif({
   });
 }
 
-/** Section 3.29: a file and line if `--source` names them, else the URL of the origin. */
-function toLocation(place: PrintedFinding['place'], origin: string): object {
-  if (place === null) return { artifactLocation: { uri: `${origin}/` } };
-  return { artifactLocation: { uri: place.file }, region: { startLine: place.line } };
+/** SARIF 2.1.0, section 3.29. A finding without a source gets the URL of the origin. */
+function toSarifLocation(location: PrintedFinding['location'], origin: string): object {
+  if (location === null) return { artifactLocation: { uri: `${origin}/` } };
+  return { artifactLocation: { uri: location.file }, region: { startLine: location.line } };
 }

@@ -1,4 +1,4 @@
-/** The report for people: grade, then failures before warnings, each with evidence and fix. */
+/** The report for people: the grade, then failures, then warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
@@ -9,7 +9,7 @@ import { answerLine } from '../../words/answer-line.ts';
 import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
 import { breakCommands } from './escapes.ts';
-import { isOpen, type Printable } from './findings.ts';
+import { isUndetermined, type PrintableScan } from './findings.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -29,42 +29,44 @@ type Terminal = {
 const MAX_COLUMNS = 110;
 const MIN_COLUMNS = 40;
 
-export function formatText(scan: Printable): string {
+export function formatText(scan: PrintableScan): string {
   const { report, printed } = scan;
   const terminal: Terminal = {
     columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns)),
     paint: (style, text) =>
-      scan.colour ? styleText(style, text, { validateStream: false }) : text,
+      scan.hasColours ? styleText(style, text, { validateStream: false }) : text,
   };
   const { columns, paint } = terminal;
-  const judged = printed.filter((result) => !isOpen(result));
+  const judged = printed.filter((result) => !isUndetermined(result));
   const causes = byRootCause(judged, report.results);
-  const folded = new Set([...causes.values()].flat());
-  const by = (status: CheckResult['status']) =>
-    judged.filter((r) => r.status === status && !folded.has(r));
-  const failed = by('fail').map(({ id }) => id);
-  const unevaluated = causes.size === 0 ? '' : `, ${unevaluatedText(causes, failed)}`;
+  const unevaluatedResults = new Set([...causes.values()].flat());
+  const withStatus = (status: CheckResult['status']) =>
+    judged.filter((result) => result.status === status && !unevaluatedResults.has(result));
+  const failed = withStatus('fail').map(({ id }) => id);
+  const unevaluatedNote = causes.size === 0 ? '' : `, ${unevaluatedText(causes, failed)}`;
   const lines = [
     '',
     ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
-    ...(scan.named === null ? [] : wrap(scan.named, columns, '  ', '  ')),
+    ...(scan.namedUrlText === null ? [] : wrap(scan.namedUrlText, columns, '  ', '  ')),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${failed.length} failed${unevaluated}, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${failed.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${toUndeterminedNote(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
-    ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) => problemLines(alike, terminal)),
+    ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
+      problemLines(problem, terminal),
+    ),
     ...otherWayLines(report.otherWays ?? [], terminal),
     ...skipLines(causes, terminal),
     ...adviceLines(report.advice, terminal),
     ...indexedLines(report.indexed, terminal),
-    ...passLines(by('pass'), terminal),
-    ...openLines(undeterminedIn(printed), terminal),
+    ...passLines(withStatus('pass'), terminal),
+    ...undeterminedLines(groupUndetermined(printed), terminal),
     ...offlineLines(offlineLine(printed), columns),
   ];
-  const single = lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
-  return breakCommands(`${single.join('\n')}\n`);
+  const withoutDoubleBlanks = lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
+  return breakCommands(`${withoutDoubleBlanks.join('\n')}\n`);
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {
@@ -73,24 +75,24 @@ function subScoreLine({ protocol, docs, standing }: SubScores): string {
 }
 
 /** Checks that were not evaluated for the same reason are one problem. */
-function problemsIn(results: readonly CheckResult[]): readonly (readonly CheckResult[])[] {
+function groupProblems(results: readonly CheckResult[]): readonly (readonly CheckResult[])[] {
   const groups = Map.groupBy(results, ({ id, basis, evidence }) =>
     basis === 'not_evaluated' ? evidence : id,
   );
   return [...groups.values()];
 }
 
-/** @param alike results with the same evidence and fix */
+/** @param problem results with the same evidence and fix */
 function problemLines(
-  alike: readonly CheckResult[],
+  problem: readonly CheckResult[],
   { columns, paint }: Terminal,
 ): readonly string[] {
-  const titles = alike.map(({ id, title, status, severity, basis }) => {
+  const titles = problem.map(({ id, title, status, severity, basis }) => {
     const label = paint(['bold', status === 'fail' ? 'red' : 'yellow'], status.toUpperCase());
     const note = basis === 'measured' ? '' : `, ${basis.replace('_', ' ')}`;
     return `  ${label} ${paint('bold', `${id} ${toPhrase(title)}`)} (${title}, ${severity}${note})`;
   });
-  const [first] = alike;
+  const [first] = problem;
   return [
     ...titles,
     ...wrap(first?.evidence ?? '', columns, '    seen  ', '          '),
@@ -108,7 +110,7 @@ function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal):
   ];
 }
 
-/** One line for all that follows from one failure; the score counts each of them. */
+/** One line for all checks that one failure prevents; the score still counts each check as failed. */
 function skipLines(
   causes: ReadonlyMap<string, readonly CheckResult[]>,
   { columns, paint }: Terminal,
@@ -123,7 +125,7 @@ function skipLines(
 
 /** Advice does not affect the grade. */
 function adviceLines(
-  advice: Printable['report']['advice'],
+  advice: PrintableScan['report']['advice'],
   { columns, paint }: Terminal,
 ): readonly string[] {
   return advice.flatMap(({ id, evidence, fix }) => [
@@ -167,12 +169,12 @@ function passLines(
   ];
 }
 
-function openCount(count: number): string {
+function toUndeterminedNote(count: number): string {
   return count === 0 ? '' : `, ${count} not determined`;
 }
 
-/** Undetermined checks share a line: the seller has nothing to fix, and the score leaves them out. */
-function openLines(
+/** Undetermined checks share a line, because the seller has nothing to fix and the score leaves them out. */
+function undeterminedLines(
   groups: readonly Undetermined[],
   { columns, paint }: Terminal,
 ): readonly string[] {
@@ -193,57 +195,57 @@ export type Undetermined = {
   readonly why: string;
 };
 
-/** The reason of a lookup that `--offline` switched off, as checks give it. */
-const OFFLINE = /: not asked, offline \(/;
+/** Checks give this evidence for a lookup that `--offline` switched off. */
+const OFFLINE_EVIDENCE = /: not asked, offline \(/;
 
-/** Lists the checks that `--offline` left out, which have a line of their own; null without one. */
+/** Lists the checks that `--offline` left out; null if there are none. */
 export function offlineLine(results: readonly CheckResult[]): string | null {
-  const ids = results.filter(isOffline).map(({ id }) => id);
+  const ids = results.filter(wasOffline).map(({ id }) => id);
   return ids.length === 0 ? null : `Not checked because of --offline: ${idRanges(ids)}`;
 }
 
-function isOffline(result: CheckResult): boolean {
-  return isOpen(result) && OFFLINE.test(result.evidence);
+function wasOffline(result: CheckResult): boolean {
+  return isUndetermined(result) && OFFLINE_EVIDENCE.test(result.evidence);
 }
 
-/** Without those that `--offline` left out. */
-export function undeterminedIn(results: readonly CheckResult[]): readonly Undetermined[] {
-  const open = results.filter((result) => isOpen(result) && !isOffline(result));
-  const byReason = Map.groupBy(open, ({ evidence }) => evidence);
+/** Groups undetermined checks by reason. `offlineLine` lists those that `--offline` left out. */
+export function groupUndetermined(results: readonly CheckResult[]): readonly Undetermined[] {
+  const undetermined = results.filter((result) => isUndetermined(result) && !wasOffline(result));
+  const byReason = Map.groupBy(undetermined, ({ evidence }) => evidence);
   return [...byReason].map(([why, group]) => ({
     names: group.map(toCheckLabel).join(', '),
     why,
   }));
 }
 
-const EXHAUSTED = {
+const EXHAUSTED_TEXTS = {
   origin:
-    'Not judged: its documents take more processor time than a scan has. Every check that reads them fails; serve smaller ones.',
+    'Not judged: its documents take more processor time than a scan has. Every check that reads them fails. Serve smaller documents.',
   standing:
-    'Not judged: what third parties say of it takes more processor time than a scan has. No check of its standing counts.',
+    'Not judged: the answers of third parties about it take more processor time than a scan has. No check of its standing counts.',
 } as const satisfies Record<BudgetName, string>;
 
-/** One line for each budget that the scan used up; the checks that depend on it were not judged. */
+/** One line for each processor-time budget that the scan used up. */
 export function exhaustedLines({
   exhausted = [],
 }: Pick<ScanReport, 'exhausted'>): readonly string[] {
-  return exhausted.map((name) => EXHAUSTED[name]);
+  return exhausted.map((name) => EXHAUSTED_TEXTS[name]);
 }
 
-/** Breaks a text at spaces so that no line is wider than `columns`; a longer word stays whole. */
+/** Breaks a text at spaces so that no line is wider than `columns`. A word that is longer stays whole. */
 export function wrap(
   text: string,
   columns: number,
-  first: string,
-  following: string,
+  firstIndent: string,
+  indent: string,
 ): readonly string[] {
   const lines: string[] = [];
-  let line = first;
+  let line = firstIndent;
   let isEmpty = true;
   for (const word of text.split(/\s+/)) {
     if (!isEmpty && line.length + 1 + word.length > columns) {
       lines.push(line);
-      line = following;
+      line = indent;
       isEmpty = true;
     }
     line += isEmpty ? word : ` ${word}`;

@@ -1,4 +1,4 @@
-/** The library: the engine of the command line and the service, for your program. */
+/** The library: scans, judges and preflights by the engine of the command line, for your program. */
 export type { CheckResult, Grade, ScanReport, Severity, SubScores } from '../../model/report.ts';
 export type {
   Preflight,

@@ -9,23 +9,23 @@ import { startEngine } from '../engine.ts';
 export type PreflightOptions = {
   /** The method of your paid request; default GET. A preflight by POST sends the body `{}`. */
   readonly method?: string;
-  /** "0.05", in whole units of the asset; a higher price is a no-go. */
+  /** "0.05", in whole units of the asset. A higher price is a no-go. */
   readonly maxPrice?: string;
-  /** http, private and loopback addresses, any port, for this one origin; default false. */
+  /** True: http, private and loopback addresses, and any port, are allowed for this one origin; default false. */
   readonly allowPrivate?: boolean;
-  /** True: the hook refuses a payment on caution too; default false. Only the hook reads it. */
+  /** True: the hook also refuses a payment if the verdict is caution; default false. Only the hook reads it. */
   readonly strict?: boolean;
 };
 
 export type PreflightHookOptions = PreflightOptions & {
   /**
-   * The URL that you are going to pay. It is requested once too, and a challenge for another origin is
-   * refused. Without it no request is sent.
+   * The URL that you are going to pay. The hook requests it once, and refuses a challenge for another origin.
+   * Without `url` the hook sends no request.
    */
   readonly url?: string;
 };
 
-/** The members of the official client's hook context that are read. */
+/** The members that we read of the hook context of the official client. */
 export type PaymentCreation = {
   readonly paymentRequired: { readonly x402Version: number };
   readonly selectedRequirements: object;
@@ -36,9 +36,9 @@ export type PreflightHook = (
 ) => Promise<undefined | { abort: true; reason: string }>;
 
 /**
- * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges its answer.
+ * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges the answer.
  * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the client's challenge, and
- * refuses a no-go before anything is signed. Rejects, so that nothing is paid, if our own engine fails.
+ * refuses a no-go before anything is signed. If our own engine fails, the hook rejects, so the client pays nothing.
  */
 export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
 export function preflight(options?: PreflightHookOptions): PreflightHook;
@@ -46,82 +46,81 @@ export function preflight(
   first: string | PreflightHookOptions = {},
   options: PreflightOptions = {},
 ): Promise<Preflight> | PreflightHook {
-  if (typeof first === 'string') return preflightOnce(first, options);
-  limitOf(first);
-  const openOnce = createEngineOnce();
-  return async (context) => refusalOf(context, first, await openOnce());
+  if (typeof first === 'string') return askUrlOnce(toUrlCall(first, options));
+  // A malformed price throws here, before the first payment.
+  readMaxPrice(first);
+  const getEngine = createSharedEngine();
+  return async (context) => decidePayment(context, first, await getEngine());
 }
 
 /**
- * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
- * threads end by themselves and keep no process alive, so nothing has to be closed.
+ * One engine serves all payments of a hook. The first payment opens it, which takes most of a second. Idle
+ * threads end by themselves and keep no process alive, so nobody has to close the engine.
  */
-function createEngineOnce(): () => Promise<PreflightEngine> {
-  let opened: Promise<PreflightEngine> | null = null;
+function createSharedEngine(): () => Promise<PreflightEngine> {
+  let shared: Promise<PreflightEngine> | null = null;
   return () => {
-    opened ??= startEngine(null)
+    shared ??= startEngine(null)
       .then((engine) => ({ ...engine, oracle: createOracle() }))
       .catch((error: unknown) => {
-        opened = null;
+        shared = null;
         throw error;
       });
-    return opened;
+    return shared;
   };
 }
 
-async function refusalOf(
+async function decidePayment(
   context: PaymentCreation,
   options: PreflightHookOptions,
   engine: PreflightEngine,
 ): Promise<undefined | { abort: true; reason: string }> {
   const { url, strict = false } = options;
-  const inHand = await judgeInHand(context, options, engine);
-  const preflight =
-    url === undefined || inHand.verdict === 'no-go'
+  const challengeVerdict = await judgeGivenChallenge(context, options, engine);
+  const urlVerdict =
+    url === undefined || challengeVerdict.verdict === 'no-go'
       ? null
-      : await askUrl(callOf(url, options), () => engine);
-  const reasons = [...inHand.reasons, ...(preflight?.reasons ?? [])];
+      : await askUrl(toUrlCall(url, options), () => engine);
+  const reasons = [...challengeVerdict.reasons, ...(urlVerdict?.reasons ?? [])];
   const { verdict } = toPreflight(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
-  return { abort: true, reason: `preflight: ${verdict}: ${describe(reasons)}` };
+  return { abort: true, reason: `preflight: ${verdict}: ${describeFirst(reasons)}` };
 }
 
-function describe(reasons: readonly PreflightReason[]): string {
+function describeFirst(reasons: readonly PreflightReason[]): string {
   const [first] = toPreflight(reasons).reasons;
   return first === undefined ? '' : `${first.code}, ${first.evidence}`;
 }
 
-function judgeInHand(
+function judgeGivenChallenge(
   { paymentRequired, selectedRequirements }: PaymentCreation,
   options: PreflightHookOptions,
   engine: PreflightEngine,
 ): Promise<Preflight> {
   const { url = null } = options;
-  const chosen = chosenOf(paymentRequired, selectedRequirements);
-  return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, engine);
+  const chosen = findChosenIndex(paymentRequired, selectedRequirements);
+  return preflightInHand(paymentRequired, url, { maxPrice: readMaxPrice(options), chosen }, engine);
 }
 
-/** Index of the offer that the client chose; null for one that the challenge does not contain. */
-function chosenOf(required: object, selected: object): number | null {
+/** Index of the offer that the client chose; null if the challenge does not contain that offer. */
+function findChosenIndex(required: object, selected: object): number | null {
   const accepts: unknown = 'accepts' in required ? required.accepts : null;
   if (!Array.isArray(accepts)) return null;
-  const wanted = JSON.stringify(selected);
-  const at = accepts.findIndex((offer) => offer === selected || JSON.stringify(offer) === wanted);
-  return at === -1 ? null : at;
+  const selectedJson = JSON.stringify(selected);
+  const index = accepts.findIndex(
+    (offer) => offer === selected || JSON.stringify(offer) === selectedJson,
+  );
+  return index === -1 ? null : index;
 }
 
-async function preflightOnce(url: string, options: PreflightOptions): Promise<Preflight> {
-  return askUrlOnce(callOf(url, options));
-}
-
-function callOf(url: string, options: PreflightOptions): UrlCall {
+function toUrlCall(url: string, options: PreflightOptions): UrlCall {
   const { method = 'GET', allowPrivate = false } = options;
-  const maxPrice = limitOf(options);
+  const maxPrice = readMaxPrice(options);
   return { url, method: method.toUpperCase(), maxPrice, allowPrivate, caller: 'library' };
 }
 
-/** Throws TypeError for a malformed limit, which would otherwise allow any price. */
-function limitOf({ maxPrice }: PreflightOptions): string | null {
+/** Throws TypeError for a malformed price, which would otherwise allow any price. */
+function readMaxPrice({ maxPrice }: PreflightOptions): string | null {
   if (maxPrice === undefined) return null;
   if (isPrice(maxPrice)) return maxPrice;
   throw new TypeError(`maxPrice ${JSON.stringify(maxPrice)}: give a decimal such as "0.05"`);

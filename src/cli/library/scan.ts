@@ -9,7 +9,7 @@ import { policyFor } from '../allow-private.ts';
 import { judgeRecording, startEngine } from '../engine.ts';
 
 export type ScanOptions = {
-  /** True: http, private and loopback addresses and any port are allowed for this one origin; default false. */
+  /** True: http, private and loopback addresses, and any port, are allowed for this one origin; default false. */
   readonly allowPrivate?: boolean;
   /** True: no index is asked, and the standing checks are `not_determined`; default false. */
   readonly offline?: boolean;
@@ -20,18 +20,18 @@ export type ScanOptions = {
 };
 
 /**
- * `origin` is an https URL or a bare host. Resolves for every finished scan, unreachable origins
- * included (grade F). Throws OriginRefused if the guard refuses it, ScannerFailure if the
- * failure is ours, Error if there is no such catalog.
+ * `origin` is an https URL or a bare host. An unreachable origin gets a report with grade F. Throws
+ * OriginRefused if the guard refuses the origin, ScannerFailure if our own code fails, and Error if there is no
+ * catalog `checksVersion`.
  */
 export async function scan(origin: string, options: ScanOptions = {}): Promise<ScanReport> {
   const { allowPrivate = false, offline = false, checksVersion, signal } = options;
   const policy = policyFor(origin, allowPrivate);
-  const parsed = parseOrigin(origin, policy);
-  // The chain's clients load slowly and are not needed offline.
+  const parsedOrigin = parseOrigin(origin, policy);
+  // Clients of blockchains load slowly, and an offline scan does not need them.
   const standing = offline
     ? OFFLINE_STANDING
-    : (await import('../standing.ts')).standingFrom(process.env);
+    : (await import('../standing.ts')).createCliStanding(process.env);
   const engine = await startEngine(checksVersion ?? null, 'checksVersion');
   const scanner = createScanner({
     ...engine,
@@ -41,7 +41,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     oracle: createOracle(),
   });
   try {
-    const { report } = await scanner.scan(parsed, signal ? { signal } : {});
+    const { report } = await scanner.scan(parsedOrigin, signal ? { signal } : {});
     return report;
   } finally {
     await scanner.close();
@@ -57,15 +57,15 @@ export type JudgeOptions = {
 };
 
 /**
- * Judges the observations of an earlier scan; the same recording gives the same report, byte for byte.
+ * Judges the observations of an earlier scan. The same recording gives the same report, byte for byte.
  * `recording` is the parsed JSON of a file that `x402-scan scan --save FILE` wrote.
- * Throws RecordingError if it is not a recording, Error if there is no such catalog.
+ * Throws RecordingError if it is not a recording, and Error if there is no catalog `checksVersion`.
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
-  const recorded = parseRecording(recording, 'the recording');
+  const parsedRecording = parseRecording(recording, 'the recording');
   const engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
   try {
-    return (await judgeRecording(recorded, engine, options.signal)).report;
+    return (await judgeRecording(parsedRecording, engine, options.signal)).report;
   } finally {
     await engine.pool.close();
   }

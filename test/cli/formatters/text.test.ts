@@ -115,7 +115,7 @@ describe('the report as text', () => {
       ...rest,
     });
     expect(spent.replaceAll(/\s+/g, ' ')).toMatch(
-      /Not judged: its documents take .* Not judged: what third parties say .* FAIL P1/,
+      /Not judged: its documents take .* Not judged: the answers of third parties .* FAIL P1/,
     );
   });
 
@@ -125,7 +125,7 @@ describe('the report as text', () => {
 
   test('is coloured on request, and the same without the colours', () => {
     const scan = printable({ printed: [FAILED, WARNED, PASSED] });
-    const painted = formatText({ ...scan, colour: true });
+    const painted = formatText({ ...scan, hasColours: true });
     expect(painted).toContain('\u001b[31m');
     expect(stripVTControlCharacters(painted)).toBe(formatText(scan));
     expect(stripVTControlCharacters(formatText(scan))).toBe(formatText(scan));
