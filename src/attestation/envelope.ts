@@ -4,19 +4,19 @@ import { type JsonObject, type JsonValue, membersOf } from '../model/json.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /**
- * RFC 8785. Text with a lone surrogate has no UTF-8, so it is made well-formed first, as
- * `String.prototype.toWellFormed` does. Members that are `undefined` are dropped.
+ * RFC 8785. Text with a lone surrogate has no UTF-8 form, so U+FFFD replaces the surrogate first. Members
+ * that are `undefined` are dropped.
  */
 export function toCanonicalJson(value: JsonValue): string {
   const text = canonicalize(toWellFormed(value));
-  if (text === undefined) throw new TypeError('This value has no JSON.');
+  if (text === undefined) throw new TypeError('This value has no JSON form.');
   return text;
 }
 
 function toWellFormed(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map((one) => toWellFormed(one) ?? null);
+  if (isList(value)) return value.map((item) => toWellFormed(item) ?? null);
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name.toWellFormed(), toWellFormed(member)]),
   );
@@ -37,7 +37,7 @@ export type Envelope = {
 };
 
 export type EnvelopeSignature = {
-  /** A hint at the key; nothing signs it. */
+  /** Id of the signing key. It is only a hint, because the signature does not cover it. */
   readonly keyid?: string | undefined;
   /** Base64. */
   readonly sig: string;
@@ -48,7 +48,7 @@ export function signEnvelope(
   { kid, privateKey }: Pick<SigningKey, 'kid' | 'privateKey'>,
 ) {
   const bytes = Buffer.from(payload);
-  const sig = sign(null, signedBytes(PAYLOAD_TYPE, bytes), privateKey).toString('base64');
+  const sig = sign(null, toSignedBytes(PAYLOAD_TYPE, bytes), privateKey).toString('base64');
   const envelope = {
     payload: bytes.toString('base64'),
     payloadType: PAYLOAD_TYPE,
@@ -57,13 +57,13 @@ export function signEnvelope(
   return envelope satisfies Envelope;
 }
 
-/** Null for JSON that is not an envelope. */
+/** Returns null for JSON that is not an envelope. */
 export function readEnvelope(value: unknown): Envelope | null {
-  const { payload, payloadType, signatures: given } = membersOf(value);
+  const { payload, payloadType, signatures: values } = membersOf(value);
   if (typeof payload !== 'string' || typeof payloadType !== 'string') return null;
-  if (!Array.isArray(given)) return null;
-  const signatures = given.map(readSignature).filter((one) => one !== null);
-  if (signatures.length === 0 || signatures.length !== given.length) return null;
+  if (!Array.isArray(values)) return null;
+  const signatures = values.map(readSignature).filter((signature) => signature !== null);
+  if (signatures.length === 0 || signatures.length !== values.length) return null;
   return { payload, payloadType, signatures };
 }
 
@@ -79,7 +79,7 @@ export function isSignedBy(
   try {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicKey };
     const key = createPublicKey({ key: jwk, format: 'jwk' });
-    return verify(null, signedBytes(envelope.payloadType, payload), key, signature);
+    return verify(null, toSignedBytes(envelope.payloadType, payload), key, signature);
   } catch {
     // The text is not a public key.
     return false;
@@ -87,25 +87,25 @@ export function isSignedBy(
 }
 
 /**
- * Decodes base64 of either alphabet; null for any text but the canonical encoding. A lenient decoder would
- * accept a file in which a character was changed.
+ * Decodes canonical base64 or base64url; returns null for other text. A lenient decoder would accept a file
+ * in which a character was changed.
  */
 export function fromBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   const standard = bytes.toString('base64');
-  const isSame = text === standard || text === toUrlAlphabet(standard);
-  return isSame ? bytes : null;
+  const isCanonical = text === standard || text === toUrlAlphabet(standard);
+  return isCanonical ? bytes : null;
 }
 
 function toUrlAlphabet(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Returns the pre-authentication encoding, which DSSE signs in place of the payload. */
-function signedBytes(payloadType: string, payload: Buffer): Buffer {
+/** Returns DSSE's pre-authentication encoding. The signature covers it, not the payload alone. */
+function toSignedBytes(payloadType: string, payload: Buffer): Buffer {
   const type = Buffer.from(payloadType);
-  const head = `DSSEv1 ${type.length} `;
-  return Buffer.concat([Buffer.from(head), type, Buffer.from(` ${payload.length} `), payload]);
+  const start = `DSSEv1 ${type.length} `;
+  return Buffer.concat([Buffer.from(start), type, Buffer.from(` ${payload.length} `), payload]);
 }
 
 function readSignature(value: unknown): EnvelopeSignature | null {
@@ -116,7 +116,7 @@ function readSignature(value: unknown): EnvelopeSignature | null {
 }
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
-/** The path of the predicate type, under the address of a site. */
+/** A predicate type is the address of a site, followed by this path. */
 export const PREDICATE_PATH = '/attestations/scan/v1';
 
 /** An in-toto Statement v1 about one scan. */
@@ -136,7 +136,7 @@ export type ScanStatement = {
     readonly report: JsonObject;
     readonly catalog: {
       readonly checksVersion: string;
-      /** "sha256:" and 64 hex digits: of the catalog's file, as `catalog/published.json` has it. */
+      /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` has the same text. */
       readonly digest: string;
     };
     readonly scanner: { readonly name: string; readonly version: string };
@@ -157,7 +157,7 @@ export function toStatement(
   };
 }
 
-/** The site that a predicate type names as its own; null for a predicate type of another kind. */
+/** Returns the site in a predicate type; null if the type is not one of a scan. */
 export function parsePredicateSite(predicateType: string): string | null {
   if (!predicateType.endsWith(PREDICATE_PATH)) return null;
   const site = predicateType.slice(0, -PREDICATE_PATH.length);

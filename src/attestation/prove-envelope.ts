@@ -2,60 +2,71 @@ import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
 import { type Envelope, isSignedBy, parsePredicateSite, STATEMENT_TYPE } from './envelope.ts';
-import type { NamedKey } from './signing-keys.ts';
+import type { VerificationKey } from './signing-keys.ts';
 
 export type EnvelopeProof = {
   readonly isProved: boolean;
-  /** A clause that says what was proved, or what differs. */
+  /** The result for people: a clause about what was proved, or about what is wrong. */
   readonly says: string;
 };
 
 export type SignatureProof = EnvelopeProof & {
-  /** The key that the envelope names; null if the key set has none of that name. */
-  readonly key: NamedKey | null;
+  /** The key that the signature was compared with; null if the key set has no such key. */
+  readonly key: VerificationKey | null;
 };
 
-/** Proves that a key of the set signed the envelope: any one of its signatures is enough. */
-export function proveSignature(envelope: Envelope, keys: readonly NamedKey[]): SignatureProof {
+/** Proves that a key of the set signed the envelope. One valid signature is enough. */
+export function proveSignature(
+  envelope: Envelope,
+  keys: readonly VerificationKey[],
+): SignatureProof {
   const proofs = envelope.signatures.flatMap((signature): SignatureProof[] => {
     const { keyid } = signature;
-    const named = keys.filter(({ kid }) => keyid === undefined || kid === keyid);
-    if (named.length === 0) return [refused(null, `the key set has no key ${keyid ?? ''}`.trim())];
-    return named.map((key) => {
-      if (!key.isItself) return refused(key, `the key ${key.kid} was changed: it has another id`);
-      if (isSignedBy(envelope, signature, key.x)) return signedBy(key);
-      return refused(key, `the report or its signature was changed: ${key.kid} did not sign it`);
+    const candidates = keys.filter(({ kid }) => keyid === undefined || kid === keyid);
+    if (candidates.length === 0)
+      return [toRefusal(null, `the key set has no key ${keyid ?? ''}`.trim())];
+    return candidates.map((key) => {
+      if (!key.hasOwnKid)
+        return toRefusal(key, `the key ${key.kid} was changed: it has another id`);
+      if (isSignedBy(envelope, signature, key.x)) return toProof(key);
+      return toRefusal(key, `the report or its signature was changed: ${key.kid} did not sign it`);
     });
   });
-  const [first = refused(null, 'the key set is empty')] = proofs;
-  return proofs.find(({ isProved }) => isProved) ?? first;
+  const [firstProof = toRefusal(null, 'the key set is empty')] = proofs;
+  return proofs.find(({ isProved }) => isProved) ?? firstProof;
 }
 
-/** Proves that the key was in use when the scan began, and that this is not in the future. */
-export function proveTime(scannedAt: string, key: NamedKey | null, nowMs: number): EnvelopeProof {
-  const atMs = Date.parse(scannedAt);
-  const fails = (says: string): EnvelopeProof => ({ isProved: false, says });
-  if (Number.isNaN(atMs)) return fails('scannedAt is not an instant');
-  if (atMs > nowMs) return fails(`scannedAt ${scannedAt} is in the future`);
-  if (key === null) return fails('no key gives a time to compare with');
+/** Proves that the scan began while the key was in use, and not in the future. */
+export function proveTime(
+  scannedAt: string,
+  key: VerificationKey | null,
+  nowMs: number,
+): EnvelopeProof {
+  const scannedAtMs = Date.parse(scannedAt);
+  const toFailure = (says: string): EnvelopeProof => ({ isProved: false, says });
+  if (Number.isNaN(scannedAtMs)) return toFailure('scannedAt is not an instant');
+  if (scannedAtMs > nowMs) return toFailure(`scannedAt ${scannedAt} is in the future`);
+  if (key === null) return toFailure('no key gives a time to compare with');
   const { nbfMs, expMs } = key;
-  if (nbfMs === null || expMs === null) return fails('the key does not say when it was in use');
-  const from = instant(nbfMs);
-  const until = instant(expMs);
-  if (atMs < nbfMs) return fails(`the key was in use from ${from} on, after ${scannedAt}`);
-  if (atMs >= expMs) return fails(`the key was in use until ${until}, before ${scannedAt}`);
+  if (nbfMs === null || expMs === null) return toFailure('the key does not say when it was in use');
+  const from = toInstantText(nbfMs);
+  const until = toInstantText(expMs);
+  if (scannedAtMs < nbfMs)
+    return toFailure(`the key was in use from ${from} on, after ${scannedAt}`);
+  if (scannedAtMs >= expMs)
+    return toFailure(`the key was in use until ${until}, before ${scannedAt}`);
   return { isProved: true, says: `the key was in use at ${scannedAt} (${from} to ${until})` };
 }
 
-function signedBy(key: NamedKey): SignatureProof {
+function toProof(key: VerificationKey): SignatureProof {
   return { isProved: true, says: `by the key ${key.kid}`, key };
 }
 
-function refused(key: NamedKey | null, says: string): SignatureProof {
+function toRefusal(key: VerificationKey | null, says: string): SignatureProof {
   return { isProved: false, says, key };
 }
 
-function instant(ms: number): string {
+function toInstantText(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
 }
@@ -83,16 +94,16 @@ const statementSchema = Type.Object({
   }),
 });
 
-/** A statement about a scan, as somebody else wrote it. */
+/** The content of a statement about a scan. A stranger may have written it. */
 export type SignedReport = Static<typeof statementSchema>['predicate'] & {
-  /** The origin that the subject names; tools of in-toto match statements by it. */
+  /** The origin that the statement's subject names. in-toto tools find statements by subject. */
   readonly subject: string;
   readonly observationsSha256: string;
-  /** The site that the predicate type names. */
+  /** The address of the scanner's site, from the predicate type. */
   readonly site: string;
 };
 
-/** Null for bytes that are not a statement about a scan. */
+/** Returns null for bytes that are not a statement about a scan. */
 export function readStatement(payload: Buffer): SignedReport | null {
   let value: unknown;
   try {

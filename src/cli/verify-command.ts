@@ -7,7 +7,7 @@ import {
   proveTime,
   readStatement,
 } from '../attestation/prove-envelope.ts';
-import { type NamedKey, readKeySet } from '../attestation/signing-keys.ts';
+import { readKeySet, type VerificationKey } from '../attestation/signing-keys.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parsePreflightUrl } from '../preflight/preflight-request.ts';
@@ -146,7 +146,7 @@ export function isWebAddress(at: string): boolean {
 }
 
 /** Throws UsageError and OriginRefused. */
-export async function readKeys(source: KeySource): Promise<readonly NamedKey[]> {
+export async function readKeys(source: KeySource): Promise<readonly VerificationKey[]> {
   const text = isWebAddress(source.at)
     ? await fetchText(source)
     : await readText(source.at, `--keys ${source.at}`);

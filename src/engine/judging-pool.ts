@@ -2,7 +2,7 @@ import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
 import { STANDING_OBSERVATIONS } from '../model/standing.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { pack, type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
+import { countTextBytes, pack, type Serialized, serialize } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/worker-pool.ts';
@@ -186,7 +186,7 @@ function notDetermined<const O extends 'limits' | 'fault'>(
 
 function largestFirst(seen: readonly SerializedObservation[]): string {
   return seen
-    .map(({ name, value }) => ({ name, bytes: textBytes(value) }))
+    .map(({ name, value }) => ({ name, bytes: countTextBytes(value) }))
     .sort((one, other) => other.bytes - one.bytes)
     .map(({ name, bytes }) => `${name} (${bytes} bytes)`)
     .join(', ');

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from '../model/verdict.ts';
-import { deserializeFrozen, textBytes } from '../parse/json/transfer.ts';
+import { countTextBytes, deserializeFrozen } from '../parse/json/transfer.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { CheckDefinition } from './define-check.ts';
@@ -45,7 +45,7 @@ class ScanMemo {
     const kit = before?.kit ?? createKit();
     const values = before?.values ?? new Map<number, unknown>();
     const added = serialized.filter(({ part }) => !values.has(part));
-    const bytes = added.reduce((sum, { value }) => sum + textBytes(value), before?.bytes ?? 0);
+    const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), before?.bytes ?? 0);
     // Older texts are dropped before this one is parsed, so that memory never holds both.
     this.#recent.set(scanKey, { kit, values, bytes });
     for (const { part, value } of added) values.set(part, deserializeFrozen(value));

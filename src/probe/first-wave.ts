@@ -1,7 +1,7 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
-import { sharedBytes } from '../parse/json/transfer.ts';
+import { findSharedBytes } from '../parse/json/transfer.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -108,7 +108,7 @@ async function askAlternates(
 /** Parses nothing, because parsing is work for a thread that can be killed; a long body is not even decoded. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
-  const bytes = sharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
+  const bytes = findSharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
   if (
     !bytes.includes('"paths"') ||
     !bytes

@@ -1,12 +1,12 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openSigningKey, thumbprint, toSigningKey } from '../../src/attestation/signing-keys.ts';
+import { openSigningKey, toSigningKey, toThumbprint } from '../../src/attestation/signing-keys.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const { privateKey: GIVEN } = generateKeyPairSync('ed25519');
 
 test('the thumbprint is that of RFC 8037, appendix A.3', () => {
-  expect(thumbprint('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo')).toBe(
+  expect(toThumbprint('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo')).toBe(
     'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
   );
 });

@@ -7,7 +7,7 @@ import {
   toCanonicalJson,
   toStatement,
 } from '../../attestation/envelope.ts';
-import { publishedKeys } from '../../attestation/signing-keys.ts';
+import { toPublishedKeys } from '../../attestation/signing-keys.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DISCLAIMER } from '../../directory/project.ts';
 import {
@@ -136,7 +136,7 @@ export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async (_request, reply) => {
-      const keys = publishedKeys(await store.signingKeys.list(), store.now());
+      const keys = toPublishedKeys(await store.signingKeys.list(), store.now());
       return reply
         .header('cache-control', 'public, max-age=300')
         .type(KEY_SET_TYPE)

@@ -1,10 +1,10 @@
 import type { Schema } from '@cfworker/json-schema';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, showJson } from './json.ts';
-import { pointerStep } from './json-pointer.ts';
+import { escapePointerStep } from './json-pointer.ts';
 
-const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
+const JSON_TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
-type Kind =
+type ValueForm =
   | 'schema'
   | 'schemas'
   | 'schema-map'
@@ -19,119 +19,124 @@ type Kind =
   | 'text'
   | 'any';
 
-/** Keywords of 2020-12 with the form of their value. Other members are copied unchanged. */
-const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ...each('schema', 'not if then else items contains additionalProperties propertyNames'),
-  ...each('schema', 'unevaluatedItems unevaluatedProperties'),
-  ...each('schemas', 'allOf anyOf oneOf prefixItems'),
-  ...each('schema-map', '$defs definitions properties dependentSchemas'),
-  ...each('names', 'required'),
-  ...each('name-lists', 'dependentRequired'),
-  ...each('number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
-  ...each('count', 'minLength maxLength minItems maxItems minProperties maxProperties'),
-  ...each('count', 'minContains maxContains'),
-  ...each('list', 'enum'),
-  ...each('flag', 'uniqueItems'),
-  ...each('type', 'type'),
-  ...each('ref', '$ref'),
-  ...each('text', '$anchor'),
-  ...each('any', 'const'),
+/** Keywords of JSON Schema 2020-12, by the form of their value. */
+const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
+  ...toEntries('schema', 'not if then else items contains additionalProperties propertyNames'),
+  ...toEntries('schema', 'unevaluatedItems unevaluatedProperties'),
+  ...toEntries('schemas', 'allOf anyOf oneOf prefixItems'),
+  ...toEntries('schema-map', '$defs definitions properties dependentSchemas'),
+  ...toEntries('names', 'required'),
+  ...toEntries('name-lists', 'dependentRequired'),
+  ...toEntries('number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
+  ...toEntries('count', 'minLength maxLength minItems maxItems minProperties maxProperties'),
+  ...toEntries('count', 'minContains maxContains'),
+  ...toEntries('list', 'enum'),
+  ...toEntries('flag', 'uniqueItems'),
+  ...toEntries('type', 'type'),
+  ...toEntries('ref', '$ref'),
+  ...toEntries('text', '$anchor'),
+  ...toEntries('any', 'const'),
 ]);
 
 /**
- * Never copied: regular expressions written by an origin, `$id` bases that would redirect local
- * references, names that the library reserves, and annotations. Keywords that depend on
- * `patternProperties` go with it.
+ * These keywords are never copied: an origin's regular expressions, `$id` bases (they would redirect local
+ * references), names that the library reserves, and annotations.
  */
-const LEFT_OUT = new Set(
+const OMITTED_KEYWORDS = new Set(
   'pattern patternProperties format $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
     ' ',
   ),
 );
-const COUNTS_ON_PATTERNS = new Set(['additionalProperties', 'unevaluatedProperties']);
+/** Their meaning depends on `patternProperties`, so a schema that has it is copied without them. */
+const PATTERN_DEPENDENTS = new Set(['additionalProperties', 'unevaluatedProperties']);
 
-export type SafeSchema = { readonly copy: Schema; readonly errors: readonly string[] };
+export type SchemaCopy = { readonly copy: Schema; readonly errors: readonly string[] };
 
 /**
- * Copies an origin's schema without its regular expressions. Evaluation has unbounded cost (a few lines
- * of nested `anyOf` take 2^n steps), so it must run on a thread that can be killed. `errors` has JSON
- * pointers to invalid parts of the schema.
+ * Copies an origin's schema without its regular expressions. `errors` names the invalid parts of the schema by
+ * JSON pointer. Evaluate the copy on a thread that can be killed: a few lines of nested `anyOf` take 2^n steps.
  */
-export function safeSchema(schema: JsonValue): SafeSchema {
+export function copySchema(schema: JsonValue): SchemaCopy {
   const copier = new Copier();
-  const copy = copier.schema(schema, '');
+  const copy = copier.copySchema(schema, '');
   return { copy, errors: copier.errors };
 }
 
 class Copier {
   readonly errors: string[] = [];
 
-  schema(value: JsonValue | undefined, at: string): Schema {
+  copySchema(value: JsonValue | undefined, pointer: string): Schema {
     if (value === true) return {};
     if (value === false) return { not: {} };
     if (!isJsonObject(value)) {
-      this.#refuse(at, 'is not a schema', value);
+      this.#addError(pointer, 'is not a schema', value);
       return {};
     }
     const copy: Schema = {};
     const hasPatterns = value['patternProperties'] !== undefined;
     for (const [keyword, member] of Object.entries(value)) {
-      if (LEFT_OUT.has(keyword) || member === undefined) continue;
-      if (hasPatterns && COUNTS_ON_PATTERNS.has(keyword)) continue;
-      set(copy, keyword, this.#member(keyword, member, `${at}/${pointerStep(keyword)}`));
+      if (OMITTED_KEYWORDS.has(keyword) || member === undefined) continue;
+      if (hasPatterns && PATTERN_DEPENDENTS.has(keyword)) continue;
+      defineMember(
+        copy,
+        keyword,
+        this.#copyMember(keyword, member, `${pointer}/${escapePointerStep(keyword)}`),
+      );
     }
     return copy;
   }
 
-  #member(keyword: string, value: JsonValue, at: string): unknown {
-    const kind = KEYWORDS.get(keyword);
-    switch (kind) {
+  #copyMember(keyword: string, value: JsonValue, pointer: string): unknown {
+    const form = KEYWORDS.get(keyword);
+    switch (form) {
       case 'schema':
-        return this.schema(value, at);
+        return this.copySchema(value, pointer);
       case 'schemas':
-        return this.#schemas(value, at);
+        return this.#copySchemas(value, pointer);
       case 'schema-map':
-        return this.#schemaMap(value, at);
+        return this.#copySchemaMap(value, pointer);
       case undefined:
-        // Authors may keep schemas under any member ("#/components/schemas/X" may point into it).
-        return isJsonObject(value) ? this.#unknown(value, at) : undefined;
+        // Any member may hold schemas: a `$ref` such as "#/components/schemas/X" may point into it.
+        return isJsonObject(value) ? this.#copyUnknownMember(value, pointer) : undefined;
       default:
-        if (!isOfKind(kind, value)) this.#refuse(at, EXPECTED[kind], value);
+        if (!hasForm(form, value)) this.#addError(pointer, FORM_ERRORS[form], value);
         return value;
     }
   }
 
-  #schemas(value: JsonValue, at: string): unknown {
+  #copySchemas(value: JsonValue, pointer: string): unknown {
     if (isJsonList(value) && value.length > 0) {
-      return value.map((one, index) => this.schema(one, `${at}/${index}`));
+      return value.map((item, index) => this.copySchema(item, `${pointer}/${index}`));
     }
-    this.#refuse(at, 'is not a list of schemas', value);
+    this.#addError(pointer, 'is not a list of schemas', value);
     return [];
   }
 
-  #schemaMap(value: JsonValue, at: string): object {
-    if (!isJsonObject(value)) this.#refuse(at, 'is not an object of schemas', value);
+  #copySchemaMap(value: JsonValue, pointer: string): object {
+    if (!isJsonObject(value)) this.#addError(pointer, 'is not an object of schemas', value);
     const copy = {};
-    for (const [name, one] of Object.entries(isJsonObject(value) ? value : {})) {
-      set(copy, name, this.schema(one, `${at}/${pointerStep(name)}`));
+    for (const [name, member] of Object.entries(isJsonObject(value) ? value : {})) {
+      defineMember(copy, name, this.copySchema(member, `${pointer}/${escapePointerStep(name)}`));
     }
     return copy;
   }
 
-  /** An unknown member may hold anything until a `$ref` names it. */
-  #unknown(value: JsonObject, at: string): unknown {
-    const known = this.errors.length;
-    const copy = this.schema(value, at);
-    this.errors.length = known;
+  /** An unknown member need not be a schema, so its errors do not count. */
+  #copyUnknownMember(value: JsonObject, pointer: string): unknown {
+    const errorsBefore = this.errors.length;
+    const copy = this.copySchema(value, pointer);
+    this.errors.length = errorsBefore;
     return copy;
   }
 
-  #refuse(at: string, why: string, value: JsonValue | undefined): void {
-    this.errors.push(`schema ${at === '' ? '/' : at} ${why}: ${showJson(value, 40)}`);
+  #addError(pointer: string, message: string, value: JsonValue | undefined): void {
+    this.errors.push(`schema ${pointer === '' ? '/' : pointer} ${message}: ${showJson(value, 40)}`);
   }
 }
 
-const EXPECTED: Readonly<Record<Exclude<Kind, 'schema' | 'schemas' | 'schema-map'>, string>> = {
+const FORM_ERRORS: Readonly<
+  Record<Exclude<ValueForm, 'schema' | 'schemas' | 'schema-map'>, string>
+> = {
   names: 'is not a list of names',
   'name-lists': 'is not an object of lists of names',
   number: 'is not a number',
@@ -144,12 +149,12 @@ const EXPECTED: Readonly<Record<Exclude<Kind, 'schema' | 'schemas' | 'schema-map
   any: '',
 };
 
-function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
-  switch (kind) {
+function hasForm(form: keyof typeof FORM_ERRORS, value: JsonValue): boolean {
+  switch (form) {
     case 'names':
-      return isNames(value);
+      return isNameList(value);
     case 'name-lists':
-      return isJsonObject(value) && Object.values(value).every((one) => isNames(one));
+      return isJsonObject(value) && Object.values(value).every((names) => isNameList(names));
     case 'number':
       return typeof value === 'number';
     case 'count':
@@ -160,7 +165,7 @@ function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
       return typeof value === 'boolean';
     case 'type':
       return (isJsonList(value) ? value : [value]).every(
-        (one) => typeof one === 'string' && TYPES.has(one),
+        (type) => typeof type === 'string' && JSON_TYPES.has(type),
       );
     case 'ref':
       return typeof value === 'string' && value.startsWith('#');
@@ -171,12 +176,12 @@ function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
   }
 }
 
-function isNames(value: JsonValue | undefined): boolean {
+function isNameList(value: JsonValue | undefined): boolean {
   return isJsonList(value) && value.every((name) => typeof name === 'string');
 }
 
-/** Defines the member: assigning "__proto__", an ordinary JSON member, would set the prototype. */
-function set<T extends object>(target: T, name: string, value: unknown): T {
+/** "__proto__" is an ordinary JSON member, but an assignment to it would set the prototype. */
+function defineMember<T extends object>(target: T, name: string, value: unknown): T {
   if (value === undefined) return target;
   return Object.defineProperty(target, name, {
     value,
@@ -186,6 +191,6 @@ function set<T extends object>(target: T, name: string, value: unknown): T {
   });
 }
 
-function each(kind: Kind, names: string): readonly (readonly [string, Kind])[] {
-  return names.split(' ').map((name) => [name, kind] as const);
+function toEntries(form: ValueForm, keywords: string): readonly (readonly [string, ValueForm])[] {
+  return keywords.split(' ').map((keyword) => [keyword, form] as const);
 }

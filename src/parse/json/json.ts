@@ -6,19 +6,19 @@ export type { JsonObject, JsonValue } from '../../model/json.ts';
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
-  /** `detail` is safe for evidence: "not JSON at character 12", "deeper than 64", "over 50000 nodes". */
+  /** `detail` is the reason, safe for evidence: "not JSON at character 12", "deeper than 64". */
   | { readonly ok: false; readonly detail: string };
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Depth and size are measured on the text, because `JSON.parse` accepts five million nested lists and
- * returns a value too deep for any recursion. A byte order mark is skipped.
+ * Checks depth and size before it calls `JSON.parse`, which accepts five million nested lists and returns a value
+ * that is too deep for recursion. Skips a byte order mark.
  */
 export function parseJson(text: string): JsonReading {
   const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  const refused = refuseJson(body);
-  if (refused !== null) return { ok: false, detail: refused };
+  const refusal = refuseJson(body);
+  if (refusal !== null) return { ok: false, detail: refusal };
   const value: JsonValue = JSON.parse(body);
   return { ok: true, value };
 }
@@ -31,73 +31,76 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
   return Array.isArray(value);
 }
 
-/** Returns an empty object for any other value. */
+/** Returns an object unchanged, and an empty object for any other value. */
 export function jsonObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns an empty list for any other value. */
+/** Returns a list unchanged, and an empty list for any other value. */
 export function jsonList(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonList(value) ? value : [];
 }
 
-/** Returns null for anything but a non-empty text. */
+/** Returns a non-empty text unchanged, and null for any other value. */
 export function jsonText(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /**
- * Freezes a value and everything in it, and returns it. It does not recurse, because nesting depth comes
- * from documents. A frozen value counts as deeply frozen, so shared parts are visited once.
+ * Freezes a value and everything in it, and returns the value. Documents of origins can be too deep for recursion,
+ * so it uses a stack of its own. It skips a frozen value, because that was frozen with everything in it.
  */
 export function deepFreeze<T>(value: T): T {
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0) {
-    const next = waiting.pop();
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const next = stack.pop();
     if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
     Object.freeze(next);
-    for (const member of Object.values(next)) waiting.push(member);
+    for (const member of Object.values(next)) stack.push(member);
   }
   return value;
 }
 
-const MAX_CHARS = 80;
+const DEFAULT_MAX_CHARS = 80;
 
 /**
- * Formats a JSON value for evidence: short, one line, unseen characters as escapes, "missing" for an
- * absent member. Cost is bounded by `maxChars`, not by the value.
+ * Formats a JSON value for evidence: one short line, with escapes for invisible characters, and "missing" for
+ * `undefined`. Its cost depends on `maxChars`, not on the size of the value.
  */
-export function showJson(value: JsonValue | undefined, maxChars: number = MAX_CHARS): string {
+export function showJson(
+  value: JsonValue | undefined,
+  maxChars: number = DEFAULT_MAX_CHARS,
+): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'string') return quoteExact(value, maxChars);
   return cleanText(writeJson(value, maxChars), maxChars);
 }
 
-/** Formats an address for evidence; blanks are escaped, because an address has none. */
+/** Formats an address for evidence. Blanks are faults in an address, so they become visible escapes. */
 export function showAddress(value: JsonValue | undefined): string {
   return showJson(value).replaceAll(' ', '\\u0020');
 }
 
 /**
- * Converts a JSON value to a text for comparison: texts unchanged, others as `showJson` has them.
- * `String(value)` would call `toString`, which an origin may have written: `{"toString": 1}`.
+ * Converts a JSON value to a text for comparison: a text unchanged, another value by `showJson`.
+ * `String(value)` would call the member `toString` of an origin's value, and throws for `{"toString": 1}`.
  */
 export function jsonAsText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : showJson(value);
 }
 
-/** Stops after `budget` characters, enough to know that the rest is cut. */
-function writeJson(value: JsonValue, budget: number): string {
-  if (typeof value === 'string') return quoteExact(value, Math.max(budget, 1));
+/** Stops after about `maxChars` characters, because the caller cuts the text there. */
+function writeJson(value: JsonValue, maxChars: number): string {
+  if (typeof value === 'string') return quoteExact(value, Math.max(maxChars, 1));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     if (text.length > 1) text += ',';
-    if (text.length >= budget) return `${text}…`;
-    if (!isList) text += `${quoteExact(key, budget)}:`;
-    text += writeJson(readMember(value, key), budget - text.length);
+    if (text.length >= maxChars) return `${text}…`;
+    if (!isList) text += `${quoteExact(key, maxChars)}:`;
+    text += writeJson(readMember(value, key), maxChars - text.length);
   }
   return text + (isList ? ']' : '}');
 }

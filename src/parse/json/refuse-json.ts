@@ -5,10 +5,10 @@ export const MAX_JSON_NODES = 50_000;
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** Thrown to stop the parser, which continues after errors and recurses into nested values. */
+/** We throw it to stop the parser, which otherwise continues after an error and recurses into nested values. */
 class Refusal extends Error {}
 
-/** Returns the reason why a text is no JSON within the limits, safe for evidence; null when it is. */
+/** Returns why a text is not JSON or is over a limit, safe for evidence; null if the text is acceptable. */
 export function refuseJson(text: string): string | null {
   if (BLANK.test(text)) return 'empty';
   let depth = 0;
@@ -17,19 +17,19 @@ export function refuseJson(text: string): string | null {
     nodes += 1;
     if (nodes > MAX_JSON_NODES) throw new Refusal(`over ${MAX_JSON_NODES} nodes`);
   };
-  const begin = () => {
+  const beginNested = () => {
     countNode();
     depth += 1;
     if (depth > MAX_JSON_DEPTH) throw new Refusal(`deeper than ${MAX_JSON_DEPTH}`);
   };
-  const end = () => {
+  const endNested = () => {
     depth -= 1;
   };
   const visitor = {
-    onObjectBegin: begin,
-    onObjectEnd: end,
-    onArrayBegin: begin,
-    onArrayEnd: end,
+    onObjectBegin: beginNested,
+    onObjectEnd: endNested,
+    onArrayBegin: beginNested,
+    onArrayEnd: endNested,
     onLiteralValue: countNode,
     onError(code: number, offset: number, length: number) {
       throw new Refusal(describeError(text, code, offset, length));
@@ -45,17 +45,17 @@ export function refuseJson(text: string): string | null {
 }
 
 /**
- * Returns the reason why a parsed value is over the limits; null when it is within them. It does not
- * recurse. `except` is a member that another reader measures.
+ * Returns which limit a parsed value exceeds; null if none. It goes level by level, without recursion. It does not
+ * look into the value `skipped`, which the caller checks in another way.
  */
-export function refuseNesting(value: unknown, except?: unknown): string | null {
+export function refuseNesting(value: unknown, skipped?: unknown): string | null {
   let level: readonly unknown[] = [value];
   let nodes = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
     nodes += level.length;
     if (nodes > MAX_JSON_NODES) return `over ${MAX_JSON_NODES} nodes`;
     const parents = level.filter(
-      (one): one is object => typeof one === 'object' && one !== null && one !== except,
+      (node): node is object => typeof node === 'object' && node !== null && node !== skipped,
     );
     if (parents.length > 0 && depth === MAX_JSON_DEPTH) return `deeper than ${MAX_JSON_DEPTH}`;
     level = parents.flatMap((parent): readonly unknown[] => Object.values(parent));
@@ -64,9 +64,9 @@ export function refuseNesting(value: unknown, except?: unknown): string | null {
 }
 
 function describeError(text: string, code: number, offset: number, length: number): string {
-  const isCutString =
+  const isStringCut =
     printParseErrorCode(code) === 'UnexpectedEndOfString' && offset + length >= text.length;
-  if (isCutString || offset >= text.length) {
+  if (isStringCut || offset >= text.length) {
     return `not JSON: it breaks off after ${text.length} characters`;
   }
   return `not JSON at character ${offset + 1}`;

@@ -1,14 +1,14 @@
 /**
- * Serializes plain data for other threads. A long text travels as shared memory, so that 25 checks that
- * need one document do not copy it 25 times; the receiver decodes it when it is first read.
+ * Serializes plain data for other threads. A long text is sent as shared memory. 25 checks that read one document
+ * would otherwise copy it 25 times. The receiving thread decodes the text at its first reading.
  */
 
 import { deserialize as decode, serialize as encode } from 'node:v8';
 
 /** Shorter texts are cheaper to copy than to share. */
-export const SHARED_FROM_CHARS = 64 * 1024;
-/** Whichever of the two V8 takes: one character beyond Latin-1 makes a text of two bytes each. */
-export const BYTES_PER_CHARACTER = 2;
+export const MIN_SHARED_CHARS = 64 * 1024;
+/** V8 stores two bytes for each character of a text that has any character outside Latin-1. */
+export const MAX_BYTES_PER_CHAR = 2;
 
 export type Serialized =
   | null
@@ -17,147 +17,150 @@ export type Serialized =
   | number
   | string
   | SharedArrayBuffer
-  /** Of `pack`. */
+  /** Bytes that `pack` encoded. */
   | Uint8Array
   | readonly Serialized[]
   | { readonly [member: string]: Serialized };
 
-/** Frozen objects with a long text, and their serialized form for as long as they are used. */
+/** Serialized forms of objects that have a long text. `weight` reserves memory; see `keepSerialized`. */
 const serializedForms = new WeakMap<
   object,
   { readonly serialized: Serialized; readonly weight: unknown }
 >();
 
 /**
- * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object that
- * keeps its shared memory is not encoded again.
+ * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object whose
+ * serialized form was kept is not serialized again.
  */
 export function serialize(value: unknown): Serialized {
   if (typeof value === 'string') return serializeText(value);
   if (value === null || value === undefined) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
   if (Array.isArray(value)) return value.map(serialize);
-  if (typeof value === 'object' && isPlain(value)) return serializeMembers(value);
-  throw new TypeError(`Only plain data crosses to a worker, not ${describe(value)}.`);
-}
-
-/** Encodes once what many tasks get: to copy its bytes is quicker. What has a long text stays as it is. */
-export function pack(serialized: Serialized): Serialized {
-  return hasShared(serialized) ? serialized : encode(serialized);
+  if (typeof value === 'object' && isPlainObject(value)) return serializeMembers(value);
+  throw new TypeError(`Only plain data crosses to a worker, not ${describeType(value)}.`);
 }
 
 /**
- * Restores data and freezes every level. A long text that is a member is decoded when it is first read, so
- * that a thread which only passes it on never holds it. `isKept`: the object is serialized again later,
- * with the same shared memory.
+ * Encodes data that many tasks get, because bytes are copied faster than objects. Data with shared memory stays
+ * unchanged.
  */
-export function deserializeFrozen(serialized: Serialized, isKept = false): unknown {
-  if (serialized instanceof SharedArrayBuffer) return toText(serialized);
-  if (serialized instanceof Uint8Array) return deserializeFrozen(decode(serialized), isKept);
+export function pack(serialized: Serialized): Serialized {
+  return hasSharedMemory(serialized) ? serialized : encode(serialized);
+}
+
+/**
+ * Restores data and freezes every level. It decodes a long text of an object only when somebody reads the member,
+ * so a thread that only passes the object on never decodes it. With `keepsMemory`, the serialized form is kept, and
+ * `serialize` returns it for the restored object.
+ */
+export function deserializeFrozen(serialized: Serialized, keepsMemory = false): unknown {
+  if (serialized instanceof SharedArrayBuffer) return decodeText(serialized);
+  if (serialized instanceof Uint8Array) return deserializeFrozen(decode(serialized), keepsMemory);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
-  const restore = (part: Serialized) => deserializeFrozen(part, isKept);
+  const restore = (part: Serialized) => deserializeFrozen(part, keepsMemory);
   if (Array.isArray(serialized)) return Object.freeze(serialized.map(restore));
   const members = Object.entries(serialized);
   const value: object = Object.fromEntries(
     members.map(([name, part]) => [name, isShared(part) ? '' : restore(part)]),
   );
   for (const [name, part] of members) {
-    if (isShared(part)) Object.defineProperty(value, name, decodedOnce(part));
+    if (isShared(part)) Object.defineProperty(value, name, toDecodingGetter(part));
   }
-  if (isKept) keep(value, serialized);
+  if (keepsMemory) keepSerialized(value, serialized);
   return Object.freeze(value);
 }
 
-/** Returns the UTF-8 of a member that is a long text, undecoded; null of any other. */
-export function sharedBytes(value: object, name: string): Buffer | null {
+/** Returns the UTF-8 bytes of a member if they are in shared memory; otherwise null. */
+export function findSharedBytes(value: object, name: string): Buffer | null {
   const serialized = serializedForms.get(value)?.serialized ?? {};
-  const member = Object.entries(serialized).find(([own]) => own === name)?.[1];
+  const member = Object.entries(serialized).find(([memberName]) => memberName === name)?.[1];
   return isShared(member) ? Buffer.from(member) : null;
 }
 
-/** Returns the UTF-8 bytes of all texts in a serialized value. */
-export function textBytes(serialized: Serialized): number {
+/** Returns the number of UTF-8 bytes of all texts in a serialized value. */
+export function countTextBytes(serialized: Serialized): number {
   if (typeof serialized === 'string') return Buffer.byteLength(serialized, 'utf8');
   if (serialized instanceof SharedArrayBuffer) return serialized.byteLength;
-  if (serialized instanceof Uint8Array) return textBytes(decode(serialized));
+  if (serialized instanceof Uint8Array) return countTextBytes(decode(serialized));
   if (typeof serialized !== 'object' || serialized === null) return 0;
-  return Object.values(serialized).reduce<number>((sum, part) => sum + textBytes(part), 0);
+  return Object.values(serialized).reduce<number>((sum, part) => sum + countTextBytes(part), 0);
 }
 
 function serializeMembers(value: object): Serialized {
-  const before = serializedForms.get(value);
-  if (before !== undefined) return before.serialized;
+  const kept = serializedForms.get(value);
+  if (kept !== undefined) return kept.serialized;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
   );
 }
 
 /**
- * V8 does not count shared memory: hundreds of megabytes that nobody uses would wait for a collection. A
- * buffer as large as the decoded texts, whose pages are never touched, weighs for them.
+ * V8 does not count shared memory, so it would delay the collection of hundreds of unused megabytes. It counts
+ * `weight`, a buffer as large as the decoded texts. Nobody writes to that buffer, so it costs no real memory.
  */
-function keep(value: object, serialized: Serialized): void {
+function keepSerialized(value: object, serialized: Serialized): void {
   const shared = Object.values(serialized ?? {}).filter(isShared);
   if (shared.length === 0) return;
-  const bytes = BYTES_PER_CHARACTER * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const bytes = MAX_BYTES_PER_CHAR * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
   serializedForms.set(value, {
     serialized,
     weight: new ArrayBuffer(bytes, { maxByteLength: bytes }),
   });
 }
 
-function decodedOnce(shared: SharedArrayBuffer): PropertyDescriptor {
+function toDecodingGetter(shared: SharedArrayBuffer): PropertyDescriptor {
   let text: SharedArrayBuffer | string = shared;
   return {
     enumerable: true,
     get() {
-      if (typeof text !== 'string') text = toText(text);
+      if (typeof text !== 'string') text = decodeText(text);
       return text;
     },
   };
 }
 
 function serializeText(text: string): Serialized {
-  // UTF-8 cannot encode a lone surrogate, which only a recording can hold, so such a text is copied.
-  if (text.length < SHARED_FROM_CHARS || !text.isWellFormed()) return text;
-  const shared = newShared(Buffer.byteLength(text, 'utf8'));
+  // UTF-8 cannot encode a lone surrogate, so a text with one is copied. Only recordings have such texts.
+  if (text.length < MIN_SHARED_CHARS || !text.isWellFormed()) return text;
+  const shared = allocateShared(Buffer.byteLength(text, 'utf8'));
   Buffer.from(shared).write(text, 'utf8');
   return shared;
 }
 
-/** Copies a text that is UTF-8 already. */
+/** Copies UTF-8 bytes to shared memory. */
 export function shareBytes(bytes: Uint8Array): SharedArrayBuffer {
-  const shared = newShared(bytes.length);
+  const shared = allocateShared(bytes.length);
   new Uint8Array(shared).set(bytes);
   return shared;
 }
 
 /**
- * Growable memory has its own pages, which are returned to the system when freed. Other buffers live in
- * the C heap, which stays fragmented between documents.
+ * `maxByteLength` makes the memory growable. Growable memory has pages of its own, which return to the system when
+ * they are freed. Other buffers would fragment the C heap.
  */
-function newShared(bytes: number): SharedArrayBuffer {
+function allocateShared(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes, { maxByteLength: bytes });
 }
 
-function hasShared(value: Serialized): boolean {
+function hasSharedMemory(value: Serialized): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return isShared(value) || Object.values(value).some(hasShared);
+  return isShared(value) || Object.values(value).some(hasSharedMemory);
 }
 
 function isShared(value: unknown): value is SharedArrayBuffer {
   return value instanceof SharedArrayBuffer;
 }
 
-function toText(shared: SharedArrayBuffer): string {
+function decodeText(shared: SharedArrayBuffer): string {
   return Buffer.from(shared).toString('utf8');
 }
 
-function isPlain(value: object): boolean {
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-function describe(value: unknown): string {
+function describeType(value: unknown): string {
   return typeof value === 'object' ? Object.prototype.toString.call(value) : typeof value;
 }

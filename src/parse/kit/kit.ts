@@ -11,8 +11,8 @@ import {
   showAddress,
   showJson,
 } from '../json/json.ts';
-import { atPointer } from '../json/json-pointer.ts';
-import { schemaErrors } from '../json/json-schema.ts';
+import { followPointer } from '../json/json-pointer.ts';
+import { listSchemaErrors } from '../json/json-schema.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
@@ -75,7 +75,7 @@ const STATELESS = {
   headers: headerValues,
   headBytes,
   isHtml: isHtmlAnswer,
-  at: atPointer,
+  at: followPointer,
   object: jsonObject,
   list: jsonList,
   challengeIn: parseChallenge,
@@ -110,7 +110,7 @@ const STATELESS = {
   daysBefore,
   address: addressForm,
   sameOrigin,
-  schemaErrors,
+  schemaErrors: listSchemaErrors,
 };
 
 /** The readers of checks: cached parsers and text helpers, pure, without network or clock. */

@@ -7,7 +7,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
-import { pointerStep, type RefReader, refReader } from '../json/json-pointer.ts';
+import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
 import { hasPathParameters, needsParameters, serverPlace, toRequestPath } from './openapi-path.ts';
 import {
   isDeclaredFree,
@@ -62,7 +62,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 /** Position of an operation: the document, its path item, its parameters. */
 type Place = {
   readonly root: JsonObject;
-  readonly follow: RefReader;
+  readonly follow: RefResolver;
   readonly documentUrl: string;
   readonly template: string;
   readonly item: JsonObject;
@@ -79,7 +79,7 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
   const paths = Object.entries(jsonObject(root['paths']))
     .filter(([template]) => template.startsWith('/'))
     .slice(0, MAX_PATHS);
-  const follow = refReader(root);
+  const follow = createRefResolver(root);
   const parametersOf = parameterReader(follow);
   const isLogin = loginReader(root, follow);
   const operations: SourcedOperation[] = [];
@@ -96,7 +96,7 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
 }
 
 /** Members beside a `$ref` override those of its target. */
-function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
+function pathItem(value: JsonValue | undefined, follow: RefResolver): JsonObject {
   const own = jsonObject(value);
   if (own['$ref'] === undefined) return own;
   const named = jsonObject(follow(own));
@@ -109,7 +109,7 @@ function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
 
 function toOperation(place: Place, method: string, source: JsonObject): Operation {
   const { root, follow, template, item, parametersOf } = place;
-  const pointer = `/paths/${pointerStep(template)}/${method}`;
+  const pointer = `/paths/${escapePointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
   const parameters = merge(parametersOf(item['parameters']), parametersOf(source['parameters']));
   const servers = [source, item, root].map((one) => jsonList(one['servers']));
@@ -153,7 +153,7 @@ function readSecurity(owner: JsonObject): readonly JsonObject[] | null {
 type LoginReader = (security: readonly JsonObject[] | null) => boolean;
 
 /** True when security names schemes and none of them can mean payment (x402, apiKey). */
-function loginReader(root: JsonObject, follow: RefReader): LoginReader {
+function loginReader(root: JsonObject, follow: RefResolver): LoginReader {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
   const known = new Map<string, boolean>();
   const isLogin = (name: string): boolean => {
@@ -173,7 +173,7 @@ function loginReader(root: JsonObject, follow: RefReader): LoginReader {
 }
 
 /** Cached, because thousands of operations share one list through a `$ref`. */
-function parameterReader(follow: RefReader): ParameterReader {
+function parameterReader(follow: RefResolver): ParameterReader {
   const known = new Map<JsonValue | undefined, readonly JsonObject[]>();
   return (list) => {
     const before = known.get(list);

@@ -6,7 +6,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
-import type { RefReader } from '../json/json-pointer.ts';
+import type { RefResolver } from '../json/json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
@@ -69,7 +69,7 @@ export function toRequestPath(
   basePath: string,
   template: string,
   parameters: readonly JsonObject[],
-  follow: RefReader,
+  follow: RefResolver,
 ): RequestPath {
   const inPath = parameters.filter((one) => one['in'] === 'path');
   const byName = new Map(inPath.map((one) => [one['name'], one]));
@@ -116,7 +116,7 @@ function fillTemplate(template: string, write: (name: string) => string): string
 }
 
 /** Returns the declared example, default or first enum value; null when there is none. */
-function declaredValue(parameter: JsonObject, follow: RefReader): string | null {
+function declaredValue(parameter: JsonObject, follow: RefResolver): string | null {
   const schema = jsonObject(follow(parameter['schema']));
   const candidates = [
     parameter['example'],
@@ -137,7 +137,7 @@ function declaredValue(parameter: JsonObject, follow: RefReader): string | null 
 /** Returns the first few: thousands of operations may share a parameter. */
 function namedExamples(
   examples: JsonValue | undefined,
-  follow: RefReader,
+  follow: RefResolver,
 ): readonly (JsonValue | undefined)[] {
   const values: (JsonValue | undefined)[] = [];
   for (const name in jsonObject(examples)) {

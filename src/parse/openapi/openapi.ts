@@ -6,7 +6,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
-import { refReader } from '../json/json-pointer.ts';
+import { createRefResolver } from '../json/json-pointer.ts';
 import { type Operation, readOperations } from './openapi-operations.ts';
 
 export type { Operation } from './openapi-operations.ts';
@@ -75,7 +75,7 @@ function hasContact(contact: JsonValue | undefined): boolean {
 
 function securitySchemes(root: JsonObject): readonly SecurityScheme[] {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
-  const follow = refReader(root);
+  const follow = createRefResolver(root);
   return Object.entries(declared).flatMap(([name, value]) => {
     const scheme = follow(value);
     if (!isJsonObject(scheme)) return [];

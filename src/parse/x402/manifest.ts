@@ -9,7 +9,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
-import { pointerStep } from '../json/json-pointer.ts';
+import { escapePointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
 import { amountKind } from './amount.ts';
 import { caip2 } from './networks.ts';
@@ -74,7 +74,7 @@ function listEntries(list: JsonValue | undefined, pointer: string): readonly Man
 
 function pathEntries(resources: JsonObject): readonly ManifestEntry[] {
   return Object.entries(resources).flatMap(([path, details]) =>
-    toEntries(path, jsonObject(details), `/discoveryDocument/resources/${pointerStep(path)}`),
+    toEntries(path, jsonObject(details), `/discoveryDocument/resources/${escapePointerStep(path)}`),
   );
 }
 

@@ -13,7 +13,7 @@ import type {
   HttpMethod,
   Observation,
 } from '../../model/observation.ts';
-import { sharedBytes } from '../../parse/json/transfer.ts';
+import { findSharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import type { ScanBudget, TextBudget } from './scan-budget.ts';
@@ -174,7 +174,7 @@ function statsOf({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeSta
 }
 
 function charactersOf(data: HttpData): number {
-  const bytes = sharedBytes(data, 'body');
+  const bytes = findSharedBytes(data, 'body');
   const body = bytes === null ? data.body.length : countCharacters(bytes);
   return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, body);
 }

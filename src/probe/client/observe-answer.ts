@@ -20,7 +20,7 @@ import type {
   HttpMethod,
   Observation,
 } from '../../model/observation.ts';
-import { deserializeFrozen, SHARED_FROM_CHARS, shareBytes } from '../../parse/json/transfer.ts';
+import { deserializeFrozen, MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { GrowingBuffer, releasePages } from './growing-buffer.ts';
 import type { ExchangeAnswer } from './response-collector.ts';
 
@@ -56,7 +56,7 @@ export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Prom
 }
 
 function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
-  if (charset !== 'utf-8' || bytes.length < SHARED_FROM_CHARS || !isUtf8(bytes)) {
+  if (charset !== 'utf-8' || bytes.length < MIN_SHARED_CHARS || !isUtf8(bytes)) {
     return new TextDecoder(charset).decode(bytes);
   }
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;

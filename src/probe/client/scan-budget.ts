@@ -1,7 +1,7 @@
 /** Limits the requests, bytes, connections and handshakes of one scan, and the decoded text of all. */
 
 import type { Limits } from '../../guard/limits.ts';
-import { BYTES_PER_CHARACTER } from '../../parse/json/transfer.ts';
+import { MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
 
 /** Counts what one scan has taken, over all origins that its redirects lead to. */
 export class ScanBudget {
@@ -80,7 +80,7 @@ export class TextBudget {
   /** `endReading` is called once at most. */
   open(endReading: () => void): TextShare {
     const share: TextShare = {
-      hold: (characters) => this.#add(share, characters * BYTES_PER_CHARACTER),
+      hold: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
       release: () => {
         this.#bytes -= this.#shares.get(share)?.bytes ?? 0;
         this.#shares.delete(share);

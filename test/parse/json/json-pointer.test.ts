@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { atPointer, pointerStep, refReader } from '../../../src/parse/json/json-pointer.ts';
+import {
+  createRefResolver,
+  escapePointerStep,
+  followPointer,
+} from '../../../src/parse/json/json-pointer.ts';
 
 const document = {
   paths: { '/users/{id}': { get: 'operation' } },
@@ -14,26 +18,26 @@ const document = {
   file: { $ref: 'other.json#/a' },
 };
 
-describe('atPointer', () => {
+describe('followPointer', () => {
   it.each([
     ['', document],
     ['/list/1', 'one'],
     ['/a~0b', 1],
-    [`/paths/${pointerStep('/users/{id}')}/get`, 'operation'],
+    [`/paths/${escapePointerStep('/users/{id}')}/get`, 'operation'],
   ])('%j leads to the value at its place', (pointer, value) => {
-    expect(atPointer(document, pointer)).toEqual(value);
+    expect(followPointer(document, pointer)).toEqual(value);
   });
 
   it.each(['/none', '/list/2', '/list/-1', '/list/01', '/list/length', '/constructor', 'list'])(
     '%j leads nowhere',
     (pointer) => {
-      expect(atPointer(document, pointer)).toBeUndefined();
+      expect(followPointer(document, pointer)).toBeUndefined();
     },
   );
 });
 
-describe('refReader', () => {
-  const follow = refReader(document);
+describe('createRefResolver', () => {
+  const follow = createRefResolver(document);
 
   it('follows local references, percent-encoded ones too', () => {
     expect(follow(document.hop)).toEqual(['zero', 'one']);
@@ -62,7 +66,7 @@ describe('refReader', () => {
     const chain = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
     );
-    const reader = refReader({ ...chain, s12: 'end' });
+    const reader = createRefResolver({ ...chain, s12: 'end' });
     expect(reader({ $ref: '#/s4' })).toBeUndefined();
     expect(reader({ $ref: '#/s5' })).toBe('end');
     expect(reader({ $ref: '#/s0' })).toBeUndefined();

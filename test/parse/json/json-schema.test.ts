@@ -2,7 +2,7 @@ import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../src/parse/json/json.ts';
 import { parseJson } from '../../../src/parse/json/json.ts';
-import { schemaErrors } from '../../../src/parse/json/json-schema.ts';
+import { listSchemaErrors } from '../../../src/parse/json/json-schema.ts';
 
 const INPUT = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -17,12 +17,12 @@ const INPUT = {
   $defs: { body: { type: 'object', required: ['text'], properties: { text: { minLength: 1 } } } },
 };
 
-describe('schemaErrors', () => {
+describe('listSchemaErrors', () => {
   it('finds no fault in a valid value', () => {
     const instance = { type: 'http', method: 'POST', body: { text: 'x' } };
-    expect(schemaErrors(INPUT, instance)).toEqual([]);
-    expect(schemaErrors(true, instance)).toEqual([]);
-    expect(schemaErrors({}, null)).toEqual([]);
+    expect(listSchemaErrors(INPUT, instance)).toEqual([]);
+    expect(listSchemaErrors(true, instance)).toEqual([]);
+    expect(listSchemaErrors({}, null)).toEqual([]);
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('schemaErrors', () => {
     [{ body: { text: 'x' } }, /^\/: .*"type"/],
     ['text', /^\/: .*"string"/],
   ])('names the place and the fault of %j', (instance, error) => {
-    expect(schemaErrors(INPUT, instance)[0]).toMatch(error);
+    expect(listSchemaErrors(INPUT, instance)[0]).toMatch(error);
   });
 
   it('finds the declarations of the official package valid', () => {
@@ -45,9 +45,9 @@ describe('schemaErrors', () => {
     });
     const { info, schema } = Object(JSON.parse(JSON.stringify(declared))).bazaar;
     info.input.method ??= 'POST';
-    expect(schemaErrors(schema, info)).toEqual([]);
+    expect(listSchemaErrors(schema, info)).toEqual([]);
     const { body: _, ...without } = info.input;
-    expect(schemaErrors(schema, { ...info, input: without })).not.toEqual([]);
+    expect(listSchemaErrors(schema, { ...info, input: without })).not.toEqual([]);
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('schemaErrors', () => {
     [null, 'schema /'],
     [[], 'schema /'],
   ])('calls %j not a schema, at %s', (schema, at) => {
-    const [error] = schemaErrors(schema, {});
+    const [error] = listSchemaErrors(schema, {});
     expect(error).toContain('schema /');
     expect(error).toContain(at);
   });
@@ -82,13 +82,13 @@ describe('schemaErrors', () => {
     [{ allOf: [{ $ref: '#' }] }, 'circles'],
     [{ $anchor: '1' }, '/$anchor'],
   ])('cannot evaluate %j: %s', (schema, why) => {
-    expect(schemaErrors(schema, {})[0]).toContain(why);
+    expect(listSchemaErrors(schema, {})[0]).toContain(why);
   });
 
   it('finds an item that occurs twice', () => {
     const unique = { items: {}, uniqueItems: true };
-    expect(schemaErrors(unique, [{ a: 1 }, { a: 2 }])).toEqual([]);
-    expect(schemaErrors(unique, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
+    expect(listSchemaErrors(unique, [{ a: 1 }, { a: 2 }])).toEqual([]);
+    expect(listSchemaErrors(unique, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
   });
 
   it('follows local references, anchors and recursive ones', () => {
@@ -96,24 +96,24 @@ describe('schemaErrors', () => {
       properties: { child: { $ref: '#' }, leaf: { $ref: '#leaf' } },
       $defs: { x: { $anchor: 'leaf', type: 'null' } },
     };
-    expect(schemaErrors(tree, { child: { child: { leaf: null } } })).toEqual([]);
-    expect(schemaErrors(tree, { child: { child: { leaf: 1 } } })[0]).toMatch(
+    expect(listSchemaErrors(tree, { child: { child: { leaf: null } } })).toEqual([]);
+    expect(listSchemaErrors(tree, { child: { child: { leaf: 1 } } })[0]).toMatch(
       /^\/child\/child\/leaf/,
     );
     const foreign = {
       components: { schemas: { A: { type: 'string' } } },
       $ref: '#/components/schemas/A',
     };
-    expect(schemaErrors(foreign, 'x')).toEqual([]);
-    expect(schemaErrors(foreign, 1)).toHaveLength(1);
+    expect(listSchemaErrors(foreign, 'x')).toEqual([]);
+    expect(listSchemaErrors(foreign, 1)).toHaveLength(1);
   });
 
   it('reads a property called like a keyword as a property', () => {
     const schema = {
       properties: { pattern: { type: 'string' }, $ref: {}, format: { type: 'null' } },
     };
-    expect(schemaErrors(schema, { pattern: 'x', $ref: 1, format: null })).toEqual([]);
-    expect(schemaErrors(schema, { pattern: 1 })[0]).toMatch(/^\/pattern/);
+    expect(listSchemaErrors(schema, { pattern: 'x', $ref: 1, format: null })).toEqual([]);
+    expect(listSchemaErrors(schema, { pattern: 1 })[0]).toMatch(/^\/pattern/);
   });
 
   it('judges members whose names JavaScript reserves', () => {
@@ -121,23 +121,23 @@ describe('schemaErrors', () => {
     const schema = parseJson(
       '{"properties":{"__proto__":{"type":"string"}},"required":["toString"]}',
     );
-    const errors = schemaErrors(valueIn(schema), valueIn(instance));
+    const errors = listSchemaErrors(valueIn(schema), valueIn(instance));
     expect(errors.join('\n')).toContain('/__proto__');
-    expect(schemaErrors({ required: ['toString'] }, {})).toHaveLength(1);
+    expect(listSchemaErrors({ required: ['toString'] }, {})).toHaveLength(1);
   });
 
   it('runs no pattern and no format of an origin', () => {
     const slow = { pattern: '^(a+)+$', format: 'email', type: 'string' };
     const instance = `${'a'.repeat(60)}!`;
-    expect(schemaErrors(slow, instance)).toEqual([]);
-    expect(schemaErrors({ propertyNames: slow }, { [instance]: 1 })).toEqual([]);
+    expect(listSchemaErrors(slow, instance)).toEqual([]);
+    expect(listSchemaErrors({ propertyNames: slow }, { [instance]: 1 })).toEqual([]);
     const byPattern = { patternProperties: { '^(a+)+$': false }, additionalProperties: false };
-    expect(schemaErrors(byPattern, { [instance]: 1 })).toEqual([]);
+    expect(listSchemaErrors(byPattern, { [instance]: 1 })).toEqual([]);
   });
 
   it('gives few errors, short ones, without hidden characters', () => {
     const name = `\u202E${'x'.repeat(500)}`;
-    const errors = schemaErrors({ required: Array(50).fill(name) }, {});
+    const errors = listSchemaErrors({ required: Array(50).fill(name) }, {});
     expect(errors.length).toBeLessThanOrEqual(5);
     for (const error of errors) {
       expect(error.length).toBeLessThanOrEqual(160);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  countTextBytes,
   deserializeFrozen,
-  SHARED_FROM_CHARS,
+  findSharedBytes,
+  MIN_SHARED_CHARS,
   serialize,
-  sharedBytes,
-  textBytes,
 } from '../../../src/parse/json/transfer.ts';
 
 /** As it arrives in a worker. */
@@ -41,12 +41,12 @@ test('everything that arrives is frozen, at every level', () => {
 });
 
 test.each([
-  [SHARED_FROM_CHARS - 1, false],
-  [SHARED_FROM_CHARS, true],
+  [MIN_SHARED_CHARS - 1, false],
+  [MIN_SHARED_CHARS, true],
 ])('a text of %i characters is shared: %s', (length, shared) => {
   const serialized = serialize('x'.repeat(length));
   expect(serialized instanceof SharedArrayBuffer).toBe(shared);
-  expect(textBytes(serialized)).toBe(length);
+  expect(countTextBytes(serialized)).toBe(length);
 });
 
 test('data that is not plain is refused with its kind', () => {
@@ -63,23 +63,23 @@ test('data that is not plain is refused with its kind', () => {
 });
 
 test('the size of texts is that of their UTF-8, at any depth', () => {
-  expect(textBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
+  expect(countTextBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
 /** Where the C library puts memory, documents leave holes that no later one gives back. */
 test('shared texts have memory pages of their own', () => {
-  const serialized = serialize('x'.repeat(SHARED_FROM_CHARS));
+  const serialized = serialize('x'.repeat(MIN_SHARED_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
 });
 
 test('an object that keeps its shared memory is neither encoded again nor decoded to be passed on', () => {
-  const body = `界${'x'.repeat(SHARED_FROM_CHARS)}`;
+  const body = `界${'x'.repeat(MIN_SHARED_CHARS)}`;
   const sent = serialize({ status: 200, body, last: true });
   const arrived = deserializeFrozen(sent, true) as { readonly body: string };
   expect(serialize({ arrived })).toEqual({ arrived: sent });
   expect(serialize(arrived)).toBe(sent);
-  expect(sharedBytes(arrived, 'body')?.toString()).toBe(body);
-  expect(sharedBytes(arrived, 'status')).toBeNull();
+  expect(findSharedBytes(arrived, 'body')?.toString()).toBe(body);
+  expect(findSharedBytes(arrived, 'status')).toBeNull();
   expect(Object.getOwnPropertyDescriptor(arrived, 'body')).not.toHaveProperty('value');
   expect(JSON.stringify(arrived)).toBe(JSON.stringify({ status: 200, body, last: true }));
 });
