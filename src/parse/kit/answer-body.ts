@@ -2,59 +2,57 @@ import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { headerValue } from '../text/http-header.ts';
 
-const HTML_START = /^<(?:!doctype\s+html|html|head|body|title|script|meta|div)[\s>]/i;
-const HTML_WITHIN = /<(?:!doctype\s+html|html|head|body)[\s>]/i;
-const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
-const SNIFFED_CHARS = 1_024;
-/** Shorter paths ("/a") occur in any text by chance. */
+const HTML_AT_START = /^<(?:!doctype\s+html|html|head|body|title|script|meta|div)[\s>]/i;
+const HTML_ANYWHERE = /<(?:!doctype\s+html|html|head|body)[\s>]/i;
+const HTML_CONTENT_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
+const MAX_SNIFFED_CHARS = 1_024;
+/** Shorter paths ("/a") occur in many texts by chance, so they are not removed. */
 const MIN_PATH_CHARS = 4;
 const MAX_COMPARED_CHARS = 64 * 1024;
-/** No page repeats a longer path whole. */
-const MAX_SPELLING_CHARS = 256;
+/** Pages do not repeat the whole of a longer path. */
+const MAX_REMOVED_PATH_CHARS = 256;
 
 /**
- * Returns true for a page for people. The body decides: JSON and Markdown under `text/html` keep their
- * kind. Without a body (HEAD) only the type is known.
+ * Returns true for an HTML page. The body decides: JSON or Markdown with the type `text/html` is not HTML. An answer
+ * without a body (HEAD) is judged by its type.
  */
 export function isHtmlAnswer(answer: HttpObservation): boolean {
   if (!answer.ok) return false;
-  const start = answer.data.body.slice(0, SNIFFED_CHARS).trimStart();
-  const isTyped = HTML_TYPE.test(headerValue(answer.data, 'content-type') ?? '');
-  if (start === '') return isTyped;
-  if (HTML_START.test(start)) return true;
-  return isTyped && (start.startsWith('<') || HTML_WITHIN.test(start));
+  const start = answer.data.body.slice(0, MAX_SNIFFED_CHARS).trimStart();
+  const hasHtmlType = HTML_CONTENT_TYPE.test(headerValue(answer.data, 'content-type') ?? '');
+  if (start === '') return hasHtmlType;
+  if (HTML_AT_START.test(start)) return true;
+  return hasHtmlType && (start.startsWith('<') || HTML_ANYWHERE.test(start));
 }
 
-/** Returns true when an answer equals the site's page for missing paths. */
+/** Returns true if an answer equals the soft-404 answer: the site's answer to a random path. */
 export type BodyComparison = (answer: HttpObservation, soft404: HttpObservation) => boolean;
 
 /**
- * The status comes first: a site that answers real errors has no soft 404, whatever its body. Pages
- * repeat the requested path, so it is removed from both bodies, once an answer. Only the beginning is
- * compared: searching a body for a path, both written by the origin, takes time in proportion to their
- * product.
+ * Only two answers with a status of 2xx can be equal: an error status is not a soft 404. Pages repeat the requested
+ * path, so it is removed from both bodies. Only the first MAX_COMPARED_CHARS of a body are compared, because the
+ * search for a path takes time in proportion to the length of the body times that of the path.
  */
 export function createBodyComparison(): BodyComparison {
-  const known = new WeakMap<HttpData, string>();
-  const beginning = (data: HttpData): string => {
-    const before = known.get(data);
-    if (before !== undefined) return before;
-    const without = withoutPath(data);
-    known.set(data, without);
-    return without;
+  const comparedTexts = new WeakMap<HttpData, string>();
+  const toComparedText = (data: HttpData): string => {
+    const cached = comparedTexts.get(data);
+    if (cached !== undefined) return cached;
+    const text = removePath(data);
+    comparedTexts.set(data, text);
+    return text;
   };
 
   return (answer, soft404) => {
     if (!answer.ok || !soft404.ok) return false;
-    const [one, other] = [answer.data, soft404.data];
-    if (!isSuccess(one) || !isSuccess(other)) return false;
-    if (one.body === other.body) return true;
-    if (isLong(one) !== isLong(other)) return false;
-    // Removing paths of different lengths shifts the ends of equally cut bodies.
-    const chars = isLong(one)
-      ? Math.min(beginning(one).length, beginning(other).length)
-      : undefined;
-    return beginning(one).slice(0, chars) === beginning(other).slice(0, chars);
+    const [left, right] = [answer.data, soft404.data];
+    if (!isSuccess(left) || !isSuccess(right)) return false;
+    if (left.body === right.body) return true;
+    if (isLong(left) !== isLong(right)) return false;
+    const [leftText, rightText] = [toComparedText(left), toComparedText(right)];
+    // Long bodies were cut at the same length, and then paths of different lengths were removed.
+    const chars = isLong(left) ? Math.min(leftText.length, rightText.length) : undefined;
+    return leftText.slice(0, chars) === rightText.slice(0, chars);
   };
 }
 
@@ -66,12 +64,12 @@ function isSuccess({ status }: HttpData): boolean {
   return status >= 200 && status < 300;
 }
 
-function withoutPath({ body, url, redirects }: HttpData): string {
-  let rest = body.slice(0, MAX_COMPARED_CHARS);
+function removePath({ body, url, redirects }: HttpData): string {
+  let text = body.slice(0, MAX_COMPARED_CHARS);
   for (const spelling of new Set([redirects[0]?.url, url].flatMap(listSpellings))) {
-    if (spelling.length <= MAX_SPELLING_CHARS) rest = rest.replaceAll(spelling, '');
+    if (spelling.length <= MAX_REMOVED_PATH_CHARS) text = text.replaceAll(spelling, '');
   }
-  return rest;
+  return text;
 }
 
 /** Lists a path's spellings: plain, as a query value ("?next=…"), and in JSON written by PHP. */

@@ -26,21 +26,24 @@ export type ManifestParsers = {
 
 type ManifestDocument = Extract<ManifestReading, { state: 'found' }>;
 
-const CANONICAL = '/.well-known/x402';
-const OTHER = '/.well-known/x402.json';
+const CANONICAL_PATH = '/.well-known/x402';
+const ALTERNATE_PATH = '/.well-known/x402.json';
 
-/** Prefers a known shape, the canonical path first; falls back to JSON of an unknown shape. */
+/**
+ * Returns the first manifest of a known shape; without one, the first JSON document. The canonical path comes before
+ * the alternate path.
+ */
 export function findManifest(
   { manifest, manifestJson, soft404 }: ManifestSources,
   parsers: ManifestParsers,
 ): ManifestReading {
   const readings = [
-    parsers.document(CANONICAL, manifest, soft404),
-    parsers.document(OTHER, manifestJson, soft404),
+    parsers.document(CANONICAL_PATH, manifest, soft404),
+    parsers.document(ALTERNATE_PATH, manifestJson, soft404),
   ];
   const documents = readings
-    .map((reading) => parsed(reading, parsers))
-    .filter((reading) => reading !== null);
+    .map((reading) => parseDocument(reading, parsers))
+    .filter((document) => document !== null);
   const best = documents.find(({ facts }) => facts.shape !== 'unknown') ?? documents[0];
   if (best !== undefined) return best;
   return {
@@ -49,17 +52,17 @@ export function findManifest(
   };
 }
 
-function parsed(
+function parseDocument(
   reading: DocumentReading,
   { json, facts }: ManifestParsers,
 ): ManifestDocument | null {
   if (reading.state !== 'present' || !json(reading.body).ok) return null;
   const { path, body } = reading;
-  return { state: 'found', path, canonical: path === CANONICAL, facts: facts(body) };
+  return { state: 'found', path, canonical: path === CANONICAL_PATH, facts: facts(body) };
 }
 
 function toEvidence(reading: DocumentReading, { json }: ManifestParsers): string {
   if (reading.state !== 'present') return reading.evidence;
-  const read = json(reading.body);
-  return `GET ${reading.path}: 200, ${read.ok ? 'JSON' : read.detail}`;
+  const parsed = json(reading.body);
+  return `GET ${reading.path}: 200, ${parsed.ok ? 'JSON' : parsed.detail}`;
 }

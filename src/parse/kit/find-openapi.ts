@@ -4,7 +4,7 @@ import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
 import type { DocumentReader, DocumentReading } from './read-document.ts';
 
-/** The OpenAPI document that S2 to S4, P6 and the probe plan read, with its path. */
+/** The OpenAPI document of an origin. The checks S2 to S4 and P6 and the probe plan read it. */
 export type OpenApiReading =
   | {
       readonly state: 'found';
@@ -29,39 +29,46 @@ export type OpenApiParsers = {
   readonly facts: (body: string, documentUrl: string) => OpenApiFacts;
 };
 
-type Present = Extract<DocumentReading, { state: 'present' }>;
+type PresentDocument = Extract<DocumentReading, { state: 'present' }>;
 type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
 
-const CANONICAL = '/openapi.json';
-const YAML_CHARS = 65_536;
+const CANONICAL_PATH = '/openapi.json';
+const MAX_YAML_CHARS = 65_536;
 const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
 
 /**
- * Prefers a usable document (3.x with paths), the canonical path first; then the first JSON that claims
- * to be OpenAPI; then YAML, which is not parsed.
+ * Returns the first usable document (3.x with paths); without one, the first JSON that looks like OpenAPI; without
+ * that, the path of a YAML document, which is not parsed. The canonical path comes before the alternate paths.
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,
   parsers: OpenApiParsers,
 ): OpenApiReading {
-  const places = [{ path: CANONICAL, answer: openapi }, ...openapiAlternates];
-  const readings = places.map(({ path, answer }) => parsers.document(path, answer, soft404));
+  const candidates = [{ path: CANONICAL_PATH, answer: openapi }, ...openapiAlternates];
+  const readings = candidates.map(({ path, answer }) => parsers.document(path, answer, soft404));
   const present = readings.filter((reading) => reading.state === 'present');
-  const claims = present.map((reading) => claimed(reading, parsers)).filter((one) => one !== null);
-  const claim = claims.find(isUsable) ?? claims[0];
-  if (claim !== undefined) return claim;
-  const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, YAML_CHARS)));
+  const documents = present
+    .map((reading) => parseDocument(reading, parsers))
+    .filter((document) => document !== null);
+  const best = documents.find(isUsable) ?? documents[0];
+  if (best !== undefined) return best;
+  const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, MAX_YAML_CHARS)));
   if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
   const evidence = readings.map((reading) => toEvidence(reading, parsers));
   return { state: 'none', evidence: evidence.join('; ') };
 }
 
-function claimed(reading: Present, { json, facts }: OpenApiParsers): OpenApiDocument | null {
+/** Returns null for JSON without any member of OpenAPI. */
+function parseDocument(
+  reading: PresentDocument,
+  { json, facts }: OpenApiParsers,
+): OpenApiDocument | null {
   if (!json(reading.body).ok) return null;
-  const read = facts(reading.body, reading.answer.url);
-  if (read.version === null && !read.swagger && read.paths === 0) return null;
+  const documentFacts = facts(reading.body, reading.answer.url);
+  const { version, swagger, paths } = documentFacts;
+  if (version === null && !swagger && paths === 0) return null;
   const { path, answer } = reading;
-  return { state: 'found', path, canonical: path === CANONICAL, answer, facts: read };
+  return { state: 'found', path, canonical: path === CANONICAL_PATH, answer, facts: documentFacts };
 }
 
 function isUsable({ facts }: OpenApiDocument): boolean {

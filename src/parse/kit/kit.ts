@@ -58,19 +58,19 @@ import { isPaidMethod, schemeRow } from '../x402/schemes.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
 import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
-import { type DocumentReader, failureText, readDocument } from './read-document.ts';
+import { type DocumentReader, formatFailure, readDocument } from './read-document.ts';
 
-const QUOTED_CHARS = 80;
+const DEFAULT_QUOTED_CHARS = 80;
 
-/** Members of the kit without a cache. */
-const STATELESS = {
-  /** Cleans origin text for evidence: no control, format, bidi and tag characters, NFC, cut, in quotes. */
-  quote: (text: string, maxChars = QUOTED_CHARS) => quoteText(text, maxChars),
-  /** Formats a JSON value for evidence, short. */
+/** The members of the kit that have no cache. Checks know them by these names, which never change. */
+const UNCACHED_READERS = {
+  /** Quotes an origin's text for evidence: on one line, without invisible characters, cut to `maxChars`. */
+  quote: (text: string, maxChars = DEFAULT_QUOTED_CHARS) => quoteText(text, maxChars),
+  /** Formats a JSON value for evidence, in at most 80 characters. */
   show: (value: JsonValue | undefined) => showJson(value),
   showAddress,
   text: jsonAsText,
-  failure: failureText,
+  failure: formatFailure,
   header: headerValue,
   headers: headerValues,
   headBytes,
@@ -109,62 +109,63 @@ const STATELESS = {
   baseUnits,
   daysBefore,
   address: addressForm,
-  sameOrigin,
+  sameOrigin: resolveInOrigin,
   schemaErrors: listSchemaErrors,
 };
 
-/** The readers of checks: cached parsers and text helpers, pure, without network or clock. */
+/** The readers that every check gets. They are pure, and use no network and no clock. */
 export type Kit = ReturnType<typeof createKit>;
 
 /**
- * Caches each parsed text for one scan on one worker. Results are frozen, because several checks share
- * them; the cache is the kit's only state.
+ * Makes a kit for one scan on one worker. It parses each text once. Several checks share a result, so results are
+ * frozen. The caches are the kit's only state.
  */
 export function createKit() {
   const sameBody = createBodyComparison();
   const document: DocumentReader = (path, answer, soft404) =>
     readDocument(path, answer, soft404, sameBody);
-  const json = remember(parseJson);
-  const html = remember(parseHtml);
-  const markdown = remember(parseMarkdown);
-  const robots = remember(parseRobots);
-  const manifestFacts = remember((body): ManifestFacts => {
-    const read = json(body);
-    return read.ok ? parseManifest(read.value) : { shape: 'unknown' };
+  const json = cacheByText(parseJson);
+  const html = cacheByText(parseHtml);
+  const markdown = cacheByText(parseMarkdown);
+  const robots = cacheByText(parseRobots);
+  const manifestFacts = cacheByText((body): ManifestFacts => {
+    const parsed = json(body);
+    return parsed.ok ? parseManifest(parsed.value) : { shape: 'unknown' };
   });
-  const openApiFacts = rememberByUrl((body, documentUrl) => {
-    const read = json(body);
-    return parseOpenApi(read.ok ? read.value : null, documentUrl);
+  const openApiFacts = cacheByUrl((body, documentUrl) => {
+    const parsed = json(body);
+    return parseOpenApi(parsed.ok ? parsed.value : null, documentUrl);
   });
-  const challenge = rememberChallenge();
-  const entryIndex = rememberIndex();
+  const challenge = createChallengeCache();
+  const entryIndex = createEntryIndexCache();
 
   return Object.freeze({
-    ...STATELESS,
+    ...UNCACHED_READERS,
     sameBody,
     document,
     json,
     html,
     markdown,
     robots,
-    openapi: (seen: OpenApiSources) => findOpenApi(seen, { document, json, facts: openApiFacts }),
-    manifest: (seen: ManifestSources) =>
-      findManifest(seen, { document, json, facts: manifestFacts }),
+    openapi: (sources: OpenApiSources) =>
+      findOpenApi(sources, { document, json, facts: openApiFacts }),
+    manifest: (sources: ManifestSources) =>
+      findManifest(sources, { document, json, facts: manifestFacts }),
     challenge,
     challenged: (resources: ResourceSet) => challengedResources(resources.probed, challenge),
     signIns: (resources: ResourceSet) => signInResources(resources.probed, challenge),
-    /** Formats what sells over another protocol only: "2 more are sold over MPP: tempo"; null without one. */
+    /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
     moreSold: ({ probed }: ResourceSet) => {
-      const sold = challengedResources(probed, challenge);
+      const soldOverX402 = challengedResources(probed, challenge);
       return moreSold(
         findOtherWays(probed),
-        sold.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
+        soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
-    /** The probed resources that P3 to P8 and S5 judge: neither sign-ins nor a second till. */
+    /** Returns the probed resources that P3 to P8 and S5 judge: without sign-ins and resources sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => sellingResources(probed, challenge),
-    manifestTerms: (facts: ManifestFacts, originUrl: string, one: ChallengedResource) =>
-      manifestTerms(facts, entryIndex(facts, originUrl), one),
+    manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
+      manifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
 }
 
@@ -173,52 +174,53 @@ function isPaidOffer({ scheme, network, extra }: Offer): boolean {
   return row !== null && isPaidMethod(row, extra);
 }
 
-/** The fragment is dropped: it names a place in the document, not another document. */
-function sameOrigin(originUrl: string, reference: string): URL | null {
+/** Drops the fragment, which names a part of a document and not another document. */
+function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
   return url;
 }
 
-function remember<T>(parse: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
+function cacheByText<T>(parse: (text: string) => T): (text: string) => T {
+  const results = new Map<string, T>();
   return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const facts = deepFreeze(parse(text));
-    known.set(text, facts);
-    return facts;
+    const cached = results.get(text);
+    if (cached !== undefined) return cached;
+    const result = deepFreeze(parse(text));
+    results.set(text, result);
+    return result;
   };
 }
 
-function rememberByUrl(
+function cacheByUrl(
   parse: (body: string, documentUrl: string) => OpenApiFacts,
 ): (body: string, documentUrl: string) => OpenApiFacts {
-  const perUrl = new Map<string, (body: string) => OpenApiFacts>();
+  const parsersByUrl = new Map<string, (body: string) => OpenApiFacts>();
   return (body, documentUrl) => {
-    const parseAt = perUrl.get(documentUrl) ?? remember((text: string) => parse(text, documentUrl));
-    perUrl.set(documentUrl, parseAt);
-    return parseAt(body);
+    const parseCached =
+      parsersByUrl.get(documentUrl) ?? cacheByText((text: string) => parse(text, documentUrl));
+    parsersByUrl.set(documentUrl, parseCached);
+    return parseCached(body);
   };
 }
 
-function rememberIndex(): (facts: ManifestFacts, originUrl: string) => EntryIndex {
-  const known = new WeakMap<ManifestFacts, Map<string, EntryIndex>>();
+function createEntryIndexCache(): (facts: ManifestFacts, originUrl: string) => EntryIndex {
+  const indexes = new WeakMap<ManifestFacts, Map<string, EntryIndex>>();
   return (facts, originUrl) => {
-    const byOrigin = known.get(facts) ?? new Map<string, EntryIndex>();
+    const byOrigin = indexes.get(facts) ?? new Map<string, EntryIndex>();
     const index = byOrigin.get(originUrl) ?? indexEntries(facts, originUrl);
-    known.set(facts, byOrigin.set(originUrl, index));
+    indexes.set(facts, byOrigin.set(originUrl, index));
     return index;
   };
 }
 
-/** Keyed by header and body, which determine the challenge. */
-function rememberChallenge(): (answer: HttpData) => ChallengeReading {
+/** Equal headers and bodies give the same challenge, so the second cache has them as its key. */
+function createChallengeCache(): (answer: HttpData) => ChallengeReading {
   const byAnswer = new WeakMap<HttpData, ChallengeReading>();
   const byContent = new Map<string, ChallengeReading>();
   return (answer) => {
-    const before = byAnswer.get(answer);
-    if (before !== undefined) return before;
+    const cached = byAnswer.get(answer);
+    if (cached !== undefined) return cached;
     // Most probes of one resource have equal answers.
     const content = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
     const reading = byContent.get(content) ?? deepFreeze(readChallenge(answer));

@@ -3,13 +3,13 @@ import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
 
-/** The states of a document's path, in the order in which they are tested. */
+/** What was found at a document's path. */
 export type DocumentReading =
   | { readonly state: 'unreadable'; readonly evidence: string }
   | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
   | { readonly state: 'soft-404'; readonly evidence: string }
   | { readonly state: 'html'; readonly evidence: string }
-  /** Longer than the cap; the rest was not read. */
+  /** The body is longer than the cap. Its rest was not read. */
   | { readonly state: 'oversize'; readonly evidence: string }
   | {
       readonly state: 'present';
@@ -24,11 +24,11 @@ export type DocumentReader = (
   soft404: HttpObservation,
 ) => DocumentReading;
 
-const MAX_TARGET_CHARS = 100;
+const MAX_REDIRECT_CHARS = 100;
 
 /**
- * Classifies the answer at a document's path. Tested in this order: no answer, another status than 200,
- * an incomplete body, the page for missing paths, HTML, binary, over the cap, a document.
+ * Classifies the answer at a document's path. The first state that applies is returned, in the order of the
+ * statements below.
  */
 export function readDocument(
   path: string,
@@ -37,13 +37,13 @@ export function readDocument(
   isSameBody: BodyComparison,
 ): DocumentReading {
   const request = `GET ${path}`;
-  if (!answer.ok) return { state: 'unreadable', evidence: failureText(request, answer) };
+  if (!answer.ok) return { state: 'unreadable', evidence: formatFailure(request, answer) };
   const { data } = answer;
   if (data.status !== 200) {
-    const evidence = `${request}: ${statusText(data)}`;
+    const evidence = `${request}: ${formatStatus(data)}`;
     return { state: 'absent', status: data.status, evidence };
   }
-  // The soft-404 answer may have broken off at the same place.
+  // This comes before the soft-404 comparison: two incomplete bodies may be equal by chance.
   if (data.bodyFailure !== undefined) {
     const evidence = `${request}: 200, but the body broke off (${data.bodyFailure})`;
     return { state: 'unreadable', evidence };
@@ -61,12 +61,12 @@ export function readDocument(
 }
 
 /** Formats "GET /llms.txt: timeout (no answer within 10 s)". */
-export function failureText(request: string, { reason, detail }: Failed): string {
+export function formatFailure(request: string, { reason, detail }: Failed): string {
   return `${request}: ${reason} (${detail})`;
 }
 
-function statusText({ status, refusedRedirect }: HttpData): string {
+function formatStatus({ status, refusedRedirect }: HttpData): string {
   if (refusedRedirect === undefined) return String(status);
   const { to, why } = refusedRedirect;
-  return `${status} to ${quoteText(to, MAX_TARGET_CHARS)}, not followed: ${why}`;
+  return `${status} to ${quoteText(to, MAX_REDIRECT_CHARS)}, not followed: ${why}`;
 }

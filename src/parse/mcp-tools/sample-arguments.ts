@@ -1,6 +1,6 @@
 /**
- * Makes the arguments for one call of a read-only tool: the required members of its input schema. Servers
- * validate them before they ask for payment, so an empty object would mostly show no challenge.
+ * Makes the arguments for one call of a read-only tool: the required members of its input schema. Most servers
+ * validate arguments before they ask for payment, so a call without arguments would not get a challenge.
  */
 import {
   isJsonObject,
@@ -13,11 +13,11 @@ import {
 const MAX_DEPTH = 4;
 const MAX_MEMBERS = 32;
 const MAX_ITEMS = 8;
-const MAX_CHARS = 256;
-const SAMPLE = 'example';
+const MAX_SAMPLE_CHARS = 256;
+const SAMPLE_TEXT = 'example';
 
-/** Samples by `format` that a JSON Schema validator accepts. */
-const FORMATS: Readonly<Record<string, string>> = {
+/** Valid samples, by the `format` of a JSON Schema. */
+const SAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
   date: '2026-01-01',
   'date-time': '2026-01-01T00:00:00Z',
   time: '00:00:00Z',
@@ -30,51 +30,52 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Never throws. Patterns and references are ignored, so a sample may fail them. */
-export function sampleArguments(schema: JsonValue | undefined): JsonObject {
-  const sample = sampleValue(jsonObject(schema), 0);
+/** Never throws. It ignores `pattern` and `$ref`, so the sample may be invalid by them. */
+export function toSampleArguments(schema: JsonValue | undefined): JsonObject {
+  const sample = toSampleValue(jsonObject(schema), 0);
   return isJsonObject(sample) ? sample : {};
 }
 
-function sampleValue(schema: JsonObject, depth: number): JsonValue {
-  const given = statedValue(schema);
-  if (given !== undefined) return given;
+function toSampleValue(schema: JsonObject, depth: number): JsonValue {
+  const stated = findStatedValue(schema);
+  if (stated !== undefined) return stated;
   const [branch] = jsonList(schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']);
-  if (isJsonObject(branch) && depth < MAX_DEPTH) return sampleValue(branch, depth + 1);
+  if (isJsonObject(branch) && depth < MAX_DEPTH) return toSampleValue(branch, depth + 1);
   switch (readType(schema)) {
     case 'object':
-      return sampleObject(schema, depth);
+      return toSampleObject(schema, depth);
     case 'array':
-      return sampleItems(schema, depth);
+      return toSampleItems(schema, depth);
     case 'integer':
     case 'number':
-      return sampleNumber(schema);
+      return toSampleNumber(schema);
     case 'boolean':
       return false;
     case 'null':
       return null;
     default:
-      return sampleText(schema);
+      return toSampleText(schema);
   }
 }
 
-/** The seller's own example comes first. */
-function statedValue(schema: JsonObject): JsonValue | undefined {
-  const { const: only, default: usual, example } = schema;
-  const candidates = [only, jsonList(schema['examples'])[0], example, usual];
+/** Returns a value that the schema itself states, such as an example; undefined if none is short enough. */
+function findStatedValue(schema: JsonObject): JsonValue | undefined {
+  const { const: constant, default: defaultValue, example } = schema;
+  const candidates = [constant, jsonList(schema['examples'])[0], example, defaultValue];
   const stated = candidates.find((value) => value !== undefined && value !== null);
   const value = stated ?? jsonList(schema['enum'])[0];
-  // Bounds the size of a call, whatever example a schema has.
-  return value !== undefined && JSON.stringify(value).length <= MAX_CHARS ? value : undefined;
+  return value !== undefined && JSON.stringify(value).length <= MAX_SAMPLE_CHARS
+    ? value
+    : undefined;
 }
 
 function readType(schema: JsonObject): JsonValue | undefined {
   const { type } = schema;
   if (type === undefined) return isJsonObject(schema['properties']) ? 'object' : undefined;
-  return Array.isArray(type) ? type.find((one) => one !== 'null') : type;
+  return Array.isArray(type) ? type.find((name) => name !== 'null') : type;
 }
 
-function sampleObject(schema: JsonObject, depth: number): JsonObject {
+function toSampleObject(schema: JsonObject, depth: number): JsonObject {
   if (depth >= MAX_DEPTH) return {};
   const properties = jsonObject(schema['properties']);
   const required = jsonList(schema['required']).slice(0, MAX_MEMBERS);
@@ -82,26 +83,27 @@ function sampleObject(schema: JsonObject, depth: number): JsonObject {
     .filter((name) => typeof name === 'string')
     .map((name): readonly [string, JsonValue] => {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      return [name, sampleValue(jsonObject(property), depth + 1)];
+      return [name, toSampleValue(jsonObject(property), depth + 1)];
     });
   return Object.fromEntries(members);
 }
 
-function sampleItems(schema: JsonObject, depth: number): readonly JsonValue[] {
-  const least = Math.min(Number(schema['minItems'] ?? 0) || 0, MAX_ITEMS);
-  if (depth >= MAX_DEPTH || least < 1) return [];
-  return Array.from({ length: least }, () => sampleValue(jsonObject(schema['items']), depth + 1));
+function toSampleItems(schema: JsonObject, depth: number): readonly JsonValue[] {
+  const length = Math.min(Number(schema['minItems'] ?? 0) || 0, MAX_ITEMS);
+  if (depth >= MAX_DEPTH || length < 1) return [];
+  return Array.from({ length }, () => toSampleValue(jsonObject(schema['items']), depth + 1));
 }
 
-function sampleNumber({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
+function toSampleNumber({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
   if (typeof exclusiveMinimum === 'number') return exclusiveMinimum + 1;
   if (typeof minimum === 'number') return minimum;
   return typeof maximum === 'number' && maximum < 1 ? maximum : 1;
 }
 
-function sampleText({ format, minLength, maxLength }: JsonObject): string {
-  if (typeof format === 'string' && Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? '';
-  const least = typeof minLength === 'number' ? Math.min(minLength, MAX_CHARS) : 0;
-  const most = typeof maxLength === 'number' ? Math.max(maxLength, 0) : MAX_CHARS;
-  return SAMPLE.padEnd(least, 'x').slice(0, most);
+function toSampleText({ format, minLength, maxLength }: JsonObject): string {
+  if (typeof format === 'string' && Object.hasOwn(SAMPLES_BY_FORMAT, format))
+    return SAMPLES_BY_FORMAT[format] ?? '';
+  const minChars = typeof minLength === 'number' ? Math.min(minLength, MAX_SAMPLE_CHARS) : 0;
+  const maxChars = typeof maxLength === 'number' ? Math.max(maxLength, 0) : MAX_SAMPLE_CHARS;
+  return SAMPLE_TEXT.padEnd(minChars, 'x').slice(0, maxChars);
 }

@@ -9,7 +9,7 @@ import {
   parseJson,
 } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
-import { sampleArguments } from './sample-arguments.ts';
+import { toSampleArguments } from './sample-arguments.ts';
 
 export type PaidTool = {
   readonly name: string;
@@ -18,10 +18,11 @@ export type PaidTool = {
 };
 
 export type ToolPage = {
-  /** Paid tools that are annotated as read-only and may be called. */
+  /** The paid tools that are annotated as read-only. The scan calls only these. */
   readonly callable: readonly PaidTool[];
   /** Number of paid tools that are not annotated as read-only. */
   readonly uncalled: number;
+  /** Number of all tools on the page. */
   readonly listed: number;
   readonly nextCursor: string | null;
 };
@@ -33,7 +34,7 @@ const MAX_CURSOR_CHARS = 1_024;
 export function readToolPage(result: JsonObject): ToolPage {
   const tools = jsonList(result['tools']).slice(0, MAX_TOOLS).map(jsonObject);
   const paid = tools.flatMap((tool) => {
-    const { isPaid, price } = paidTerms(tool);
+    const { isPaid, price } = readPaidTerms(tool);
     const name = jsonText(tool['name']);
     if (!isPaid || name === null || name.length > MAX_NAME_CHARS) return [];
     const isReadOnly = jsonObject(tool['annotations'])['readOnlyHint'] === true;
@@ -43,7 +44,7 @@ export function readToolPage(result: JsonObject): ToolPage {
   const cursor = jsonText(result['nextCursor']);
   return {
     callable: readOnly.map(({ name, price, schema }) => {
-      return { name, price, arguments: sampleArguments(schema) };
+      return { name, price, arguments: toSampleArguments(schema) };
     }),
     uncalled: paid.length - readOnly.length,
     listed: tools.length,
@@ -51,32 +52,33 @@ export function readToolPage(result: JsonObject): ToolPage {
   };
 }
 
-const EVENT_STREAM = /^text\/event-stream\b/i;
+const EVENT_STREAM_TYPE = /^text\/event-stream\b/i;
 const LINE_END = /\r\n|\r|\n/;
 
-/** Finds the JSON-RPC response to this id in a JSON body or an event stream; null when there is none. */
-export function rpcResponse(answer: HttpData, id: number): JsonObject | null {
-  if (!EVENT_STREAM.test(headerValue(answer, 'content-type') ?? '')) {
-    return responseIn(answer.body, id);
+/** Finds the JSON-RPC response with this id in a JSON body or an event stream; null if it has none. */
+export function findRpcResponse(answer: HttpData, id: number): JsonObject | null {
+  if (!EVENT_STREAM_TYPE.test(headerValue(answer, 'content-type') ?? '')) {
+    return parseRpcResponse(answer.body, id);
   }
-  for (const data of eventsOf(answer.body)) {
-    const response = responseIn(data, id);
+  for (const data of readEvents(answer.body)) {
+    const response = parseRpcResponse(data, id);
     if (response !== null) return response;
   }
   return null;
 }
 
-function responseIn(text: string, id: number): JsonObject | null {
-  const read = parseJson(text);
-  if (!read.ok || !isJsonObject(read.value)) return null;
-  // Servers omit the id when they refuse a request before parsing it.
-  const isAnswer = read.value['id'] === id || (read.value['id'] ?? null) === null;
-  const { result, error } = read.value;
-  return isAnswer && (isJsonObject(result) || isJsonObject(error)) ? read.value : null;
+function parseRpcResponse(text: string, id: number): JsonObject | null {
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isJsonObject(parsed.value)) return null;
+  const message = parsed.value;
+  // Servers omit the id if they refuse a request before they parse it.
+  const hasId = message['id'] === id || (message['id'] ?? null) === null;
+  const isResponse = isJsonObject(message['result']) || isJsonObject(message['error']);
+  return hasId && isResponse ? message : null;
 }
 
-/** Yields the data of server-sent events (HTML standard, 9.2.6), an unfinished last one included. */
-function* eventsOf(body: string): Generator<string> {
+/** Yields the data of each server-sent event (HTML standard, 9.2.6), also of an unfinished last event. */
+function* readEvents(body: string): Generator<string> {
   let data: string[] = [];
   for (const line of body.split(LINE_END)) {
     if (line.startsWith('data:')) data.push(line.slice('data:'.length).replace(/^ /, ''));
@@ -88,40 +90,40 @@ function* eventsOf(body: string): Generator<string> {
 }
 
 /**
- * Reads from tools/list whether an MCP tool is paid, and its price. Neither x402 nor MCP defines a member
- * for that; sellers use these members, and the SDKs' examples use the description.
+ * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for it. Sellers use the
+ * members below, and examples of SDKs use the description.
  */
 export type PaidTerms = {
   readonly isPaid: boolean;
-  /** Decimal dollars, and the member that states them; null when none does. */
+  /** Decimal dollars, and the pointer of the member that states them; null if no member does. */
   readonly price: { readonly dollars: string; readonly member: string } | null;
 };
 
-/** Prefixes of `_meta` keys: Cloudflare's agents, the Laravel package, and both transports. */
-const PAID_KEY = /^(?:agents-x402|x402|org\.x402|x402\.org)(?:\/|$)/;
-const DOLLARS = /^\$?([0-9]{1,12}(?:\.[0-9]{1,12})?)$/;
+/** Keys of `_meta` that Cloudflare's agents, the Laravel package, and the transports of x402 use. */
+const PAYMENT_KEY = /^(?:agents-x402|x402|org\.x402|x402\.org)(?:\/|$)/;
+const DOLLAR_AMOUNT = /^\$?([0-9]{1,12}(?:\.[0-9]{1,12})?)$/;
 /** Matches "Requires payment of $0.001.", "Paid per run with x402", "costs $0.01". */
 const PAID_WORDS =
   /\bx402\b|\brequires? (?:a )?payment\b|\bpayment required\b|\bpaid\b|\bcosts? \$|\$ ?[0-9]/i;
 const FREE_WORDS = /\bfree\b|\bno payment\b|\bwithout (?:a )?payment\b|\bnot? paid\b|\bunpaid\b/i;
 const MAX_DESCRIPTION_CHARS = 4_096;
 
-export function paidTerms(tool: JsonObject): PaidTerms {
+export function readPaidTerms(tool: JsonObject): PaidTerms {
   const meta = jsonObject(tool['_meta']);
   const annotations = jsonObject(tool['annotations']);
-  const marks = [
-    ...Object.entries(meta).filter(([name]) => PAID_KEY.test(name)),
+  const declarations = [
+    ...Object.entries(meta).filter(([name]) => PAYMENT_KEY.test(name)),
     ...['x402', 'payment', 'pricing'].map((name) => [name, tool[name]] as const),
     ['paymentHint', annotations['paymentHint']] as const,
   ].filter(([, value]) => value !== undefined && value !== null);
-  const saysFree = marks.some(([, value]) => isDenial(value));
-  const saysPaid = marks.some(([, value]) => !isDenial(value));
+  const saysFree = declarations.some(([, value]) => isFreeDeclaration(value));
+  const saysPaid = declarations.some(([, value]) => !isFreeDeclaration(value));
   const isPaid = saysPaid ? !saysFree : !saysFree && isDescribedAsPaid(tool['description']);
-  return { isPaid, price: isPaid ? statedPrice(meta, annotations) : null };
+  return { isPaid, price: isPaid ? findPrice(meta, annotations) : null };
 }
 
-/** Matches false, and an object that disables itself: `{ "enabled": false }`. */
-function isDenial(value: JsonValue | undefined): boolean {
+/** Returns true for false, and for an object such as `{ "enabled": false }`. */
+function isFreeDeclaration(value: JsonValue | undefined): boolean {
   if (value === false) return true;
   if (!isJsonObject(value)) return false;
   return ['paymentRequired', 'required', 'enabled', 'paid'].some((name) => value[name] === false);
@@ -129,12 +131,12 @@ function isDenial(value: JsonValue | undefined): boolean {
 
 function isDescribedAsPaid(description: JsonValue | undefined): boolean {
   if (typeof description !== 'string') return false;
-  const read = description.slice(0, MAX_DESCRIPTION_CHARS);
-  return PAID_WORDS.test(read) && !FREE_WORDS.test(read);
+  const text = description.slice(0, MAX_DESCRIPTION_CHARS);
+  return PAID_WORDS.test(text) && !FREE_WORDS.test(text);
 }
 
-/** Only members with a unit in their name count; other amounts may be base units. */
-function statedPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'] {
+/** Reads only members that name the unit USD. Amounts in other members may be base units. */
+function findPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'] {
   const candidates: readonly (readonly [string, JsonValue | undefined])[] = [
     ['/_meta/agents-x402~1priceUSD', meta['agents-x402/priceUSD']],
     ['/_meta/x402~1priceUSD', meta['x402/priceUSD']],
@@ -142,14 +144,14 @@ function statedPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['pric
     ['/annotations/paymentPriceUSD', annotations['paymentPriceUSD']],
   ];
   for (const [member, value] of candidates) {
-    const text = typeof value === 'number' ? decimalText(value) : value;
-    const [, dollars] = typeof text === 'string' ? (DOLLARS.exec(text) ?? []) : [];
+    const text = typeof value === 'number' ? toDecimal(value) : value;
+    const [, dollars] = typeof text === 'string' ? (DOLLAR_AMOUNT.exec(text) ?? []) : [];
     if (dollars !== undefined) return { dollars, member };
   }
   return null;
 }
 
-/** Writes 1e-7 as "0.0000001". Twelve places exceed the decimals of the known assets. */
-function decimalText(value: number): string {
+/** Writes 1e-7 as "0.0000001". A price of dollars has at most twelve decimals here. */
+function toDecimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }

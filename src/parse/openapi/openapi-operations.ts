@@ -8,7 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
-import { hasPathParameters, needsParameters, serverPlace, toRequestPath } from './openapi-path.ts';
+import { hasPathParameters, needsParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
   isDeclaredFree,
   type PriceDeclaration,
@@ -19,107 +19,110 @@ import {
 export type Operation = {
   /** Upper case. */
   readonly method: string;
-  /** The path as written: "/users/{id}". */
+  /** The path as the document has it: "/users/{id}". */
   readonly template: string;
   /** JSON pointer of the operation: "/paths/~1weather/get". */
   readonly pointer: string;
   /** The server's base path followed by the template. */
   readonly route: string;
-  /** Path and query to request, with the base path and required query parameters filled in. */
+  /** Path and query of a request: with the base path, and with values for all required parameters. */
   readonly requestPath: string;
-  /** True when a value in `requestPath` is declared nowhere. */
+  /** True if the document declares no value for a parameter, so `requestPath` has a made-up one. */
   readonly isMadeUp: boolean;
   readonly hasPathParameters: boolean;
   readonly hasRequiredParameters: boolean;
-  /** Effective security requirements (operation overrides root); null when neither declares any. */
+  /** Security requirements of the operation, or else of the root; null if neither declares any. */
   readonly security: readonly JsonObject[] | null;
-  /** True when the operation itself declares security, whatever the root has. */
+  /** True if the operation itself declares a security requirement. */
   readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
-  /** Form of `protocols` in x-payment-info: objects are the structured form, strings the legacy one. */
+  /** Form of `protocols` in x-payment-info. Objects are the current form, and strings the legacy form. */
   readonly protocols: 'objects' | 'strings' | 'missing';
   readonly protocolNames: readonly string[];
   readonly price: PriceDeclaration | null;
-  /** True with x-payment-info or a 402 response. */
+  /** True if the operation declares a 402 response, or x-payment-info that does not say that it is free. */
   readonly paid: boolean;
-  /** True for a 402 that asks for a sign-in: no price, and only login schemes (siwx, bearer). */
+  /** True if a 402 response asks for a sign-in: x-payment-info is missing, and security names only login schemes. */
   readonly signIn: boolean;
-  /** Origin of its servers, when none of them is the document's; null otherwise. */
+  /** Origin of the first server, if no server is on the document's origin; null otherwise. */
   readonly elsewhere: string | null;
 };
 
 /**
- * One path item may serve thousands of paths (`$ref`). Reading each is bounded, or a small document would
- * cost the product of its parts.
+ * Thousands of paths may have a `$ref` to one large path item. Without these limits, a small document could cost
+ * its number of paths times the size of that item.
  */
 const MAX_PATHS = 2_000;
 const MAX_OPERATIONS = 4_000;
-const MAX_LIST = 100;
-const MAX_NAME_CHARS = 200;
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const MAX_LIST_ITEMS = 100;
+const MAX_KEY_CHARS = 200;
+const HTTP_METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Position of an operation: the document, its path item, its parameters. */
-type Place = {
+/** What all operations of a path item have in common. */
+type PathContext = {
   readonly root: JsonObject;
-  readonly follow: RefResolver;
+  readonly resolveRef: RefResolver;
   readonly documentUrl: string;
   readonly template: string;
   readonly item: JsonObject;
-  readonly parametersOf: ParameterReader;
-  readonly isLogin: LoginReader;
+  readonly readParameters: ParameterReader;
+  readonly isLogin: LoginTest;
 };
 
 type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
 
 export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
 
-/** Returns operations in document order, each with its source object. */
+/** Returns operations in the order of the document, each with the object that declares it. */
 export function readOperations(root: JsonObject, documentUrl: string): readonly SourcedOperation[] {
   const paths = Object.entries(jsonObject(root['paths']))
     .filter(([template]) => template.startsWith('/'))
     .slice(0, MAX_PATHS);
-  const follow = createRefResolver(root);
-  const parametersOf = parameterReader(follow);
-  const isLogin = loginReader(root, follow);
+  const resolveRef = createRefResolver(root);
+  const readParameters = createParameterReader(resolveRef);
+  const isLogin = createLoginTest(root, resolveRef);
   const operations: SourcedOperation[] = [];
   for (const [template, value] of paths) {
-    const item = pathItem(value, follow);
-    const place = { root, follow, documentUrl, template, item, parametersOf, isLogin };
-    for (const method of METHODS) {
+    const item = readPathItem(value, resolveRef);
+    const context = { root, resolveRef, documentUrl, template, item, readParameters, isLogin };
+    for (const method of HTTP_METHODS) {
       const source = item[method];
       if (!isJsonObject(source) || operations.length >= MAX_OPERATIONS) continue;
-      operations.push({ operation: toOperation(place, method, source), source });
+      operations.push({ operation: toOperation(context, method, source), source });
     }
   }
   return operations;
 }
 
-/** Members beside a `$ref` override those of its target. */
-function pathItem(value: JsonValue | undefined, follow: RefResolver): JsonObject {
+/** Members beside a `$ref` override the members of the `$ref`'s target. */
+function readPathItem(value: JsonValue | undefined, resolveRef: RefResolver): JsonObject {
   const own = jsonObject(value);
   if (own['$ref'] === undefined) return own;
-  const named = jsonObject(follow(own));
-  const members = [...METHODS, 'parameters', 'servers'].map((name) => [
+  const target = jsonObject(resolveRef(own));
+  const members = [...HTTP_METHODS, 'parameters', 'servers'].map((name) => [
     name,
-    own[name] ?? named[name],
+    own[name] ?? target[name],
   ]);
   return Object.fromEntries(members);
 }
 
-function toOperation(place: Place, method: string, source: JsonObject): Operation {
-  const { root, follow, template, item, parametersOf } = place;
+function toOperation(context: PathContext, method: string, source: JsonObject): Operation {
+  const { root, resolveRef, template, item, readParameters } = context;
   const pointer = `/paths/${escapePointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
-  const parameters = merge(parametersOf(item['parameters']), parametersOf(source['parameters']));
-  const servers = [source, item, root].map((one) => jsonList(one['servers']));
-  const effective = servers.find((list) => isJsonObject(list[0])) ?? [];
-  const server = serverPlace(effective, place.documentUrl);
+  const parameters = mergeParameters(
+    readParameters(item['parameters']),
+    readParameters(source['parameters']),
+  );
+  const serverLists = [source, item, root].map((level) => jsonList(level['servers']));
+  const servers = serverLists.find((list) => isJsonObject(list[0])) ?? [];
+  const server = selectServer(servers, context.documentUrl);
   const security = readSecurity(source) ?? readSecurity(root);
-  const responses = jsonObject(follow(source['responses']));
+  const responses = jsonObject(resolveRef(source['responses']));
   const declares402 = responses['402'] !== undefined;
   const basePath = server.kind === 'own' ? server.basePath : '';
-  const request = toRequestPath(basePath, template, parameters, follow);
+  const request = toRequestPath(basePath, template, parameters, resolveRef);
   return {
     method: method.toUpperCase(),
     template,
@@ -135,64 +138,70 @@ function toOperation(place: Place, method: string, source: JsonObject): Operatio
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
     price: readPrice(info, pointer),
-    paid: declares402 || (isDeclared(info) && !isDeclaredFree(info)),
-    signIn: declares402 && info === undefined && place.isLogin(security),
+    paid: declares402 || (hasPaymentInfo(info) && !isDeclaredFree(info)),
+    signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere: server.kind === 'elsewhere' ? server.origin : null,
   };
 }
 
-function isDeclared(info: JsonValue | undefined): boolean {
+function hasPaymentInfo(info: JsonValue | undefined): boolean {
   return info !== undefined && info !== false;
 }
 
-function readSecurity(owner: JsonObject): readonly JsonObject[] | null {
-  const security = owner['security'];
-  return isJsonList(security) ? security.slice(0, MAX_LIST).filter(isJsonObject) : null;
+function readSecurity(declaring: JsonObject): readonly JsonObject[] | null {
+  const security = declaring['security'];
+  return isJsonList(security) ? security.slice(0, MAX_LIST_ITEMS).filter(isJsonObject) : null;
 }
 
-type LoginReader = (security: readonly JsonObject[] | null) => boolean;
+type LoginTest = (security: readonly JsonObject[] | null) => boolean;
 
-/** True when security names schemes and none of them can mean payment (x402, apiKey). */
-function loginReader(root: JsonObject, follow: RefResolver): LoginReader {
-  const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
-  const known = new Map<string, boolean>();
-  const isLogin = (name: string): boolean => {
-    const before = known.get(name);
-    if (before !== undefined) return before;
+/** The test returns true if security names schemes, and none of them can mean payment (x402, apiKey). */
+function createLoginTest(root: JsonObject, resolveRef: RefResolver): LoginTest {
+  const schemes = jsonObject(jsonObject(root['components'])['securitySchemes']);
+  const results = new Map<string, boolean>();
+  const isLoginScheme = (name: string): boolean => {
+    const cached = results.get(name);
+    if (cached !== undefined) return cached;
     const { type, scheme } = jsonObject(
-      Object.hasOwn(declared, name) ? follow(declared[name]) : {},
+      Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {},
     );
     const isX402 = /^x402$/i.test(name) || /^x402$/i.test(jsonText(scheme) ?? '');
-    known.set(name, !isX402 && type !== 'apiKey');
-    return !isX402 && type !== 'apiKey';
+    const isLogin = !isX402 && type !== 'apiKey';
+    results.set(name, isLogin);
+    return isLogin;
   };
   return (security) => {
-    const names = (security ?? []).flatMap((one) => Object.keys(one).slice(0, MAX_LIST));
-    return names.length > 0 && names.every(isLogin);
+    const names = (security ?? []).flatMap((requirement) =>
+      Object.keys(requirement).slice(0, MAX_LIST_ITEMS),
+    );
+    return names.length > 0 && names.every(isLoginScheme);
   };
 }
 
-/** Cached, because thousands of operations share one list through a `$ref`. */
-function parameterReader(follow: RefResolver): ParameterReader {
-  const known = new Map<JsonValue | undefined, readonly JsonObject[]>();
+/** Caches each list, because thousands of operations may share one list through a `$ref`. */
+function createParameterReader(resolveRef: RefResolver): ParameterReader {
+  const results = new Map<JsonValue | undefined, readonly JsonObject[]>();
   return (list) => {
-    const before = known.get(list);
-    if (before !== undefined) return before;
-    const parameters = jsonList(list).slice(0, MAX_LIST).map(follow).filter(isJsonObject);
-    known.set(list, parameters);
+    const cached = results.get(list);
+    if (cached !== undefined) return cached;
+    const parameters = jsonList(list).slice(0, MAX_LIST_ITEMS).map(resolveRef).filter(isJsonObject);
+    results.set(list, parameters);
     return parameters;
   };
 }
 
-/** An operation's parameter overrides the path item's with the same `name` and `in`. */
-function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
+/** A parameter of the operation overrides a parameter of the path item with the same `name` and `in`. */
+function mergeParameters(
+  shared: readonly JsonObject[],
+  own: readonly JsonObject[],
+): readonly JsonObject[] {
   if (own.length === 0 || shared.length === 0) return [...own, ...shared];
   const keys = new Set(own.map(toKey));
   return [...own, ...shared.filter((parameter) => !keys.has(toKey(parameter)))];
 }
 
-/** Keys use the start of the name, because thousands of operations may share a long one. */
+/** The key has only the start of a name, because thousands of operations may share a parameter with a long name. */
 function toKey(parameter: JsonObject): string {
   const name = jsonText(parameter['name']) ?? '';
-  return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;
+  return `${jsonText(parameter['in'])?.slice(0, MAX_KEY_CHARS)} ${name.slice(0, MAX_KEY_CHARS)}`;
 }

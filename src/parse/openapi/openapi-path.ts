@@ -10,46 +10,47 @@ import type { RefResolver } from '../json/json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
-const MAX_EXAMPLES = 5;
-const MAX_NAMES = 20;
-const FALLBACK = 'example';
-const UUID = '00000000-0000-4000-8000-000000000000';
+const MAX_CANDIDATES = 5;
+const MAX_PARAMETERS = 20;
+const MADE_UP_TEXT = 'example';
+const MADE_UP_UUID = '00000000-0000-4000-8000-000000000000';
 
-/** Server that an operation's requests go to. */
-export type ServerPlace =
-  /** Base path on the document's origin, without a trailing slash. */
+/** The server that gets the requests of an operation. */
+export type ServerTarget =
+  /** The document's origin. `basePath` has no trailing slash. */
   | { readonly kind: 'own'; readonly basePath: string }
   | { readonly kind: 'elsewhere'; readonly origin: string };
 
 const MAX_SERVERS = 20;
-const OWN_ROOT: ServerPlace = { kind: 'own', basePath: '' };
+const OWN_ROOT: ServerTarget = { kind: 'own', basePath: '' };
 
 /**
- * Selects the first server on the document's origin; without one, the first server. `http://` with the
- * same host counts as the same origin, because a proxy may end TLS. Variables take their defaults.
+ * Selects the first server on the document's origin; without one, the first server. Variables take their defaults.
+ * An `http://` server with the document's hostname counts as its origin, because a proxy may end TLS.
  */
-export function serverPlace(
+export function selectServer(
   servers: readonly (JsonValue | undefined)[],
   documentUrl: string,
-): ServerPlace {
-  const places = servers.slice(0, MAX_SERVERS).map((server) => toServerPlace(server, documentUrl));
-  return places.find(({ kind }) => kind === 'own') ?? places[0] ?? OWN_ROOT;
+): ServerTarget {
+  const targets = servers.slice(0, MAX_SERVERS).map((server) => toServerPlace(server, documentUrl));
+  return targets.find(({ kind }) => kind === 'own') ?? targets[0] ?? OWN_ROOT;
 }
 
-function toServerPlace(server: JsonValue | undefined, documentUrl: string): ServerPlace {
-  const written = jsonText(jsonObject(server)['url']);
-  if (written === null || written.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
+function toServerPlace(server: JsonValue | undefined, documentUrl: string): ServerTarget {
+  const template = jsonText(jsonObject(server)['url']);
+  if (template === null || template.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
   const filled = fillTemplate(
-    written,
+    template,
     (name) => toSegment(jsonObject(variables[name])['default']) ?? '',
   );
   if (!URL.canParse(filled, documentUrl)) return OWN_ROOT;
   const url = new URL(filled, documentUrl);
-  const own = new URL(documentUrl);
+  const documentAt = new URL(documentUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return OWN_ROOT;
-  const isBehindProxy = own.protocol === 'https:' && url.protocol === 'http:';
-  const isOwn = url.hostname === own.hostname && (url.port === own.port || isBehindProxy);
+  const isBehindProxy = documentAt.protocol === 'https:' && url.protocol === 'http:';
+  const isOwn =
+    url.hostname === documentAt.hostname && (url.port === documentAt.port || isBehindProxy);
   if (!isOwn) return { kind: 'elsewhere', origin: url.origin };
   const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
   return { kind: 'own', basePath };
@@ -57,11 +58,11 @@ function toServerPlace(server: JsonValue | undefined, documentUrl: string): Serv
 
 export type RequestPath = {
   /**
-   * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host" would
+   * Path and query. It can be appended to an origin, because it starts with exactly one slash: "//host" would
    * address another host.
    */
   readonly path: string;
-  /** True when a value is declared nowhere, so the origin may have no such item. */
+  /** True if the document declares no value for a parameter. The origin may answer 404 to the made-up value. */
   readonly isMadeUp: boolean;
 };
 
@@ -69,62 +70,64 @@ export function toRequestPath(
   basePath: string,
   template: string,
   parameters: readonly JsonObject[],
-  follow: RefResolver,
+  resolveRef: RefResolver,
 ): RequestPath {
-  const inPath = parameters.filter((one) => one['in'] === 'path');
-  const byName = new Map(inPath.map((one) => [one['name'], one]));
+  const inPath = parameters.filter((parameter) => parameter['in'] === 'path');
+  const byName = new Map(inPath.map((parameter) => [parameter['name'], parameter]));
   let isMadeUp = false;
-  const write = (parameter: JsonObject): string => {
-    const declared = declaredValue(parameter, follow);
+  const toValue = (parameter: JsonObject): string => {
+    const declared = findDeclaredValue(parameter, resolveRef);
     isMadeUp ||= declared === null;
-    return encodeURIComponent(declared ?? madeUpValue(jsonObject(follow(parameter['schema']))));
+    return encodeURIComponent(declared ?? makeUpValue(jsonObject(resolveRef(parameter['schema']))));
   };
-  const filled = fillTemplate(template, (name) => write(byName.get(name) ?? {}));
-  // A placeholder host is used, because only path and query are kept.
-  let written = `https://origin.invalid${basePath}${filled}`;
-  for (const parameter of requiredQuery(parameters)) {
-    if (written.length > MAX_ADDRESS_CHARS) break;
+  const filled = fillTemplate(template, (name) => toValue(byName.get(name) ?? {}));
+  // The host is a placeholder: only path and query of the address are used.
+  let address = `https://origin.invalid${basePath}${filled}`;
+  for (const parameter of listRequiredQuery(parameters)) {
+    if (address.length > MAX_ADDRESS_CHARS) break;
     const name = encodeURIComponent(toSegment(parameter['name']) ?? '');
-    written += `${written.includes('?') ? '&' : '?'}${name}=${write(parameter)}`;
+    address += `${address.includes('?') ? '&' : '?'}${name}=${toValue(parameter)}`;
   }
-  const url = URL.canParse(written) ? new URL(written) : null;
+  const url = URL.canParse(address) ? new URL(address) : null;
   const path = `/${(url?.pathname ?? '').replace(/^\/+/, '')}${url?.search ?? ''}`;
   return { path, isMadeUp };
 }
 
-function requiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[] {
-  const required = parameters.filter((one) => one['in'] === 'query' && one['required'] === true);
-  return required.filter((one) => toSegment(one['name']) !== null).slice(0, MAX_NAMES);
+function listRequiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[] {
+  const required = parameters.filter((parameter) => {
+    return parameter['in'] === 'query' && parameter['required'] === true;
+  });
+  return required.filter(({ name }) => toSegment(name) !== null).slice(0, MAX_PARAMETERS);
 }
 
 /**
- * Replaces each `{name}`. An unclosed brace stays, and so do names beyond MAX_NAMES. Stops once the
- * result exceeds the longest address that is requested.
+ * Replaces the first MAX_PARAMETERS `{name}`s. It leaves an unclosed brace as it is. It stops when the result is
+ * longer than MAX_ADDRESS_CHARS.
  */
-function fillTemplate(template: string, write: (name: string) => string): string {
+function fillTemplate(template: string, toValue: (name: string) => string): string {
   let filled = '';
-  let at = 0;
-  for (let names = 0; names < MAX_NAMES; names += 1) {
+  let position = 0;
+  for (let count = 0; count < MAX_PARAMETERS; count += 1) {
     if (filled.length > MAX_ADDRESS_CHARS) return filled;
-    const open = template.indexOf('{', at);
+    const open = template.indexOf('{', position);
     const close = open === -1 ? -1 : template.indexOf('}', open);
     if (close === -1) break;
-    filled += template.slice(at, open) + write(template.slice(open + 1, close));
-    at = close + 1;
+    filled += template.slice(position, open) + toValue(template.slice(open + 1, close));
+    position = close + 1;
   }
-  return filled + template.slice(at);
+  return filled + template.slice(position);
 }
 
-/** Returns the declared example, default or first enum value; null when there is none. */
-function declaredValue(parameter: JsonObject, follow: RefResolver): string | null {
-  const schema = jsonObject(follow(parameter['schema']));
+/** Returns the first example, default, enum value or constant that the document declares; null if it has none. */
+function findDeclaredValue(parameter: JsonObject, resolveRef: RefResolver): string | null {
+  const schema = jsonObject(resolveRef(parameter['schema']));
   const candidates = [
     parameter['example'],
-    ...namedExamples(parameter['examples'], follow),
+    ...listExamples(parameter['examples'], resolveRef),
     schema['example'],
-    ...jsonList(schema['examples']).slice(0, MAX_EXAMPLES),
+    ...jsonList(schema['examples']).slice(0, MAX_CANDIDATES),
     schema['default'],
-    ...jsonList(schema['enum']).slice(0, MAX_EXAMPLES),
+    ...jsonList(schema['enum']).slice(0, MAX_CANDIDATES),
     schema['const'],
   ];
   for (const candidate of candidates) {
@@ -134,38 +137,40 @@ function declaredValue(parameter: JsonObject, follow: RefResolver): string | nul
   return null;
 }
 
-/** Returns the first few: thousands of operations may share a parameter. */
-function namedExamples(
+/** Returns only the first MAX_CANDIDATES, because thousands of operations may share a parameter. */
+function listExamples(
   examples: JsonValue | undefined,
-  follow: RefResolver,
+  resolveRef: RefResolver,
 ): readonly (JsonValue | undefined)[] {
   const values: (JsonValue | undefined)[] = [];
   for (const name in jsonObject(examples)) {
-    if (values.length >= MAX_EXAMPLES) break;
-    values.push(jsonObject(follow(jsonObject(examples)[name]))['value']);
+    if (values.length >= MAX_CANDIDATES) break;
+    values.push(jsonObject(resolveRef(jsonObject(examples)[name]))['value']);
   }
   return values;
 }
 
-/** Formats a value as one path segment; never a dot segment, which would leave the base path. */
+/** Returns null for "." and "..", because these segments would leave the base path. */
 function toSegment(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null || typeof value === 'object') return null;
   const text = String(value).slice(0, MAX_VALUE_CHARS).toWellFormed();
   return text === '' || text === '.' || text === '..' ? null : text;
 }
 
-function madeUpValue(schema: JsonObject): string {
+function makeUpValue(schema: JsonObject): string {
   const type = jsonList(schema['type'])[0] ?? schema['type'];
   if (type === 'integer' || type === 'number') return toSegment(schema['minimum']) ?? '1';
   if (type === 'boolean') return 'true';
-  return schema['format'] === 'uuid' ? UUID : FALLBACK;
+  return schema['format'] === 'uuid' ? MADE_UP_UUID : MADE_UP_TEXT;
 }
 
 export function hasPathParameters(template: string): boolean {
   return template.includes('{');
 }
 
-/** Returns true when a request needs parameters outside the path. */
+/** Returns true if a request needs parameters outside the path. */
 export function needsParameters(parameters: readonly JsonObject[]): boolean {
-  return parameters.some((one) => one['in'] !== 'path' && one['required'] === true);
+  return parameters.some((parameter) => {
+    return parameter['in'] !== 'path' && parameter['required'] === true;
+  });
 }

@@ -12,7 +12,7 @@ import {
   jsonList,
   jsonText,
 } from '../json/json.ts';
-import { writtenAmount } from '../text/decimal.ts';
+import { parseWrittenAmount } from '../text/decimal.ts';
 
 export type PriceDeclaration =
   | {
@@ -28,9 +28,9 @@ export type PriceDeclaration =
       readonly currency: string;
       readonly pointer: string;
     }
-  /** MPP amounts are base units of the asset. */
+  /** The amount of an MPP offer is in base units of the asset; null if it is not, or if offers differ. */
   | { readonly kind: 'mpp'; readonly amount: string | null; readonly pointer: string }
-  /** A flat or string form of earlier versions; comparable when `amount` is not null. */
+  /** A form of earlier versions. Its `amount` is null if it cannot be compared with a price. */
   | {
       readonly kind: 'legacy';
       readonly amount: string | null;
@@ -44,93 +44,105 @@ export type Protocols = {
   readonly protocolNames: readonly string[];
 };
 
-const FLAT_PRICES = ['price', 'price_usd', 'priceUsd'];
-const MAX_LIST = 50;
-/** MPP amounts in a currency code are cents, not base units of a token. */
-const FIAT = /^[a-z]{3}$/i;
+const FLAT_PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
+const MAX_LIST_ITEMS = 50;
+/** An MPP amount with a currency code is in cents, not in base units of a token. */
+const CURRENCY_CODE = /^[a-z]{3}$/i;
 
-/** `pointer` is the operation's. Null when no readable price is declared. */
-export function readPrice(info: JsonValue | undefined, pointer: string): PriceDeclaration | null {
-  const at = `${pointer}/x-payment-info`;
-  if (!isJsonObject(info)) return flatPrice(info, at);
-  if (isJsonObject(info['price'])) return pricedBy(info['price'], `${at}/price`);
-  return flatMember(info, at) ?? mppPrice(info, at) ?? legacyPrice(info, at);
+/** Reads the price in x-payment-info; null if it declares no readable price. */
+export function readPrice(
+  info: JsonValue | undefined,
+  operationPointer: string,
+): PriceDeclaration | null {
+  const infoPointer = `${operationPointer}/x-payment-info`;
+  if (!isJsonObject(info)) return toFlatPrice(info, infoPointer);
+  if (isJsonObject(info['price']))
+    return readStructuredPrice(info['price'], `${infoPointer}/price`);
+  return (
+    readFlatMember(info, infoPointer) ??
+    readMppPrice(info, infoPointer) ??
+    readLegacyPrice(info, infoPointer)
+  );
 }
 
-/** Returns true when the extension declares the operation free (`price.mode` "free"). */
+/** Returns true if x-payment-info declares the operation free (`price.mode` "free"). */
 export function isDeclaredFree(info: JsonValue | undefined): boolean {
   return isJsonObject(info) && isJsonObject(info['price']) && info['price']['mode'] === 'free';
 }
 
 export function readProtocols(info: JsonValue | undefined): Protocols {
-  const listed = isJsonObject(info) ? jsonList(info['protocols']).slice(0, MAX_LIST) : [];
-  const protocolNames = listed.flatMap((entry) => {
+  const entries = isJsonObject(info) ? jsonList(info['protocols']).slice(0, MAX_LIST_ITEMS) : [];
+  const protocolNames = entries.flatMap((entry) => {
     if (typeof entry === 'string') return [entry];
-    return isJsonObject(entry) ? Object.keys(entry).slice(0, MAX_LIST) : [];
+    return isJsonObject(entry) ? Object.keys(entry).slice(0, MAX_LIST_ITEMS) : [];
   });
-  if (listed.length === 0) return { protocols: 'missing', protocolNames };
-  const isStructured = listed.every((entry) => isJsonObject(entry));
+  if (entries.length === 0) return { protocols: 'missing', protocolNames };
+  const isStructured = entries.every((entry) => isJsonObject(entry));
   return { protocols: isStructured ? 'objects' : 'strings', protocolNames };
 }
 
-function pricedBy(price: JsonObject, pointer: string): PriceDeclaration | null {
+function readStructuredPrice(price: JsonObject, pointer: string): PriceDeclaration | null {
   const currency = jsonText(price['currency']) ?? 'USD';
-  const amount = asWritten(price['amount']);
+  const amount = toWrittenText(price['amount']);
   if (price['mode'] === 'dynamic') {
-    const [min, max] = [asWritten(price['min']), asWritten(price['max'])];
+    const [min, max] = [toWrittenText(price['min']), toWrittenText(price['max'])];
     return { kind: 'dynamic', min, max, currency, pointer };
   }
   if (price['mode'] === 'fixed') {
     return amount === null ? null : { kind: 'fixed', amount, currency, pointer };
   }
   if (price['mode'] === 'free' || amount === null) return null;
-  return { kind: 'legacy', amount: writtenAmount(amount), pointer };
+  return { kind: 'legacy', amount: parseWrittenAmount(amount), pointer };
 }
 
-function mppPrice(info: JsonObject, at: string): PriceDeclaration | null {
+function readMppPrice(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   if (isJsonList(info['offers'])) {
-    const offers = info['offers'].slice(0, MAX_LIST).filter(isJsonObject);
-    const amounts = new Set(offers.map(mppAmount));
+    const offers = info['offers'].slice(0, MAX_LIST_ITEMS).filter(isJsonObject);
+    const amounts = new Set(offers.map(readMppAmount));
     const [amount = null] = amounts;
     // Offers in several tokens with different amounts give no single price to compare.
-    return { kind: 'mpp', amount: amounts.size === 1 ? amount : null, pointer: `${at}/offers` };
+    return {
+      kind: 'mpp',
+      amount: amounts.size === 1 ? amount : null,
+      pointer: `${infoPointer}/offers`,
+    };
   }
   if (typeof info['intent'] !== 'string') return null;
-  return { kind: 'mpp', amount: mppAmount(info), pointer: `${at}/amount` };
+  return { kind: 'mpp', amount: readMppAmount(info), pointer: `${infoPointer}/amount` };
 }
 
-function mppAmount(offer: JsonObject): string | null {
+function readMppAmount(offer: JsonObject): string | null {
   const { amount, currency } = offer;
-  if (typeof currency === 'string' && FIAT.test(currency)) return null;
+  if (typeof currency === 'string' && CURRENCY_CODE.test(currency)) return null;
   return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? amount : null;
 }
 
 /**
- * Reads `price` beside `pricingMode`, the flat form that AgentCash still accepts; other values state a
- * unit.
+ * Reads the flat forms, which AgentCash still accepts: `price` beside `pricingMode`, or a member that names its
+ * currency.
  */
-function flatMember(info: JsonObject, at: string): PriceDeclaration | null {
-  for (const name of FLAT_PRICES) {
-    const price = flatPrice(info[name], `${at}/${name}`);
+function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration | null {
+  for (const name of FLAT_PRICE_MEMBERS) {
+    const price = toFlatPrice(info[name], `${infoPointer}/${name}`);
     if (price !== null) return price;
   }
   return null;
 }
 
-function legacyPrice(info: JsonObject, at: string): PriceDeclaration | null {
-  const [min, max] = [writtenAmount(info['minPrice']), writtenAmount(info['maxPrice'])];
+function readLegacyPrice(info: JsonObject, infoPointer: string): PriceDeclaration | null {
+  const [min, max] = [parseWrittenAmount(info['minPrice']), parseWrittenAmount(info['maxPrice'])];
   if (min === null && max === null && info['pricingMode'] === undefined) {
-    return flatPrice(info['amount'], `${at}/amount`);
+    return toFlatPrice(info['amount'], `${infoPointer}/amount`);
   }
-  return { kind: 'legacy', amount: null, pointer: at, range: { min, max } };
+  return { kind: 'legacy', amount: null, pointer: infoPointer, range: { min, max } };
 }
 
-function flatPrice(price: JsonValue | undefined, pointer: string): PriceDeclaration | null {
+function toFlatPrice(price: JsonValue | undefined, pointer: string): PriceDeclaration | null {
   if (typeof price !== 'string' && typeof price !== 'number') return null;
-  return { kind: 'legacy', amount: writtenAmount(price), pointer };
+  return { kind: 'legacy', amount: parseWrittenAmount(price), pointer };
 }
 
-/** Keeps a text that is not a plain amount, so that a check can quote it. */
-function asWritten(value: JsonValue | undefined): string | null {
-  return writtenAmount(value) ?? jsonText(value);
+/** Returns another text than an amount unchanged, because a check quotes it. */
+function toWrittenText(value: JsonValue | undefined): string | null {
+  return parseWrittenAmount(value) ?? jsonText(value);
 }

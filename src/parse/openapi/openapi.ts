@@ -17,31 +17,33 @@ export type SecurityScheme = {
   readonly type: string;
   readonly scheme: string;
   readonly in: string;
+  /** Name of the header, query parameter or cookie of an apiKey scheme. */
   readonly parameter: string;
 };
 
 export type OpenApiFacts = {
-  /** The `openapi` member ("3.1.0"); null when missing (Swagger 2 has `swagger`). */
+  /** The member `openapi` ("3.1.0"); null if it is missing. */
   readonly version: string | null;
+  /** True if the document has the member `swagger` of version 2. */
   readonly swagger: boolean;
   readonly title: string | null;
   readonly infoVersion: string | null;
   readonly hasContact: boolean;
   readonly hasGuidance: boolean;
   readonly description: string | null;
+  /** Number of paths. */
   readonly paths: number;
   readonly operations: readonly Operation[];
   readonly securitySchemes: readonly SecurityScheme[];
-  /** Server URLs as written, with their pointers. */
-  readonly servers: readonly { readonly url: string; readonly pointer: string }[];
-  /** externalDocs URLs as written, with their pointers. */
-  readonly externalDocs: readonly { readonly url: string; readonly pointer: string }[];
+  readonly servers: readonly DeclaredUrl[];
+  readonly externalDocs: readonly DeclaredUrl[];
   readonly document: JsonValue;
 };
 
-type Address = { readonly url: string; readonly pointer: string };
+/** A URL as the document has it, and the JSON pointer of the object that holds it. */
+type DeclaredUrl = { readonly url: string; readonly pointer: string };
 
-/** Reads OpenAPI 3.x; of other documents it returns the members that have the same form. */
+/** Reads OpenAPI 3.x. From another document, it reads the members that have the same form. */
 export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiFacts {
   const root = jsonObject(document);
   const info = jsonObject(root['info']);
@@ -56,28 +58,28 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
     description: jsonText(info['description']),
     paths: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
     operations: operations.map(({ operation }) => operation),
-    securitySchemes: securitySchemes(root),
-    servers: servers(root['servers']),
+    securitySchemes: readSecuritySchemes(root),
+    servers: readServers(root['servers']),
     externalDocs: [
-      ...externalDocs(root, ''),
-      ...jsonList(root['tags']).flatMap((tag, index) => externalDocs(tag, `/tags/${index}`)),
-      ...operations.flatMap(({ operation, source }) => externalDocs(source, operation.pointer)),
+      ...readExternalDocs(root, ''),
+      ...jsonList(root['tags']).flatMap((tag, index) => readExternalDocs(tag, `/tags/${index}`)),
+      ...operations.flatMap(({ operation, source }) => readExternalDocs(source, operation.pointer)),
     ],
     document,
   };
 }
 
-/** A contact without any content counts as missing. */
+/** A contact with only empty members counts as missing. */
 function hasContact(contact: JsonValue | undefined): boolean {
   const { name, url, email } = jsonObject(contact);
-  return [name, url, email].some((way) => jsonText(way)?.trim());
+  return [name, url, email].some((value) => jsonText(value)?.trim());
 }
 
-function securitySchemes(root: JsonObject): readonly SecurityScheme[] {
+function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
-  const follow = createRefResolver(root);
+  const resolveRef = createRefResolver(root);
   return Object.entries(declared).flatMap(([name, value]) => {
-    const scheme = follow(value);
+    const scheme = resolveRef(value);
     if (!isJsonObject(scheme)) return [];
     return [
       {
@@ -91,14 +93,14 @@ function securitySchemes(root: JsonObject): readonly SecurityScheme[] {
   });
 }
 
-function servers(list: JsonValue | undefined): readonly Address[] {
+function readServers(list: JsonValue | undefined): readonly DeclaredUrl[] {
   return jsonList(list).flatMap((server, index) => {
     const url = jsonText(jsonObject(server)['url']);
     return url === null ? [] : [{ url, pointer: `/servers/${index}` }];
   });
 }
 
-function externalDocs(owner: JsonValue | undefined, pointer: string): readonly Address[] {
-  const url = jsonText(jsonObject(jsonObject(owner)['externalDocs'])['url']);
+function readExternalDocs(value: JsonValue | undefined, pointer: string): readonly DeclaredUrl[] {
+  const url = jsonText(jsonObject(jsonObject(value)['externalDocs'])['url']);
   return url === null ? [] : [{ url, pointer: `${pointer}/externalDocs` }];
 }

@@ -21,7 +21,7 @@ export function baseUnits(decimal: string, decimals: number): bigint | null {
  * anything else (other currencies, ranges, negative numbers).
  */
 export function dollars(value: JsonValue | undefined): string | null {
-  const written = writtenAmount(value);
+  const written = parseWrittenAmount(value);
   if (written === null) return null;
   const [whole = '', fraction = ''] = written.split('.');
   const shortWhole = whole.replace(/^0+/, '') || '0';
@@ -30,7 +30,7 @@ export function dollars(value: JsonValue | undefined): string | null {
 }
 
 /** Keeps trailing zeroes, as the document has them: "$0.050000" → "0.050000". */
-export function writtenAmount(value: JsonValue | undefined): string | null {
+export function parseWrittenAmount(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;
   const amount = value.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_AFTER, '');

@@ -11,7 +11,7 @@ import {
 } from '../../parse/json/json.ts';
 import { createKit, type Kit } from '../../parse/kit/kit.ts';
 import { readToolAnswer, type ToolAnswerReading } from '../../parse/mcp-tools/tool-answer.ts';
-import { readToolPage, rpcResponse, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
+import { findRpcResponse, readToolPage, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
 
@@ -56,7 +56,7 @@ export function readCall({ answer, id }: McpResponse): ToolAnswerReading {
 
 function resultOf(answer: HttpObservation, id: number): JsonObject | null {
   if (!answer.ok) return null;
-  const result = rpcResponse(answer.data, id)?.['result'];
+  const result = findRpcResponse(answer.data, id)?.['result'];
   return result === undefined ? null : jsonObject(result);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUnits, dollars, writtenAmount } from '../../../src/parse/text/decimal.ts';
+import { baseUnits, dollars, parseWrittenAmount } from '../../../src/parse/text/decimal.ts';
 
 describe('baseUnits', () => {
   it.each([
@@ -106,8 +106,8 @@ describe('dollars', () => {
   });
 });
 
-describe('writtenAmount', () => {
+describe('parseWrittenAmount', () => {
   it('keeps the zeroes', () => {
-    expect(writtenAmount('$0.050000')).toBe('0.050000');
+    expect(parseWrittenAmount('$0.050000')).toBe('0.050000');
   });
 });
