@@ -5,7 +5,7 @@ import type { OfferPayability } from '../model/payability.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { headBytes } from '../parse/text/http-header.ts';
-import { exactText } from '../parse/text/text.ts';
+import { escapeInvisible } from '../parse/text/text.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
 
@@ -109,5 +109,5 @@ export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): 
 
 function shown(value: JsonValue | undefined): string | null {
   if (value === undefined) return null;
-  return typeof value === 'string' ? exactText(value, MAX_TERM_CHARS) : showJson(value);
+  return typeof value === 'string' ? escapeInvisible(value, MAX_TERM_CHARS) : showJson(value);
 }

@@ -8,7 +8,7 @@ import {
   SIGNED_UNSOUND,
 } from '../model/payability.ts';
 import { showJson } from '../parse/json/json.ts';
-import { exactText } from '../parse/text/text.ts';
+import { escapeInvisible } from '../parse/text/text.ts';
 import {
   type Challenge,
   type Offer,
@@ -76,7 +76,7 @@ async function tryWhole(
   if (member !== null) {
     const isSaid = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
     const own = `${REFUSED_WHOLE}: ${member.pointer} is ${showJson(member.value)}`;
-    return { payableBy: 'nobody', words: isSaid ? words : exactText(own, MAX_WORDS) };
+    return { payableBy: 'nobody', words: isSaid ? words : escapeInvisible(own, MAX_WORDS) };
   }
   if (words === null) {
     return response.isLongHead === true
@@ -214,5 +214,5 @@ function toWords(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
   // viem adds its version and general advice to the relevant line.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;
-  return exactText(typeof short === 'string' ? short : error.message, MAX_WORDS);
+  return escapeInvisible(typeof short === 'string' ? short : error.message, MAX_WORDS);
 }

@@ -1,13 +1,13 @@
-/** Prices are handled as decimal text and bigint, because floating point would round money. */
+/** Reads prices as decimal text and bigint, because floating point would round money. */
 import type { JsonValue } from '../json/json.ts';
 
 const MAX_CHARS = 100;
 const DECIMAL = /^[0-9]+(?:\.[0-9]+)?$/;
-const LOOSE_DECIMAL = /^[0-9]*(?:\.[0-9]+)?$/;
+const DECIMAL_OR_FRACTION = /^[0-9]*(?:\.[0-9]+)?$/;
 const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
-/** Converts a decimal to base units ("0.05", 6 → 50000n); null if it is not such a number, or finer. */
+/** Converts a decimal to base units ("0.05", 6 → 50000n); null for other text, and for more decimals than base units. */
 export function baseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');
@@ -17,35 +17,35 @@ export function baseUnits(decimal: string, decimals: number): bigint | null {
 }
 
 /**
- * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC" and 0.01 all give "0.01"; null for
- * anything else (other currencies, ranges, negative numbers).
+ * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC" and 0.01 give "0.01"; null for other values
+ * (other currencies, ranges, negative numbers).
  */
 export function dollars(value: JsonValue | undefined): string | null {
-  const written = parseWrittenAmount(value);
-  if (written === null) return null;
-  const [whole = '', fraction = ''] = written.split('.');
-  const shortWhole = whole.replace(/^0+/, '') || '0';
-  const end = lastNonZero(fraction);
-  return end === 0 ? shortWhole : `${shortWhole}.${fraction.slice(0, end)}`;
+  const amount = parseWrittenAmount(value);
+  if (amount === null) return null;
+  const [whole = '', fraction = ''] = amount.split('.');
+  const trimmedWhole = whole.replace(/^0+/, '') || '0';
+  const end = endOfLastNonZero(fraction);
+  return end === 0 ? trimmedWhole : `${trimmedWhole}.${fraction.slice(0, end)}`;
 }
 
-/** Keeps trailing zeroes, as the document has them: "$0.050000" → "0.050000". */
+/** Like `dollars`, but keeps the zeroes of the document: "$0.050000" → "0.050000". */
 export function parseWrittenAmount(value: JsonValue | undefined): string | null {
-  if (typeof value === 'number') return plainNumber(value);
+  if (typeof value === 'number') return toPlainNumber(value);
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;
   const amount = value.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_AFTER, '');
-  if (amount === '' || !LOOSE_DECIMAL.test(amount)) return null;
+  if (amount === '' || !DECIMAL_OR_FRACTION.test(amount)) return null;
   return amount.startsWith('.') ? `0${amount}` : amount;
 }
 
-/** JavaScript writes small numbers with an exponent (1e-7). */
-function plainNumber(value: number): string | null {
+/** Avoids an exponent, with which JavaScript writes small numbers (1e-7). */
+function toPlainNumber(value: number): string | null {
   if (!Number.isFinite(value) || value < 0 || value >= 1e21) return null;
   const text = String(value);
   return text.includes('e') ? value.toFixed(20) : text;
 }
 
-function lastNonZero(digits: string): number {
+function endOfLastNonZero(digits: string): number {
   let end = digits.length;
   while (end > 0 && digits.charAt(end - 1) === '0') end -= 1;
   return end;

@@ -7,12 +7,12 @@ export type HtmlLink = {
 };
 
 export type HtmlFacts = {
-  /** `href` of anchors, as written. */
+  /** The `href` of each anchor, as the page has it. */
   readonly anchors: readonly string[];
   /** `<link>` elements. */
   readonly links: readonly HtmlLink[];
   readonly title: string | null;
-  /** `<meta>` by lower-case name or property. */
+  /** The contents of `<meta>` elements, by name or property in lower case. */
   readonly meta: ReadonlyMap<string, string>;
 };
 
@@ -22,17 +22,17 @@ const MAX_TITLE_CHARS = 1_000;
 const READ_ELEMENTS = new Set(['a', 'link', 'meta']);
 
 /**
- * Reads tags in sequence and builds no tree: the library's tree builder takes time by the square of the
- * depth, and no fact here depends on nesting.
+ * Reads tags in sequence and builds no tree, because no fact here depends on nesting. The library's tree builder
+ * takes time in proportion to the square of the depth.
  */
 export function parseHtml(text: string): HtmlFacts {
-  const reader = new Reader(text);
+  const reader = new TagReader(text);
   reader.read();
   const { anchors, links, meta } = reader;
   return { anchors, links, meta, title: reader.title };
 }
 
-class Reader {
+class TagReader {
   readonly anchors: string[] = [];
   readonly links: HtmlLink[] = [];
   readonly meta = new Map<string, string>();
@@ -58,9 +58,9 @@ class Reader {
     const tokenizer = new Tokenizer(
       {},
       {
-        onopentagname: (start, end) => this.#open(start, end),
+        onopentagname: (start, end) => this.#startTag(start, end),
         onattribname: (start, end) => {
-          this.#attribute = this.#isRead() ? this.#slice(start, end).toLowerCase() : '';
+          this.#attribute = this.#isReadElement() ? this.#slice(start, end).toLowerCase() : '';
           this.#value = '';
         },
         onattribdata: (start, end) => this.#addToValue(this.#slice(start, end)),
@@ -89,14 +89,14 @@ class Reader {
     return this.#text.slice(start, Math.min(end, start + MAX_VALUE_CHARS));
   }
 
-  #isRead(): boolean {
+  #isReadElement(): boolean {
     return READ_ELEMENTS.has(this.#element);
   }
 
-  #open(start: number, end: number): void {
+  #startTag(start: number, end: number): void {
     this.#element = this.#slice(start, end).toLowerCase();
     this.#attributes.clear();
-    // The first title is the page's; SVG images within it may have their own.
+    // The first title is that of the page. SVG images in the page may have titles too.
     this.#inTitle = this.#element === 'title' && this.#title === null;
     if (this.#inTitle) this.#title = '';
   }
@@ -106,7 +106,7 @@ class Reader {
     this.#value += part;
   }
 
-  /** When an attribute is repeated, the first one counts (HTML standard). */
+  /** If an element repeats an attribute, its first value counts (HTML standard). */
   #endAttribute(): void {
     if (this.#attribute === '' || this.#attributes.has(this.#attribute)) return;
     this.#attributes.set(this.#attribute, this.#value);

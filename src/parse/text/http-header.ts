@@ -1,28 +1,28 @@
 import type { HttpData } from '../../model/observation.ts';
 
-/** Returns all values of a header as received, by its lower-case name. */
+/** Returns all values of a header. `name` is in lower case. */
 export function headerValues(answer: HttpData, name: string): readonly string[] {
   return answer.headers.filter(([header]) => header === name).map(([, value]) => value);
 }
 
-/** Returns the first value of a header, by its lower-case name; null when absent. */
+/** Returns the first value of a header; null if it is absent. `name` is in lower case. */
 export function headerValue(answer: HttpData, name: string): string | null {
   return headerValues(answer, name)[0] ?? null;
 }
 
-/** Bytes of the names and values of all headers, by Node's count; each character is one byte. */
+/** Counts the bytes of all header names and values. Node decodes headers as Latin-1, so a character is a byte. */
 export function headBytes({ headers }: HttpData): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
 /**
- * Reads the wait that an answer asks for: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
- * Milliseconds from `now`; null if it says nothing of the kind.
+ * Reads `Retry-After`, which is in seconds or a date (RFC 9110, 10.2.3). Returns milliseconds from `nowMs`; null if
+ * the header is absent or unreadable.
  */
-export function retryAfterMs({ headers }: Pick<HttpData, 'headers'>, now: number): number | null {
+export function retryAfterMs({ headers }: Pick<HttpData, 'headers'>, nowMs: number): number | null {
   const value = headers.find(([name]) => name === 'retry-after')?.[1] ?? '';
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  // Date.parse takes nearly anything; HTTP dates name the zone.
-  const date = value.length <= 40 && value.endsWith(' GMT') ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  // Date.parse accepts nearly any text, so only a text that ends like an HTTP date is parsed.
+  const dateMs = value.length <= 40 && value.endsWith(' GMT') ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
 }

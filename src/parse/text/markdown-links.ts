@@ -2,8 +2,9 @@
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** Keeps the scan linear: no character is read for more targets than this. */
+/** With this limit, no character is read for more than 8 targets, so the scan takes linear time. */
 const MAX_NESTED_PARENTHESES = 8;
+/** Closing mark of a link title, by its opening mark. */
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -13,13 +14,13 @@ const AUTOLINK = /^https?:[^\s<>]+$/i;
 
 export function createLinkScanner() {
   const links: string[] = [];
-  /** Open brackets; true for an image's. */
-  let open: boolean[] = [];
+  /** One item for each open bracket: true if it begins an image. */
+  let openBrackets: boolean[] = [];
 
-  /** Reads one line of a paragraph and returns the number of links that end in it. */
+  /** Reads one line of a paragraph, and returns the number of links that end in the line. */
   function scan(line: string): number {
-    const before = links.length;
-    const spans = codeSpans(line);
+    const linksBefore = links.length;
+    const spans = findCodeSpans(line);
     for (let at = 0; at < line.length; at += 1) {
       switch (line.charAt(at)) {
         case '\\':
@@ -29,30 +30,31 @@ export function createLinkScanner() {
           at = (spans.get(at) ?? at + 1) - 1;
           break;
         case '<':
-          at = autolink(line, at, links);
+          at = readAutolink(line, at, links);
           break;
         case '[':
-          if (open.length < MAX_OPEN_BRACKETS) open.push(line.charAt(at - 1) === '!');
+          if (openBrackets.length < MAX_OPEN_BRACKETS)
+            openBrackets.push(line.charAt(at - 1) === '!');
           break;
         case ']':
-          at = closeBracket(line, at, open.pop(), links);
+          at = closeBracket(line, at, openBrackets.pop(), links);
           break;
       }
     }
-    return links.length - before;
+    return links.length - linksBefore;
   }
 
   return {
     scan,
-    /** Drops open brackets, which do not extend over a blank line, a heading or a list mark. */
+    /** Drops open brackets. A link cannot extend over a blank line, a heading or a list mark. */
     endParagraph(): void {
-      open = [];
+      openBrackets = [];
     },
     links,
   };
 }
 
-/** Returns the position of the last character read. */
+/** Returns the position of the last character that it read. */
 function closeBracket(
   line: string,
   at: number,
@@ -66,7 +68,8 @@ function closeBracket(
   return target.last;
 }
 
-function autolink(line: string, at: number, links: string[]): number {
+/** Returns the position of the last character of the autolink; `at` if it is not an autolink. */
+function readAutolink(line: string, at: number, links: string[]): number {
   for (let end = at + 1; end < line.length && end - at <= MAX_TARGET_CHARS; end += 1) {
     const character = line.charAt(end);
     if (character === '>') {
@@ -80,9 +83,10 @@ function autolink(line: string, at: number, links: string[]): number {
   return at;
 }
 
+/** `last` is the position of the closing parenthesis. */
 type Target = { readonly text: string; readonly last: number };
 
-/** Parses `(target "title")` after its opening parenthesis; null when it is malformed. */
+/** Parses `target "title")`, the text after an opening parenthesis; null if it is malformed. */
 function readTarget(line: string, from: number): Target | null {
   let at = skipSpace(line, from);
   const start = at;
@@ -106,7 +110,7 @@ function readTarget(line: string, from: number): Target | null {
   return null;
 }
 
-/** Only a quoted title and the parenthesis may follow the target. */
+/** Only a quoted title and the closing parenthesis may follow the target. */
 function closeTarget(line: string, from: number, text: string): Target | null {
   const at = skipSpace(line, from);
   if (line.charAt(at) === ')') return { text, last: at };
@@ -124,22 +128,25 @@ function skipSpace(line: string, from: number): number {
   return at;
 }
 
-/** CommonMark counts ASCII blanks only; a no-break space is part of the text. */
+/** In CommonMark, only ASCII blanks separate; a no-break space is part of the text. */
 function isSpace(line: string, at: number): boolean {
   const code = line.charCodeAt(at);
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Maps the start of a code span's opening run to the position after its closing run. */
-function codeSpans(line: string): ReadonlyMap<number, number> {
+/**
+ * A code span stands between two runs of equally many backticks. Returns the position after the closing run, by the
+ * position of the opening run.
+ */
+function findCodeSpans(line: string): ReadonlyMap<number, number> {
   const runs = [...line.matchAll(/`+/g)];
-  /** Nearest run to the right, by run length. */
+  /** Position of the nearest run to the right, by length of the run. */
   const nearest = new Map<number, number>();
   const spans = new Map<number, number>();
   for (const run of runs.reverse()) {
     const length = run[0].length;
     const closing = nearest.get(length);
-    // An unclosed run is text.
+    // A run without a closing run is text.
     spans.set(run.index, (closing ?? run.index) + length);
     nearest.set(length, run.index);
   }

@@ -1,14 +1,13 @@
 /**
- * Parses robots.txt by RFC 9309. The available package ends a group at a Sitemap line, which the RFC
- * forbids (2.2.4), and does not compare percent-encoded paths as it demands (2.2.2).
+ * Parses robots.txt by RFC 9309. The package on npm breaks two of its rules: a Sitemap line must not end a group
+ * (2.2.4), and percent-encoded paths must be compared in a normal form (2.2.2).
  */
 
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
- * `*` matches any characters, a final `$` the end of the path. Each piece is searched once, after the
- * previous one, and the first missing piece ends the search. Time is linear in the path, however many
- * pieces a pattern has, because it is matched for every agent and path.
+ * `*` matches any characters, and a final `$` matches the end of the path. It searches each piece between two `*`
+ * once, after the previous piece, so the time is linear in the length of the path.
  */
 export function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
@@ -18,59 +17,59 @@ export function matchesPattern(pattern: string, path: string): boolean {
   if (!path.startsWith(first)) return false;
   if (star === -1) return !isAnchored || path.length === first.length;
 
-  let at = first.length;
+  let position = first.length;
   for (;;) {
     const next = pattern.indexOf('*', star + 1);
     if (next === -1) break;
     const piece = pattern.slice(star + 1, next);
-    const index = path.indexOf(piece, at);
+    const index = path.indexOf(piece, position);
     if (index === -1) return false;
-    at = index + piece.length;
+    position = index + piece.length;
     star = next;
   }
   const last = pattern.slice(star + 1, end);
-  if (!isAnchored) return path.indexOf(last, at) !== -1;
-  return path.length - last.length >= at && path.endsWith(last);
+  if (!isAnchored) return path.indexOf(last, position) !== -1;
+  return path.length - last.length >= position && path.endsWith(last);
 }
 
 /**
- * Normalises equivalent spellings (RFC 9309, 2.2.2): unreserved characters plain, all others
- * percent-encoded UTF-8 in upper case. `*` and `$` keep their meaning.
+ * Normalises equivalent spellings (RFC 9309, 2.2.2): decodes unreserved characters, and writes other escapes in upper
+ * case. Encodes characters outside ASCII. `*` and `$` keep their meaning.
  */
 export function normalisePattern(pattern: string): string {
   return normalise(pattern);
 }
 
-/** A path's own `*` and `$` are literal: RFC 9309 has patterns spell them %2A and %24. */
+/** `*` and `$` in a path are literal characters. A pattern matches them with %2A and %24 (RFC 9309). */
 export function normalisePath(path: string): string {
   return normalise(path).replaceAll('*', '%2A').replaceAll('$', '%24');
 }
 
 function normalise(text: string): string {
   return text
-    .replace(/%[0-9a-fA-F]{2}/g, (code) => plainOrUpper(code))
+    .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
     .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 }
 
-function plainOrUpper(code: string): string {
-  const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
-  return UNRESERVED.test(character) ? character : code.toUpperCase();
+function normaliseOctet(octet: string): string {
+  const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+  return UNRESERVED.test(character) ? character : octet.toUpperCase();
 }
 
 export type RobotsFacts = {
-  /** Returns true when `agent` may fetch `path`: the longest match wins, and allow wins a tie. */
+  /** Returns true if `agent` may fetch `path`. The longest matching rule decides; of equal length, allow decides. */
   allows(agent: string, path: string): boolean;
-  /** Agents with a group of their own, lower case. */
+  /** The agents that a group names, in lower case. */
   readonly agents: readonly string[];
 };
 
-/** For each path: true if `agent` may fetch it. Runs on a worker, because the text is a stranger's. */
-export function findAllowed({ text, agent, paths }: AllowedQuestion): readonly boolean[] {
+/** Returns true for each path that `agent` may fetch. It runs on a worker, because a stranger wrote the text. */
+export function findAllowed({ text, agent, paths }: RobotsQuestion): readonly boolean[] {
   const robots = parseRobots(text);
   return paths.map((path) => robots.allows(agent, path));
 }
 
-type AllowedQuestion = {
+type RobotsQuestion = {
   readonly text: string;
   readonly agent: string;
   readonly paths: readonly string[];
@@ -88,29 +87,29 @@ export function parseRobots(text: string): RobotsFacts {
     allows(agent, path) {
       // robots.txt itself is always allowed (RFC 9309, 2.2.2).
       if (path === '/robots.txt') return true;
-      const own = groups.get(agent.toLowerCase()) ?? groups.get(ANY_AGENT) ?? [];
-      return isAllowed(own, normalisePath(path));
+      const agentGroups = groups.get(agent.toLowerCase()) ?? groups.get(ANY_AGENT) ?? [];
+      return isAllowed(agentGroups, normalisePath(path));
     },
     agents: [...groups.keys()],
   };
 }
 
 /**
- * Collects the groups of each agent: several groups of one agent are merged, and lines that are not rules
- * do not end a group. Agents share one list of rules, because copies would cost agents times rules.
+ * Collects the groups of each agent. An agent may have several groups. Lines that are not rules do not end a group.
+ * Agents of one group share its list of rules: copies would cost the number of agents times that of rules.
  */
 function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {
   const groups = new Map<string, Group[]>();
   let current: Group | null = null;
-  let namesAgents = false;
+  let isNamingAgents = false;
   for (const line of text.split(/\r\n|\n|\r/)) {
     const [key, value] = splitLine(line);
     if (key === 'user-agent') {
-      if (!namesAgents || current === null) current = [];
-      namesAgents = true;
-      addGroup(groups, productToken(value), current);
+      if (!isNamingAgents || current === null) current = [];
+      isNamingAgents = true;
+      addGroup(groups, toProductToken(value), current);
     } else if (key === 'allow' || key === 'disallow') {
-      namesAgents = false;
+      isNamingAgents = false;
       if (value !== '') current?.push({ allow: key === 'allow', pattern: normalisePattern(value) });
     }
   }
@@ -119,21 +118,21 @@ function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {
 
 function addGroup(groups: Map<string, Group[]>, agent: string, group: Group): void {
   if (agent === '') return;
-  const known = groups.get(agent);
-  if (known === undefined) groups.set(agent, [group]);
-  else if (known.at(-1) !== group) known.push(group);
+  const agentGroups = groups.get(agent);
+  if (agentGroups === undefined) groups.set(agent, [group]);
+  else if (agentGroups.at(-1) !== group) agentGroups.push(group);
 }
 
 function splitLine(line: string): readonly [key: string, value: string] {
-  const comment = line.indexOf('#');
-  const content = comment === -1 ? line : line.slice(0, comment);
+  const commentStart = line.indexOf('#');
+  const content = commentStart === -1 ? line : line.slice(0, commentStart);
   const colon = content.indexOf(':');
   if (colon === -1) return ['', ''];
   return [content.slice(0, colon).trim().toLowerCase(), content.slice(colon + 1).trim()];
 }
 
-/** Extracts the product token: "GPTBot/1.1 (+https://…)" gives gptbot. */
-function productToken(value: string): string {
+/** "GPTBot/1.1 (+https://…)" has the product token gptbot. */
+function toProductToken(value: string): string {
   return (value.split(/[\s/]/, 1)[0] ?? '').toLowerCase();
 }
 
@@ -147,7 +146,7 @@ function isAllowed(groups: readonly Group[], path: string): boolean {
   return best?.allow ?? true;
 }
 
-function isStronger(rule: Rule, than: Rule | null): boolean {
-  if (than === null || rule.pattern.length > than.pattern.length) return true;
-  return rule.pattern.length === than.pattern.length && rule.allow && !than.allow;
+function isStronger(rule: Rule, other: Rule | null): boolean {
+  if (other === null || rule.pattern.length > other.pattern.length) return true;
+  return rule.pattern.length === other.pattern.length && rule.allow && !other.allow;
 }

@@ -1,48 +1,48 @@
-/** Cleans text that an origin wrote for evidence, reports and the directory. */
+/** Cleans texts of origins, so that evidence, reports and the directory can quote them. */
 
-/** Input characters read per character kept, whatever the limit. */
-const READ_AHEAD = 8;
-const LINE_BREAKS = /[\s\p{Zl}\p{Zp}]+/gu;
+/** To keep n characters, only the first 8 n characters of a text are read. */
+const READ_CHARS_PER_KEPT_CHAR = 8;
+const BLANKS = /[\s\p{Zl}\p{Zp}]+/gu;
 /**
  * Matches characters that can carry hidden text: control, format (bidi and tag characters), unpaired
  * surrogates, unassigned and private code points, and those that render as nothing (variation selectors,
  * Hangul fillers).
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
-/** Matches one code point that is unseen, or a blank other than U+0020. */
-const NOT_SHOWN =
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
+/** Matches one invisible code point, or a blank other than U+0020. */
+const ESCAPED =
   /^(?:[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs})$/u;
 
-/** Returns one line of visible characters in NFC, at most `maxChars` code points with the ellipsis. */
+/** Returns one line of visible characters in NFC: at most `maxChars` code points, the ellipsis included. */
 export function cleanText(text: string, maxChars: number): string {
-  const read = text.slice(0, maxChars * READ_AHEAD);
-  const line = read.replace(LINE_BREAKS, ' ').replace(UNSEEN, '').normalize('NFC').trim();
+  const start = text.slice(0, maxChars * READ_CHARS_PER_KEPT_CHAR);
+  const line = start.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC').trim();
   const points = Array.from(line);
-  if (points.length <= maxChars && read.length === text.length) return line;
+  if (points.length <= maxChars && start.length === text.length) return line;
   return `${points.slice(0, maxChars - 1).join('')}…`;
 }
 
 /**
- * Keeps the text and escapes characters that cannot be seen: a line break as "\\n", and a blank as
- * "\\u0020" at either end or after another. At most `maxChars` code points, then an ellipsis.
+ * Escapes invisible characters: a line break becomes "\\n". A blank becomes "\\u0020" at either end of the text
+ * and beside another blank. Returns at most `maxChars` characters of the text, the ellipsis included.
  */
-export function exactText(text: string, maxChars: number): string {
-  const points = Array.from(text.slice(0, maxChars * READ_AHEAD));
-  const isBlank = (at: number) => points[at] === ' ' || points[at] === undefined;
+export function escapeInvisible(text: string, maxChars: number): string {
+  const points = Array.from(text.slice(0, maxChars * READ_CHARS_PER_KEPT_CHAR));
+  const isBlankOrEnd = (index: number) => points[index] === ' ' || points[index] === undefined;
   const isCut = points.length > maxChars;
   const shown = points
     .slice(0, isCut ? maxChars - 1 : maxChars)
-    .map((point, at) => {
-      if (point !== ' ') return NOT_SHOWN.test(point) ? toEscape(point) : point;
-      return isBlank(at - 1) || isBlank(at + 1) ? toEscape(point) : point;
+    .map((point, index) => {
+      if (point !== ' ') return ESCAPED.test(point) ? toEscape(point) : point;
+      return isBlankOrEnd(index - 1) || isBlankOrEnd(index + 1) ? toEscape(point) : point;
     })
     .join('');
   return isCut ? `${shown}…` : shown;
 }
 
-/** Quotes the exact text by JSON's rules. */
+/** Quotes the text as JSON does, with the escapes of `escapeInvisible`. */
 export function quoteExact(text: string, maxChars: number): string {
-  return `"${exactText(text.replace(/["\\]/g, '\\$&'), maxChars)}"`;
+  return `"${escapeInvisible(text.replace(/["\\]/g, '\\$&'), maxChars)}"`;
 }
 
 function toEscape(point: string): string {
@@ -51,7 +51,7 @@ function toEscape(point: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
-/** Quotes `cleanText`; quotation marks in it are escaped. */
+/** Cleans the text and quotes it as JSON does. */
 export function quoteText(text: string, maxChars: number): string {
   return JSON.stringify(cleanText(text, maxChars));
 }
