@@ -48,7 +48,7 @@ export class Census {
     this.#rounds = new Rounds({
       maxRunning: MAX_LOOKS,
       now: () => store.now(),
-      firstDueMs: () => store.census.firstDueMs(),
+      firstDueMs: () => store.census.findFirstDueMs(),
       readDue: (due) => this.#readDue(due),
       runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
       messages: { unread: 'the census is not read', failed: 'the look at a host failed' },
@@ -102,7 +102,7 @@ export class Census {
     if (nowMs < this.#pausedUntilMs) return [];
     this.#recentStartsMs = this.#recentStartsMs.filter((atMs) => atMs > nowMs - SECOND_MS);
     const allowed = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
-    const hosts = await store.census.due({ ...due, limit: Math.min(limit, allowed) });
+    const hosts = await store.census.findDue({ ...due, limit: Math.min(limit, allowed) });
     this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
     return hosts;
   }
@@ -136,7 +136,7 @@ export class Census {
     if (row.silence !== null && begunDay === today) return;
     if (row.silence !== null) await this.#decideSilence(host, 'down');
     if (!(await this.#mayAsk(row))) return this.#skipDay(row);
-    const word = await store.census.word(host, today);
+    const word = await store.census.findWord(host, today);
     if (word !== null || (await this.#useScanOfToday(row))) return this.#planLook(row.host);
     // A crash interrupted the look, which may have asked the origin already.
     const wasInterrupted = begunDay === today && !this.#postponed.has(host);
@@ -212,7 +212,7 @@ export class Census {
     const { store, scanCoordinator, onError } = this.#options;
     const row = await store.census.get(host);
     if (row === null || row.silence === null || row.begunDay === null) return;
-    const isUndecided = (await store.census.word(host, row.begunDay)) === null;
+    const isUndecided = (await store.census.findWord(host, row.begunDay)) === null;
     if (isUndecided && word === 'down' && row.silence !== '') {
       // The result of the scan may be purged by now.
       await scanCoordinator.publish(row.silence, 'census').catch((error: unknown) => {
@@ -230,7 +230,7 @@ export class Census {
   async #useScanOfToday({ host }: CensusOrigin): Promise<boolean> {
     const { store } = this.#options;
     const today = utcDay(store.now());
-    const result = await store.results.published(host);
+    const result = await store.results.findPublished(host);
     if (result === null || utcDay(result.scannedAtMs) !== today) return false;
     const { dayWord } = fromStoredReport(result);
     if (dayWord === null) return false;
@@ -247,7 +247,7 @@ export class Census {
 
   async #storeWord(host: string, day: number, word: DayWord): Promise<void> {
     const { store, onWord } = this.#options;
-    if (await store.census.say(host, day, word)) onWord?.(word);
+    if (await store.census.insertWord(host, day, word)) onWord?.(word);
     await store.census.fold(host);
   }
 

@@ -111,7 +111,7 @@ export class CensusImports {
 
   async #isDue(source: CensusSource): Promise<boolean> {
     const { store, siteUrl } = this.#options;
-    const [last] = await store.census.imports(source);
+    const [last] = await store.census.findImports(source);
     if (last === undefined) return true;
     const nowMs = store.now();
     const dueMs = secondOfDay(`import ${source} ${siteUrl}`) * SECOND_MS;
@@ -136,7 +136,7 @@ export class CensusImports {
     const excluded = await readExcluded(config.exclude);
     const candidates = new Map<string, Candidate>();
     const wasChosen = new Map<string, boolean>();
-    for await (const rows of store.census.all()) {
+    for await (const rows of store.census.readBatches()) {
       for (const { host, domain, isChosen, lastDay } of rows) {
         wasChosen.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS) candidates.set(host, { host, domain });
@@ -172,18 +172,19 @@ export class CensusImports {
     const days = { firstDay: facts.day, lastDay: facts.day };
     const { domain, origin } = found;
     const originUrl = origin.url;
-    await census.list({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
+    await census.saveImported({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
   }
 }
 
 async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
-  for await (const rows of census.all()) count += rows.filter(({ isChosen }) => isChosen).length;
+  for await (const rows of census.readBatches())
+    count += rows.filter(({ isChosen }) => isChosen).length;
   return count;
 }
 
 async function countFailedDays({ census }: Store, source: CensusSource): Promise<number> {
-  const imports = await census.imports(source);
+  const imports = await census.findImports(source);
   const completeAt = imports.findIndex(({ isComplete }) => isComplete);
   return completeAt === -1 ? imports.length : completeAt;
 }

@@ -120,7 +120,7 @@ export class CensusLook {
     const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
     // This scan would have to wait for the running ones. Its robots.txt would be read again at each attempt.
-    const scans = await store.slots.live(['scan', origin.host]);
+    const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const { resources: listed } = this.#listing;
     const robotsPaths = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];

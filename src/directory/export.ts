@@ -15,7 +15,7 @@ export async function exportDirectory(
   siteUrl: string,
   limit = MAX_EXPORT_RECORDS,
 ) {
-  const { count, truncated, exportedAtMs, records } = await store.exports.snapshot(limit);
+  const { count, truncated, exportedAtMs, records } = await store.exports.takeSnapshot(limit);
   const head = {
     count,
     truncated,
@@ -87,11 +87,11 @@ export class ExportSnapshots {
   async current(): Promise<string> {
     const { store } = this.#options;
     for (let takes = 0; takes < MAX_TAKES; takes += 1) {
-      const versions = await store.directory.versions();
+      const versions = await store.directory.readVersions();
       const { answerId } = this.#lastIfUnchanged(versions) ?? this.#take(versions);
       const id = await answerId;
       // An owner's change during the write must be in the export; a publication may miss it.
-      const { preferences } = await store.directory.versions();
+      const { preferences } = await store.directory.readVersions();
       if (preferences === versions.preferences) return id;
     }
     const message = `owners changed their settings during each of ${MAX_TAKES} exports; try again`;

@@ -50,7 +50,7 @@ export type FreshReport = FinishedScan & { readonly paidBy: PaidBy };
 
 /** The published report of a host if it is younger than 24 hours, opted out or not; else null. */
 export async function findFreshReport(store: Store, host: string): Promise<FreshReport | null> {
-  const result = await store.results.published(host);
+  const result = await store.results.findPublished(host);
   if (result === null || !isFresh(result.scannedAtMs, store.now())) return null;
   return { ...fromStoredReport(result), paidBy: result.paidBy };
 }

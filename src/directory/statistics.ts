@@ -1,7 +1,7 @@
 import type { DayWord } from '../model/availability.ts';
 import { PAYABLE_STATES } from '../model/payability.ts';
 import { ALL_GRADES } from '../model/report.ts';
-import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/statistics.ts';
+import { MIN_ORIGINS_PER_BLOCK, ORIGINS_COUNTER, utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE } from './project.ts';
 
@@ -12,7 +12,7 @@ export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
 /** Every count is rounded down to a multiple of this, so that none tells of one seller. */
 export const ROUNDING = 5 as const;
 
-const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${ORIGINS_OF_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %. availability counts the hosts of the daily census on the newest day that is over and had at least ${ORIGINS_OF_BLOCK} of them.`;
+const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %. availability counts the hosts of the daily census on the newest day that is over and had at least ${MIN_ORIGINS_PER_BLOCK} of them.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
@@ -25,7 +25,7 @@ type Counts = ReadonlyMap<string, number>;
 type HostsAtPrice = readonly [dollars: number, hosts: number];
 
 type StatisticsStore = Pick<Store, 'statistics' | 'now'> & {
-  readonly census: Pick<Store['census'], 'wordsOfLastDay'>;
+  readonly census: Pick<Store['census'], 'countWordsOfLastDay'>;
 };
 
 /** @param checkIds in the order of the answer */
@@ -37,8 +37,8 @@ export async function readStatistics(
   const nowMs = now();
   const today = utcDay(nowMs);
   const [counts, words] = await Promise.all([
-    statistics.counts({ fromDay: today - days, toDay: today - 1 }),
-    census.wordsOfLastDay(),
+    statistics.sumCounters({ fromDay: today - days, toDay: today - 1 }),
+    census.countWordsOfLastDay(),
   ]);
   return {
     asOf: new Date(nowMs).toISOString(),
@@ -47,7 +47,7 @@ export async function readStatistics(
     rounding: ROUNDING,
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
-    origins: roundDown(counts.get(ORIGINS) ?? 0),
+    origins: roundDown(counts.get(ORIGINS_COUNTER) ?? 0),
     grades: roundedGroup(counts, 'grade', ALL_GRADES),
     payableBy: roundedGroup(counts, 'payable', PAYABLE_STATES),
     availability: toAvailabilityCounts(words),

@@ -82,7 +82,7 @@ async function findProof(
   client: Client,
   listingKey: string | undefined,
 ) {
-  const confirm = await store.ownership.lastConfirm(host);
+  const confirm = await store.ownership.findLastConfirm(host);
   if (confirm === null) throw new NotVerified(`Nobody has proved control of ${host}. ${HOW}`);
 
   const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
@@ -105,7 +105,7 @@ async function setWhileProved(
 ): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
   for (;;) {
     const stored = await store.listing.get(host);
-    const last = await store.ownership.lastConfirm(host);
+    const last = await store.ownership.findLastConfirm(host);
     if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
     const allowed = withoutKeyed(stored, confirm, change);
     if (allowed === null) return 'set by key';
@@ -123,12 +123,12 @@ function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
 
 /** The change without the members that this confirm's key has set; null if it would alter them. */
 function withoutKeyed(
-  { settings, keyed }: StoredListing,
+  { settings, tokenHashes }: StoredListing,
   { tokenHash }: Confirm,
   change: ListingChange,
 ): ListingChange | null {
   const isKept = (name: keyof ListingSettings) =>
-    keyed[name] === tokenHash && change[name] !== undefined;
+    tokenHashes[name] === tokenHash && change[name] !== undefined;
   const names = ['listed', 'enrichmentSuppressed'] as const;
   if (names.some((name) => isKept(name) && change[name] !== settings[name])) return null;
   const { listed, enrichmentSuppressed } = change;

@@ -104,7 +104,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   /** Shares a new reading if one may begin now. Else waits and returns null: the caller looks at the findings again. */
   async function shareOrWait(origin: Origin, caller: Caller): Promise<TokenReading | null> {
     const running = readings.get(origin.host);
-    const dueInMs = (await ownership.readingDueAtMs(origin.host)) - store.now();
+    const dueInMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();
     // Only the callers that share the running reading get its error.
     if (running?.hasBegun) await running.result.catch(() => null);
     else if (dueInMs > 0) await wait(dueInMs, caller.signal);
@@ -157,7 +157,7 @@ export async function fetchFinding(
   const finding =
     served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
   const stored = { beganAtMs, finding: JSON.stringify(finding) };
-  await store.ownership.noteFinding(origin.host, stored);
+  await store.ownership.saveFinding(origin.host, stored);
   return { reading: { finding, beganAtMs }, handshakeMs };
 }
 
@@ -166,7 +166,7 @@ export async function readFindings(
   { ownership }: Pick<Store, 'ownership'>,
   { host }: Origin,
 ): Promise<readonly TokenReading[]> {
-  const findings = await ownership.findings(host);
+  const findings = await ownership.readFindings(host);
   // `fetchFinding` is the only writer of this text.
   return findings.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
 }

@@ -35,10 +35,10 @@ export function createVerification({ store, readToken }: VerificationOptions) {
     countedAs = client.key,
   ) {
     const pair = { host: origin.host, client: countedAs };
-    const { retryAtMs } = await ownership.failedConfirms(pair);
+    const { retryAtMs } = await ownership.countFailedConfirms(pair);
     if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
     const reading = await readToken(origin, client, isFound);
-    const note = () => ownership.noteFailedConfirm(pair, reading.beganAtMs);
+    const note = () => ownership.recordFailedConfirm(pair, reading.beganAtMs);
     return { ...reading, note };
   }
 
@@ -69,7 +69,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
      */
     async confirm(origin: Origin, client: Client, listingKey?: string) {
       const { host } = origin;
-      const tokens = await ownership.liveTokens(host);
+      const tokens = await ownership.findLiveTokens(host);
       if (tokens.length === 0) return notVerified(host, 'no_live_token');
       const keyed = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
       const countedAs = keyed ? `key ${keyed.keyHash}` : client.key;

@@ -156,7 +156,7 @@ export class InFlightScans {
       const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS, data);
       if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
       if (isApart) throw new Saturated();
-      const finished = await this.#awaitOtherInstance(lease.heldBy, origin, scan);
+      const finished = await this.#awaitOtherInstance(lease.holder, origin, scan);
       if (finished !== null) return finished;
     }
   }
@@ -254,10 +254,11 @@ export class InFlightScans {
         lease.data === APART
           ? null
           : ((await results.findUnpublished(origin.host, sinceMs)) ??
-            (await results.published(origin.host)));
+            (await results.findPublished(origin.host)));
       if (result !== null && result.scannedAtMs >= sinceMs) {
         const finished = fromStoredReport(result);
-        const isWhole = !scan.withRecording || (await results.recording(finished.scanId)) !== null;
+        const isWhole =
+          !scan.withRecording || (await results.findRecording(finished.scanId)) !== null;
         if (finished.origin === origin.url && isWhole) return finished;
       }
       if (!isRunning) return null;

@@ -43,11 +43,11 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
     join: (origin: Origin, joinOptions?: JoinOptions) => inFlight.join(origin, joinOptions),
     /** The recording of a finished scan; null if none was kept. */
     async recordingOf({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
-      return (await store.results.recording(scanId)) ?? (await keepRecording?.()) ?? null;
+      return (await store.results.findRecording(scanId)) ?? (await keepRecording?.()) ?? null;
     },
     /** Publishes a finished scan to cache, directory and changes. Idempotent. Default: a payer paid for it. */
     async publish(scanId: string, paidBy?: PaidBy): Promise<void> {
-      const result = await store.results.byScan(scanId);
+      const result = await store.results.findByScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
       const scan = fromStoredReport(result);
       await store.publish(toPublishedScan(scan, catalogFacts, paidBy), toTally(scan.report));

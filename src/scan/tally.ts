@@ -3,7 +3,7 @@ import type { CheckResult, ScanReport } from '../model/report.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 import { caip2, isKnownNetwork } from '../parse/x402/networks.ts';
 import { SCHEMES, schemeRow } from '../parse/x402/schemes.ts';
-import { ORIGINS, type Tally } from '../store/statistics.ts';
+import { ORIGINS_COUNTER, type Tally } from '../store/statistics.ts';
 import { toOfferPrice } from '../words/answer-line.ts';
 import { payableState } from './finished-scan.ts';
 
@@ -20,7 +20,7 @@ export function toTally(report: ScanReport): Tally {
   const offers = (report.payability ?? []).flatMap((resource) => resource.offers);
   const price = middlePrice(offers);
   const names = [
-    ORIGINS,
+    ORIGINS_COUNTER,
     `grade ${report.grade}`,
     `payable ${payableState(report)}`,
     ...report.results.map((result) => `check ${result.id} ${standingOf(result)}`),

@@ -184,7 +184,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     const left = await lookAtAll(running, hosts);
     clearProgress();
     const words = await Promise.all(
-      hosts.map((host) => store.census.word(host, utcDay(store.now()))),
+      hosts.map((host) => store.census.findWord(host, utcDay(store.now()))),
     );
     const counts = [...Map.groupBy(words, (word) => word ?? 'without a word')];
     const said = counts.map(([word, all]) => `${all.length} ${word}`).sort();
@@ -200,7 +200,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
 /** The hosts that have no word today, in the order in which the service would ask them. */
 async function hostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
   const left: { readonly host: string; readonly lookAtMs: number }[] = [];
-  for await (const rows of census.all()) {
+  for await (const rows of census.readBatches()) {
     for (const { host, lookAtMs, isChosen, wordAtMs } of rows) {
       const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
       if (isChosen && !isDone) left.push({ host, lookAtMs });

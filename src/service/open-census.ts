@@ -123,7 +123,7 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
 
 /** The rows of the last complete import, if it is recent. */
 async function readBazaarRows(store: Store, host: string): Promise<ImportedRows | null> {
-  const [last] = await store.census.imports('bazaar');
+  const [last] = await store.census.findImports('bazaar');
   const row = await store.census.get(host);
   if (!last?.isComplete || row === null) return null;
   if (last.day <= utcDay(store.now()) - IMPORT_DAYS) return null;

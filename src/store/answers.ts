@@ -3,11 +3,11 @@ import type { StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
 import { findReferableReport, findReport } from './results.ts';
 import {
+  cutIntoPieces,
   headersFromJson,
-  packedAgainst,
-  rechunk,
+  packAgainst,
   toStoredJson,
-  unpackedAgainst,
+  unpackAgainst,
 } from './stored-values.ts';
 import type { Row } from './tables.ts';
 
@@ -78,8 +78,8 @@ export function answersOn(context: StoreContext) {
           yield piece;
         }
       }
-      const content = report === null ? measured() : packedAgainst(report, measured());
-      const pieces = rechunk(content);
+      const content = report === null ? measured() : packAgainst(report, measured());
+      const pieces = cutIntoPieces(content);
       const first = await pieces.next();
       const bytes = first.done ? new Uint8Array(0) : first.value;
       const complete = (storedBytes: number) => ({
@@ -175,7 +175,7 @@ async function* readBody(
   if (report === null) {
     throw new StoreError('corrupt', `the report ${row.reportOf} of an answer is gone (purged?)`);
   }
-  yield* unpackedAgainst(report, content, bodySha256);
+  yield* unpackAgainst(report, content, bodySha256);
 }
 
 async function* keptBytes(

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { findOwners } from './owners.ts';
-import { ORIGINS_OF_BLOCK, utcDay } from './statistics.ts';
+import { findOwnerStates } from './owners.ts';
+import { MIN_ORIGINS_PER_BLOCK, utcDay } from './statistics.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
@@ -47,24 +47,24 @@ export function censusOn(context: StoreContext) {
     },
 
     /** Every origin, some at a time. */
-    async *all(): AsyncGenerator<readonly CensusOrigin[]> {
+    async *readBatches(): AsyncGenerator<readonly CensusOrigin[]> {
       for await (const rows of census.batches({})) yield rows.map(toOrigin);
     },
 
     /** Hosts whose look is due, earliest first. */
-    async due({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
+    async findDue({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const rows = await census.all(due, { order: [['lookAtMs', 'asc']], limit });
       return rows.map(({ host }) => host);
     },
 
     /** Time of the earliest look; null without origins. */
-    async firstDueMs(): Promise<number | null> {
+    async findFirstDueMs(): Promise<number | null> {
       return (await census.first({}, { order: [['lookAtMs', 'asc']] }))?.lookAtMs ?? null;
     },
 
     /** Stores what an import knows; the next look of a known origin stays planned as it is. */
-    async list({ host, listing, ...imported }: ImportedOrigin): Promise<void> {
+    async saveImported({ host, listing, ...imported }: ImportedOrigin): Promise<void> {
       const text = toStoredJson(listing, `the listing of ${host}`);
       const isNew = await census.insert({ ...imported, ...NEVER_LOOKED_AT, host, listing: text });
       if (isNew) return;
@@ -84,33 +84,33 @@ export function censusOn(context: StoreContext) {
     async remove(host: string): Promise<void> {
       await censusWords.remove({ host });
       await census.remove({ host });
-      await tables.records.set({ host }, censusMembers(null));
+      await tables.records.set({ host }, toCensusMembers(null));
     },
 
-    async word(host: string, day: number): Promise<DayWord | null> {
+    async findWord(host: string, day: number): Promise<DayWord | null> {
       return (await censusWords.get(host, day))?.word ?? null;
     },
 
     /** Inserts the word of a host and day; false if the day has one. */
-    async say(host: string, day: number, word: DayWord): Promise<boolean> {
+    async insertWord(host: string, day: number, word: DayWord): Promise<boolean> {
       const row = { host, day, attempt: randomUUID(), word, atMs: now() };
-      return (await censusWords.decide(row)) === 'won';
+      return (await censusWords.insertContended(row)) === 'won';
     },
 
     /** Sums up the days of a host in its row and its record, and deletes words that are older. */
     fold: (host: string): Promise<void> => foldWords(context, host),
 
     /** Number of hosts with each word on the newest day that is over and has enough origins; null before the first. */
-    wordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
+    countWordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
 
     /** The imports of a source that have ended, newest first; at most ten. */
-    async imports(source: string): Promise<readonly Row<'censusImports'>[]> {
+    async findImports(source: string): Promise<readonly Row<'censusImports'>[]> {
       return censusImports.all({ source }, { order: [['day', 'desc']], limit: SHOWN_IMPORTS });
     },
 
     async endImport(source: string, day: number, isComplete: boolean): Promise<void> {
       const attempt = randomUUID();
-      await censusImports.decide({ source, day, attempt, isComplete, endedAtMs: now() });
+      await censusImports.insertContended({ source, day, attempt, isComplete, endedAtMs: now() });
     },
   };
 }
@@ -146,7 +146,7 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   };
   await census.set({ host }, folded);
   const row = await census.get(host);
-  if (row) await records.set({ host }, censusMembers(row));
+  if (row) await records.set({ host }, toCensusMembers(row));
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
@@ -161,7 +161,7 @@ export type DayWords = {
 };
 
 /** The members of a record that the census fills. */
-export function censusMembers(row: Row<'census'> | null) {
+export function toCensusMembers(row: Row<'census'> | null) {
   if (row === null || row.word === null || row.wordAtMs === null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }
@@ -177,7 +177,7 @@ export function censusMembers(row: Row<'census'> | null) {
 }
 
 /** The present day as it stands in `payableWeekDays`. */
-export function dayInWeekDays(nowMs: number): string {
+export function toWeekDaysEntry(nowMs: number): string {
   return ` ${utcDay(nowMs)} `;
 }
 
@@ -221,7 +221,7 @@ export type WordCounts = Readonly<Record<DayWord, number>>;
 async function countsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
   const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
   const counts = sums.map(({ sums: text }) => toCounts(text));
-  return counts.find((one) => total(one) >= ORIGINS_OF_BLOCK) ?? null;
+  return counts.find((one) => total(one) >= MIN_ORIGINS_PER_BLOCK) ?? null;
 }
 
 function toCounts(text: string): WordCounts {
@@ -246,12 +246,12 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
   const { censusWords, censusSums, censusImports } = context.tables;
   const last = await censusSums.first({}, { order: [['day', 'desc']] });
   const oldest = await censusWords.first({}, { order: [['day', 'asc']] });
-  const endDay = utcDay(nowMs - RETENTION_MS.closedDay);
+  const endDay = utcDay(nowMs - RETENTION_MS.lateRows);
   for (let day = Math.max((last?.day ?? 0) + 1, oldest?.day ?? endDay); day < endDay; day += 1) {
     const counts = await countWords(context, day);
     if (total(counts) === 0) continue;
     const sums = toStoredJson({ ...counts }, 'the words of a day');
-    await censusSums.decide({ day, attempt: randomUUID(), sums });
+    await censusSums.insertContended({ day, attempt: randomUUID(), sums });
   }
   const old = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
   return (await censusSums.removeInBatches(old)) + (await censusImports.removeInBatches(old));
@@ -260,7 +260,7 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
 async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
   const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
   for await (const rows of context.tables.censusWords.batches({ day })) {
-    const stateOf = await findOwners(
+    const stateOf = await findOwnerStates(
       context,
       rows.map(({ host }) => host),
     );

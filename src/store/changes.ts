@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Grade } from '../model/report.ts';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
-import { findOwner, optedOutHosts } from './owners.ts';
+import { findOptedOutHosts, findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
-import { jitter } from './table.ts';
+import { waitJitter } from './table.ts';
 import type { ChangeType, Row } from './tables.ts';
 
 /**
@@ -119,7 +119,7 @@ export function changesOn(context: StoreContext) {
           { changedAtMs: { after }, hidden: { not: true } },
           { order: [['changedAtMs', 'asc']], limit: wanted },
         );
-        const optedOut = new Set(await optedOutHosts(context));
+        const optedOut = new Set(await findOptedOutHosts(context));
         visible.push(...rows.filter((row) => !optedOut.has(row.host)));
         after = rows.at(-1)?.changedAtMs ?? after;
         // A row beyond the limit shows that there are more.
@@ -131,13 +131,13 @@ export function changesOn(context: StoreContext) {
     },
 
     /** Returns at most `limit` changes, newest first; those of hosts that are opted out now are left out of them. */
-    async newest(limit: number): Promise<readonly DirectoryChange[]> {
+    async findNewest(limit: number): Promise<readonly DirectoryChange[]> {
       const rows = await context.tables.changes.all(
         { hidden: { not: true } },
         { order: [['changedAtMs', 'desc']], limit },
       );
       // Opt-outs are read after the rows, because an owner may have opted out meanwhile.
-      const optedOut = new Set(await optedOutHosts(context));
+      const optedOut = new Set(await findOptedOutHosts(context));
       return rows.filter((row) => !optedOut.has(row.host)).map(toChange);
     },
   };
@@ -163,7 +163,7 @@ type Announcement = {
 };
 
 /** Finds the last change of the feed; null while it is empty. */
-export function lastChange({
+export function findLastChange({
   tables,
 }: Pick<StoreContext, 'tables'>): Promise<Row<'changes'> | null> {
   return tables.changes.first({}, NEWEST_FIRST);
@@ -201,10 +201,10 @@ async function appendChange(
   const { changes } = context.tables;
   const attempt = randomUUID();
   for (;;) {
-    const tail = await lastChange(context);
+    const tail = await findLastChange(context);
     const entries = { host: history.host, hidden: false };
     const lastTold = isListing ? null : await changes.first(entries, NEWEST_FIRST);
-    const { state } = await findOwner(context, history.host);
+    const { state } = await findOwnerState(context, history.host);
     // The history is read after the tail, so it holds every scan that the feed has announced. Winning
     // the number after the tail then proves that nothing was announced in between.
     await history.catchUp();
@@ -221,9 +221,9 @@ async function appendChange(
       checksVersion,
       hidden: !history.reached || !state.listed || (isQuiet && lastTold?.grade === grade),
     };
-    if ((await changes.decide(row)) === 'won') return;
+    if ((await changes.insertContended(row)) === 'won') return;
     if (await changes.first({ scanId })) return;
-    await jitter();
+    await waitJitter();
   }
 }
 

@@ -1,7 +1,7 @@
 import type PQueue from 'p-queue';
 import type { PayableFilter } from '../model/availability.ts';
 import type { Grade } from '../model/report.ts';
-import type { Owner } from './payment-tables.ts';
+import type { InstanceId } from './payment-tables.ts';
 import type { Tables } from './tables.ts';
 
 export type DirectoryQuery = {
@@ -30,9 +30,9 @@ export type ListQuery = DirectoryQuery & {
 /** Lists of records; each engine has its own queries for them. Opted-out and never reached hosts are left out. */
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
-  grades(): Promise<ReadonlyMap<Grade, number>>;
+  countByGrade(): Promise<ReadonlyMap<Grade, number>>;
   /** Hosts by the time of their scan, newest first. */
-  hostsByRecency(limit: number): Promise<readonly string[]>;
+  findNewestHosts(limit: number): Promise<readonly string[]>;
 };
 
 /** The hosts of one page in their order, and the number of all matches. */
@@ -42,9 +42,9 @@ export type HostPage = { readonly count: number; readonly hosts: readonly string
 export type EngineContext = {
   readonly tables: Tables;
   readonly lists: RecordLists;
-  readonly owner: Owner;
+  readonly owner: InstanceId;
   /** True while the writer of a row lives. */
-  readonly isAlive: (owner: Owner) => Promise<boolean>;
+  readonly isAlive: (owner: InstanceId) => Promise<boolean>;
   /** Database time, ms since the epoch. */
   readonly now: () => number;
 };
@@ -81,15 +81,15 @@ export const RETENTION_MS = {
   /** A slot: it counts a token, a failed confirm or a fetch against a limit for this long. */
   slot: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
-  silentHost: HOUR_MS,
+  silentInstance: HOUR_MS,
   /** An older row of a host's owner, once a newer one has replaced it. */
-  replacedOwner: HOUR_MS,
+  replacedOwnerState: HOUR_MS,
   /** A version of a watch that a later one has replaced. */
   replacedWatch: HOUR_MS,
   /** The scan in a row of history, once the record of its host holds it too. */
   historyScan: HOUR_MS,
   /** A day accepts rows for this long after its end: longer than any write that began before the end. */
-  closedDay: 5 * 60_000,
+  lateRows: 5 * 60_000,
   /** The sums of a block of days; statistics reach 30 days back. */
   daySum: 31 * 24 * HOUR_MS,
 } as const;

@@ -2,11 +2,11 @@ import type { Availability } from '../model/availability.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
-import { lastChange } from './changes.ts';
+import { findLastChange } from './changes.ts';
 import type { DirectoryQuery, StoreContext } from './context.ts';
-import { findOwners, lastOwnerNumber, verifiedUntilMs } from './owners.ts';
+import { findLastOwnerNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
-import { byScan } from './table.ts';
+import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** One host: its current scan, with the owner's preferences as they are at the time of reading. */
@@ -56,16 +56,16 @@ export function directoryOn(context: StoreContext) {
     },
 
     /** The grade of a host's current scan, opted out or not; null if never published. */
-    async gradeOf(host: string): Promise<HostGrade | null> {
+    async findGrade(host: string): Promise<HostGrade | null> {
       const record = await tables.records.get(host);
       return record && publishedScanFromJson(record.scan);
     },
 
     /** Costs two look-ups by primary key; sees the writes of all instances. */
-    async versions(): Promise<DirectoryVersions> {
+    async readVersions(): Promise<DirectoryVersions> {
       const [last, preferences] = await Promise.all([
-        lastChange(context),
-        lastOwnerNumber(context),
+        findLastChange(context),
+        findLastOwnerNumber(context),
       ]);
       return { published: String(last?.n ?? 0), preferences: String(preferences) };
     },
@@ -75,15 +75,15 @@ export function directoryOn(context: StoreContext) {
       readonly count: number;
       readonly records: readonly DirectoryRecord[];
     }> {
-      const q = hostSubstring(query.q ?? '');
+      const q = toHostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
       const { count, hosts } = await lists.list({ ...query, q });
       return { count, records: await readListed(context, hosts) };
     },
 
     /** Number of listed hosts of each grade. */
-    async grades(): Promise<Readonly<Record<Grade, number>>> {
-      const counted = await lists.grades();
+    async countByGrade(): Promise<Readonly<Record<Grade, number>>> {
+      const counted = await lists.countByGrade();
       const count = (grade: Grade) => counted.get(grade) ?? 0;
       return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
     },
@@ -102,7 +102,7 @@ export async function readListed(
 }
 
 /** Returns the substring in lower case; null when no host can contain it. The empty text matches every host. */
-function hostSubstring(q: string): string | null {
+function toHostSubstring(q: string): string | null {
   const lower = q.toLowerCase();
   return HOST_CHARACTERS.test(lower) ? lower : null;
 }
@@ -114,10 +114,10 @@ async function withOwners(
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
   const hosts = records.map((record) => record.host);
-  const stateOf = await findOwners(context, hosts);
+  const stateOf = await findOwnerStates(context, hosts);
   return records.map(({ host, scan, firstSeenAtMs, scanCount, dayWords }) => {
     const { listed: isListed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
-    const untilMs = verifiedUntilMs(confirmedAtMs, nowMs);
+    const untilMs = toVerifiedUntilMs(confirmedAtMs, nowMs);
     return {
       ...publishedScanFromJson(scan),
       firstSeenAtMs,
@@ -158,7 +158,7 @@ export function historyOn({ tables }: StoreContext) {
       host: string,
       limit: number = HISTORY_ROWS_PER_HOST,
     ): Promise<readonly HistoryRow[]> {
-      const newest = { order: byScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
+      const newest = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
       const rows = await tables.history.all({ host }, newest);
       return rows.map(toHistoryRow).reverse();
     },
@@ -172,8 +172,8 @@ export function exportsOn(context: StoreContext) {
      * Newest scan first, at most `limit` records; `truncated` if there are more. `records` can be iterated once, and is read in
      * batches; later publications are left out.
      */
-    async snapshot(limit: number) {
-      const hosts = await context.lists.hostsByRecency(limit + 1);
+    async takeSnapshot(limit: number) {
+      const hosts = await context.lists.findNewestHosts(limit + 1);
       // All records are read before streaming begins, so that the snapshot is of one moment.
       const records = await readListed(context, hosts.slice(0, limit));
       return {
@@ -193,7 +193,7 @@ async function* withHistory(
   for (let at = 0; at < records.length; at += HISTORY_BATCH) {
     const batch = records.slice(at, at + HISTORY_BATCH);
     const host = { in: batch.map((record) => record.host) };
-    const rows = await tables.history.all({ host }, { order: byScan('asc') });
+    const rows = await tables.history.all({ host }, { order: orderByScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
       // Rows that were added after the snapshot have greater numbers.

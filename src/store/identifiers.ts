@@ -1,6 +1,6 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { readHistories } from './ledger.ts';
-import { decideNext, type InsertOutcome, joinId } from './table.ts';
+import { type InsertOutcome, insertNext, joinId } from './table.ts';
 
 /** A payment identifier is unique for one payer on one network. */
 export type IdentifierScope = {
@@ -27,7 +27,7 @@ export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
     /** Returns at most `newest` of the last links, ascending by `n`; empty for an unknown id. */
-    async chain(
+    async findLinks(
       scope: IdentifierScope,
       newest: number,
     ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]> {
@@ -46,7 +46,7 @@ export function identifiersOn({ tables, now }: StoreContext) {
       const scope = scopeOf(given);
       const link = { scope, n, request, key, attempt, atMs: now() };
       const previous = n === 1 ? null : ([scope, n - 1] as const);
-      return decideNext(identifiers, link, previous, { scope, n, attempt });
+      return insertNext(identifiers, link, previous, { scope, n, attempt });
     },
   };
 }

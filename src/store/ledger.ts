@@ -1,12 +1,12 @@
 import type { JsonObject } from '../model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { LEDGER_STATES, type LedgerState, type Owner, STATE_RULES } from './payment-tables.ts';
+import { type InstanceId, LEDGER_STATES, type LedgerState, STATE_RULES } from './payment-tables.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
-import { decideNext, type InsertOutcome } from './table.ts';
+import { type InsertOutcome, insertNext } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** A step as its writer gives it; the store adds the time and the owner. */
-export type LedgerAppend = {
+export type NewLedgerRow = {
   /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */
   readonly key: string;
   /** 1 for the first step of a key, then the last step that the writer has seen + 1. */
@@ -28,10 +28,10 @@ export type LedgerAppend = {
   readonly data: JsonObject;
 };
 
-export type LedgerRow = LedgerAppend & {
+export type LedgerRow = NewLedgerRow & {
   /** Database time at which the row was written, ms. */
   readonly atMs: number;
-  readonly owner: Owner;
+  readonly owner: InstanceId;
 };
 
 export type LedgerEntry = {
@@ -48,7 +48,7 @@ export type LedgerEntry = {
 };
 
 type OfPayer = { readonly payer: string; readonly sinceMs: number };
-type RecentQuery = OfPayer & { readonly request: string; readonly unwritten?: boolean };
+type RecentQuery = OfPayer & { readonly request: string; readonly withoutWritten?: boolean };
 
 /** Append-only steps of payments, `(key, step)` unique. Nothing is ever updated. */
 export type LedgerStore = ReturnType<typeof ledgerOn>;
@@ -60,13 +60,13 @@ export function ledgerOn(context: StoreContext) {
      * Durable (synced, majority) before it returns; on an embedded store the steps before `settling`, and `published`, only with
      * the next durable row. On `lost` the writer stops for good.
      */
-    append: (row: LedgerAppend): Promise<InsertOutcome> => append(context, row),
+    append: (row: NewLedgerRow): Promise<InsertOutcome> => append(context, row),
 
     /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */
-    entry: (key: string): Promise<LedgerEntry | null> => readEntry(context, key),
+    findEntry: (key: string): Promise<LedgerEntry | null> => readEntry(context, key),
 
     /** Returns every step of a key, ascending, also those of released claims. Meant for audits. */
-    async history(key: string): Promise<readonly LedgerRow[]> {
+    async findAllSteps(key: string): Promise<readonly LedgerRow[]> {
       return (await readHistories(context, [key]))[0]?.rows ?? [];
     },
 
@@ -74,7 +74,7 @@ export function ledgerOn(context: StoreContext) {
      * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
      * batches, so that a long list does not have to fit in memory.
      */
-    async *unfinished(): AsyncIterable<LedgerEntry> {
+    async *findUnfinished(): AsyncIterable<LedgerEntry> {
       const order = [['sinceMs', 'asc']] as const;
       const seen = new Set<string>();
       for await (const open of ledgerOpen.batches({}, { order })) {
@@ -90,13 +90,13 @@ export function ledgerOn(context: StoreContext) {
     /**
      * Keys of this payer and request that are unfinished (however old), or were settled at or after
      * `sinceMs`. Newest last step first. Released keys are not read: any caller can write them for free.
-     * `unwritten`: without those whose answer was written in full.
+     * `withoutWritten`: without those whose answer was written in full.
      */
-    async recent({
+    async findRecent({
       payer,
       request,
       sinceMs,
-      unwritten = false,
+      withoutWritten = false,
     }: RecentQuery): Promise<readonly LedgerEntry[]> {
       const [steps, open] = await Promise.all([
         ledger.all({ payer, request, state: 'settled', atMs: { from: sinceMs } }),
@@ -104,7 +104,7 @@ export function ledgerOn(context: StoreContext) {
       ]);
       const keys = new Set(steps.map((row) => row.key));
       // Answered keys are removed first: a busy payer settles hundreds of keys in minutes, nearly all answered.
-      const written = unwritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
+      const written = withoutWritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
       for (const { key } of written) keys.delete(key);
       for (const { key } of open) keys.add(key);
       const entries = await readEntries(context, keys);
@@ -116,13 +116,13 @@ export function ledgerOn(context: StoreContext) {
     },
 
     /** Returns the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
-    async doubts({ payer, sinceMs }: OfPayer): Promise<readonly LedgerRow[]> {
+    async findUnknownSteps({ payer, sinceMs }: OfPayer): Promise<readonly LedgerRow[]> {
       const rows = await ledger.all({ payer, state: 'unknown', atMs: { from: sinceMs } });
       return rows.map(toLedgerRow);
     },
 
     /** Number of keys of this payer that were settled at or after `sinceMs`; counts up to `limit`. */
-    async settledCount({
+    async countSettled({
       payer,
       sinceMs,
       limit,
@@ -138,7 +138,7 @@ export function ledgerOn(context: StoreContext) {
   };
 }
 
-async function append(context: StoreContext, row: LedgerAppend): Promise<InsertOutcome> {
+async function append(context: StoreContext, row: NewLedgerRow): Promise<InsertOutcome> {
   const { ledger, ledgerOpen } = context.tables;
   const atMs = context.now();
   const { key, step, state, attempt, payer, request, validBeforeMs } = row;
@@ -153,7 +153,7 @@ async function append(context: StoreContext, row: LedgerAppend): Promise<InsertO
   const next = { ...named, scanId, answerId, data };
   // Steps within a claim need no check: their claim is unfinished, so no purge has removed it.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
-  const outcome = await decideNext(ledger, next, previous, { key, step, attempt });
+  const outcome = await insertNext(ledger, next, previous, { key, step, attempt });
   if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(markersBefore(row));
   return outcome;
 }
@@ -171,7 +171,7 @@ async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerE
     ledger.all({ key, step: { from: claim?.step ?? 0 } }),
     ledgerWritten.get(key),
   ]);
-  const history = ledgerHistory(rows.map(toLedgerRow));
+  const history = toLedgerHistory(rows.map(toLedgerRow));
   if (history === null) return null;
   // A later claim may have been made meanwhile.
   const last = history.rows.findLastIndex((row) => row.state === 'claimed');
@@ -200,7 +200,7 @@ export async function readHistories(
   const steps = await tables.ledger.all({ key: { in: wanted } });
   const rows = Map.groupBy(steps.map(toLedgerRow), (row) => row.key);
   return wanted
-    .map((each) => ledgerHistory(rows.get(each) ?? []))
+    .map((each) => toLedgerHistory(rows.get(each) ?? []))
     .filter((history) => history !== null);
 }
 
@@ -230,7 +230,7 @@ export type LedgerHistory = {
 };
 
 /** Sorts the rows of one key; null for no rows. */
-function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
+function toLedgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   const sorted = rows.toSorted((a, b) => a.step - b.step);
   const last = sorted.at(-1);
   return last === undefined ? null : { key: last.key, rows: sorted, last };
@@ -240,7 +240,7 @@ function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
  * The steps of a key may be purged once the key and its authorization have ended for long enough; one hour is
  * enough if the payment was never sent.
  */
-export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
+export function isHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return false;
   const lastAtMs = Math.max(...rows.map((row) => row.atMs));
   if (last.state === 'released' && rows.every((row) => row.state !== 'settling')) {

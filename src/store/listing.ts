@@ -1,6 +1,6 @@
 import { announceListing } from './changes.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, findOwner, type NumberedState, type OwnerState } from './owners.ts';
+import { appendOwnerState, findOwnerState, type NumberedState, type OwnerState } from './owners.ts';
 import { removeHostDays } from './statistics.ts';
 
 /** Preferences of a verified owner for a host. */
@@ -19,7 +19,7 @@ export type StoredListing = {
   /** Defaults: listed, not suppressed. */
   readonly settings: ListingSettings;
   /** Maps each setting that was set with a listing key to the hash of that key's token. */
-  readonly keyed: Readonly<Partial<Record<keyof ListingSettings, string>>>;
+  readonly tokenHashes: Readonly<Partial<Record<keyof ListingSettings, string>>>;
   /** Changes whenever a setting or a proof of the host is written; 0 before the first. */
   readonly version: number;
 };
@@ -28,13 +28,13 @@ export type StoredListing = {
 export function listingOn(context: StoreContext) {
   return {
     async get(host: string): Promise<StoredListing> {
-      const { n: version, state } = await findOwner(context, host);
+      const { n: version, state } = await findOwnerState(context, host);
       const { listedBy, suppressedBy } = state;
-      const keyed = {
+      const tokenHashes = {
         ...(listedBy && { listed: listedBy }),
         ...(suppressedBy && { enrichmentSuppressed: suppressedBy }),
       };
-      return { settings: settingsOf(state), keyed, version };
+      return { settings: settingsOf(state), tokenHashes, version };
     },
 
     /**
@@ -47,7 +47,7 @@ export function listingOn(context: StoreContext) {
       keyedBy: string | null = null,
     ): Promise<ListingSettings> {
       const settings = await write(host, change, keyedBy, () => true);
-      return settings ?? settingsOf((await findOwner(context, host)).state);
+      return settings ?? settingsOf((await findOwnerState(context, host)).state);
     },
 
     /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { jitter, type Where } from './table.ts';
+import { type Where, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** A proof expires after this long, because domains are sold. */
 export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
 
 /** Returns the time at which a confirm expires; null when it has expired at `nowMs`. */
-export function verifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
+export function toVerifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
   const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
   return untilMs > nowMs ? untilMs : null;
 }
 
 /** Returns the time after which a confirm must have been made to be valid at `nowMs`. */
-export function verifiedSinceMs(nowMs: number): number {
+export function toVerifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;
 }
 
@@ -37,33 +37,36 @@ type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
 export type NumberedState = { readonly n: number; readonly state: OwnerState };
 
 /** Reads the host's row with the greatest number, which holds its current state. */
-export async function findOwner({ tables }: OwnersContext, host: string): Promise<NumberedState> {
+export async function findOwnerState(
+  { tables }: OwnersContext,
+  host: string,
+): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
-  return last === null ? { n: 0, state: NO_OWNER } : { n: last.n, state: stateOf(last) };
+  return last === null ? { n: 0, state: NO_OWNER } : { n: last.n, state: toOwnerState(last) };
 }
 
-export async function findOwners(
+export async function findOwnerStates(
   { tables }: OwnersContext,
   hosts: readonly string[],
 ): Promise<(host: string) => OwnerState> {
   const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
     const row = last.get(host);
-    return row === undefined ? NO_OWNER : stateOf(row);
+    return row === undefined ? NO_OWNER : toOwnerState(row);
   };
 }
 
 /** Not cached, so that an opt-out holds at once on every instance. */
-export function optedOutHosts(context: OwnersContext): Promise<readonly string[]> {
-  return hostsWhose(context, { listed: false });
+export function findOptedOutHosts(context: OwnersContext): Promise<readonly string[]> {
+  return findHostsByState(context, { listed: false });
 }
 
-export function verifiedHosts(context: OwnersContext): Promise<readonly string[]> {
-  return hostsWhose(context, { confirmedAtMs: { after: verifiedSinceMs(context.now()) } });
+export function findVerifiedHosts(context: OwnersContext): Promise<readonly string[]> {
+  return findHostsByState(context, { confirmedAtMs: { after: toVerifiedSinceMs(context.now()) } });
 }
 
 /** Finds the greatest number over all hosts, which is the version of everything that owners set or prove. */
-export async function lastOwnerNumber({ tables }: OwnersContext): Promise<number> {
+export async function findLastOwnerNumber({ tables }: OwnersContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }
 
@@ -80,14 +83,14 @@ export async function appendOwnerState(
   const attempt = randomUUID();
   for (;;) {
     // The last number is read before the state: a later write takes the number that is tried below.
-    const n = (await lastOwnerNumber(context)) + 1;
-    const current = await findOwner(context, host);
+    const n = (await findLastOwnerNumber(context)) + 1;
+    const current = await findOwnerState(context, host);
     const change = next(current);
     if (change === null) return null;
     const state = { ...current.state, ...change };
     const row = { n, attempt, host, atMs: context.now(), ...state };
-    if ((await context.tables.owners.decide(row)) === 'won') return { n, state };
-    await jitter();
+    if ((await context.tables.owners.insertContended(row)) === 'won') return { n, state };
+    await waitJitter();
   }
 }
 
@@ -98,16 +101,16 @@ export async function appendOwnerState(
 export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
   let removed = 0;
-  const tooOld = { confirmedAtMs: { upTo: verifiedSinceMs(nowMs) } };
-  for (const host of await hostsWhose(context, tooOld)) {
+  const tooOld = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
+  for (const host of await findHostsByState(context, tooOld)) {
     const unproved = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
     const isOld = ({ state }: NumberedState) =>
-      state.confirmedAtMs !== null && state.confirmedAtMs <= verifiedSinceMs(nowMs);
+      state.confirmedAtMs !== null && state.confirmedAtMs <= toVerifiedSinceMs(nowMs);
     if (await appendOwnerState(context, host, (current) => (isOld(current) ? unproved : null))) {
       removed += 1;
     }
   }
-  const settled = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwner } };
+  const settled = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
   for await (const rows of owners.batches(settled, { order: [['n', 'asc']] })) {
     for (const { host, n } of rows) {
       const later = await owners.first({ host, n: { after: n } });
@@ -117,7 +120,7 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
   return removed;
 }
 
-async function hostsWhose(
+async function findHostsByState(
   { tables }: OwnersContext,
   where: Where<Row<'owners'>>,
 ): Promise<readonly string[]> {
@@ -134,6 +137,6 @@ function lastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owne
   return new Map(rows.toSorted((a, b) => a.n - b.n).map((row) => [row.host, row]));
 }
 
-function stateOf({ n, attempt, host, atMs, ...state }: Row<'owners'>): OwnerState {
+function toOwnerState({ n, attempt, host, atMs, ...state }: Row<'owners'>): OwnerState {
   return state;
 }

@@ -1,6 +1,6 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
-import { freeAgainAtMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
+import { appendOwnerState, findOwnerState, type OwnerState } from './owners.ts';
+import { findFirstExpiryMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
 import { joinId } from './table.ts';
 
 /** A token lives this long, and so does the right to change the listing after a confirm. */
@@ -74,20 +74,20 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Unexpired tokens of the host, of all clients, oldest first. */
-    async liveTokens(host: string): Promise<readonly LiveToken[]> {
-      const tokens = await slots.live({ group: tokenGroup(host) });
+    async findLiveTokens(host: string): Promise<readonly LiveToken[]> {
+      const tokens = await slots.findLive({ group: tokenGroup(host) });
       return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
     /** Counts failed confirms of host and client in the last hour; takes no slot. `retryAtMs` is null while there is room. */
-    async failedConfirms(pair: HostAndClient) {
-      const live = await slots.live(failedScope(pair));
+    async countFailedConfirms(pair: HostAndClient) {
+      const live = await slots.findLive(failedScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
-      return { used: live.length, retryAtMs: isFull ? freeAgainAtMs(live) : null };
+      return { used: live.length, retryAtMs: isFull ? findFirstExpiryMs(live) : null };
     },
 
     /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
-    async noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
+    async recordFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
       const scope = failedScope(pair);
       // Callers that shared a fetch make the same attempt, and get the same slot.
       const attempt = joinId(...scope, beganAtMs);
@@ -95,8 +95,8 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Returns the time from which the next reading of the host's file may begin; takes no slot. */
-    async readingDueAtMs(host: string): Promise<number> {
-      const live = await slots.live(fetchScope(host));
+    async findReadingDueAtMs(host: string): Promise<number> {
+      const live = await slots.findLive(fetchScope(host));
       return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
     },
 
@@ -105,7 +105,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Tells other instances what a fetch found. */
-    async noteFinding(host: string, finding: StoredFinding): Promise<void> {
+    async saveFinding(host: string, finding: StoredFinding): Promise<void> {
       await take(slots, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
         limit: 1,
@@ -116,9 +116,9 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /** Findings of fetches that began in the last minute, oldest first. */
-    async findings(host: string): Promise<readonly StoredFinding[]> {
-      const live = await slots.live({ group: findingGroup(host) });
-      // `noteFinding` is the only writer of this text.
+    async readFindings(host: string): Promise<readonly StoredFinding[]> {
+      const live = await slots.findLive({ group: findingGroup(host) });
+      // `saveFinding` is the only writer of this text.
       return live.map((slot): StoredFinding => JSON.parse(slot.data ?? ''));
     },
 
@@ -137,13 +137,13 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
         const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
         return isKnown ? null : { confirmedAtMs: atMs, ...proof };
       });
-      const { state } = written ?? (await findOwner(context, host));
+      const { state } = written ?? (await findOwnerState(context, host));
       return confirmOf(state) ?? { atMs, ...proof };
     },
 
     /** The last confirm, or null if the host was never verified. */
-    async lastConfirm(host: string): Promise<Confirm | null> {
-      return confirmOf((await findOwner(context, host)).state);
+    async findLastConfirm(host: string): Promise<Confirm | null> {
+      return confirmOf((await findOwnerState(context, host)).state);
     },
   };
 }
@@ -165,7 +165,7 @@ function surplusToken<T extends { readonly block: string }>(oldestFirst: readonl
 
 /** Frees more than one slot only when several instances issued tokens at once. */
 async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
-  let live = (await slots.live({ group: tokenGroup(host) })).map((slot) => ({
+  let live = (await slots.findLive({ group: tokenGroup(host) })).map((slot) => ({
     slot,
     block: tokenOf(slot).block,
   }));
@@ -186,7 +186,7 @@ async function firstConfirmAtMs(
   const scope = ['confirm', host, tokenHash];
   const outcome = await take(slots, { scope, limit: 1 });
   if (outcome.taken) return outcome.atMs;
-  const [first] = await slots.live(scope);
+  const [first] = await slots.findLive(scope);
   return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.slot;
 }
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from './table.ts';
+import { boolean, bytes, defineTable, integer, objectOf, orNull, text, textOf } from './table.ts';
 
 /** `boot` is new at every start, so a restarted process is another owner. */
-export type Owner = {
+export type InstanceId = {
   readonly host: string;
   readonly boot: string;
 };
 
 /** Identifies this process by the machine's name and a random id of this start. */
-export function newOwner(): Owner {
+export function newInstanceId(): InstanceId {
   return { host: hostname(), boot: randomUUID() };
 }
 
@@ -61,11 +61,11 @@ const UNSYNCED_STATES: readonly LedgerState[] = ['claimed', 'computed', 'publish
 // `Object.keys` loses the type of the names.
 export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
-const owner = objectOf<keyof Owner>('host', 'boot');
+const owner = objectOf<keyof InstanceId>('host', 'boot');
 
 /** The tables of payments and slots. */
 export const PAYMENT_TABLES = {
-  ledger: table({
+  ledger: defineTable({
     name: 'ledger',
     columns: {
       key: text,
@@ -86,7 +86,7 @@ export const PAYMENT_TABLES = {
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
   /** Marks a key whose claim at this step may be unfinished. */
-  ledgerOpen: table({
+  ledgerOpen: defineTable({
     name: 'ledger_open',
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
     key: ['key', 'claimStep'],
@@ -95,12 +95,12 @@ export const PAYMENT_TABLES = {
     indexes: [['sinceMs'], ['payer', 'request']],
   }),
   /** Marks a key whose answer was written to a client in full. */
-  ledgerWritten: table({
+  ledgerWritten: defineTable({
     name: 'ledger_written',
     columns: { key: text, atMs: integer },
     key: ['key'],
   }),
-  answers: table({
+  answers: defineTable({
     name: 'answers',
     columns: {
       answerId: text,
@@ -122,7 +122,7 @@ export const PAYMENT_TABLES = {
     syncsLater: () => true,
     indexes: [['startedAtMs'], ['reportOf']],
   }),
-  answerChunks: table({
+  answerChunks: defineTable({
     name: 'answer_chunks',
     columns: { answerId: text, n: integer, bytes },
     key: ['answerId', 'n'],
@@ -130,19 +130,19 @@ export const PAYMENT_TABLES = {
     syncsLater: () => true,
   }),
   /** The scope is network, payer and id as one text. */
-  identifiers: table({
+  identifiers: defineTable({
     name: 'identifiers',
     columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
     key: ['scope', 'n'],
     indexes: [['atMs']],
   }),
-  unpaid: table({
+  unpaid: defineTable({
     name: 'unpaid',
     columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
     key: ['payer', 'scanId'],
     indexes: [['payer', 'atMs'], ['atMs']],
   }),
-  slots: table({
+  slots: defineTable({
     name: 'slots',
     columns: {
       attempt: text,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { censusMembers } from './census.ts';
+import { toCensusMembers } from './census.ts';
 import { announce, HostHistory, requireNewest } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
 import { type PublishedScan, publishedScanToJson } from './published-scan.ts';
 import { insertHostDay, type Tally } from './statistics.ts';
-import { jitter } from './table.ts';
+import { waitJitter } from './table.ts';
 
 /**
  * Each step is an insert keyed by the scan, or rebuilds a row from such inserts. After any failure all
@@ -50,12 +50,12 @@ async function insertHistory(
   for (;;) {
     const seq = history.seq + 1;
     const row = { ...facts, host, seq, attempt, scan: publishedScanToJson(scan) };
-    const outcome = await tables.history.decide(row);
+    const outcome = await tables.history.insertContended(row);
     await history.catchUp();
     if (outcome === 'won') return;
     // The insert is lost when another scan took the number, or when this scan has a row already.
     if (await tables.history.first({ scanId })) return;
-    await jitter();
+    await waitJitter();
   }
 }
 
@@ -79,7 +79,7 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
       reached,
       scan: publishedScanToJson(newest),
     };
-    const words = censusMembers(await tables.census.get(host));
+    const words = toCensusMembers(await tables.census.get(host));
     const isNew = await tables.records.insert({ host, ...members, ...words });
     if (!isNew) await tables.records.set({ host }, members);
   } while (await history.catchUp());

@@ -2,9 +2,9 @@ import { foldCensusDays } from './census.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
+  isHistoryExpired,
   isTerminal,
   type LedgerHistory,
-  ledgerHistoryExpired,
   readHistories,
   TERMINAL_STATES,
 } from './ledger.ts';
@@ -69,7 +69,7 @@ async function purgeLedger(
     const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
     for (const key of keys) seen.add(key);
     const expired = (await readHistories(context, keys)).filter((entry) =>
-      ledgerHistoryExpired(entry, nowMs),
+      isHistoryExpired(entry, nowMs),
     );
     await removeEntries(context, expired);
     purged += expired.length;

@@ -9,7 +9,7 @@ import {
   toStoredJson,
   unpackReport,
 } from './stored-values.ts';
-import { byScan } from './table.ts';
+import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
 
 export type ScanResult = {
@@ -68,7 +68,7 @@ export function resultsOn(context: StoreContext) {
       await results.insert({ scanId, host, scannedAtMs, submittedUrl });
     },
 
-    async byScan(scanId: string): Promise<ScanResult | null> {
+    async findByScan(scanId: string): Promise<ScanResult | null> {
       return toResult(await results.get(scanId));
     },
 
@@ -79,7 +79,7 @@ export function resultsOn(context: StoreContext) {
     },
 
     /** Null if none was kept, or it was purged. */
-    async recording(scanId: string): Promise<StoredRecording | null> {
+    async findRecording(scanId: string): Promise<StoredRecording | null> {
       const row = await recordings.get(scanId);
       if (row === null) return null;
       const { recording } = row;
@@ -92,7 +92,7 @@ export function resultsOn(context: StoreContext) {
      */
     async findUnpublished(host: string, sinceMs: number): Promise<ScanResult | null> {
       const recent = { host, scannedAtMs: { from: sinceMs } };
-      const rows = await results.all(recent, { order: byScan('desc') });
+      const rows = await results.all(recent, { order: orderByScan('desc') });
       if (rows.length === 0) return null;
       const published = await changes.all({ scanId: { in: rows.map((row) => row.scanId) } });
       const publishedIds = new Set(published.map((change) => change.scanId));
@@ -103,7 +103,7 @@ export function resultsOn(context: StoreContext) {
      * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
      * null when there is none or it was purged. The caller decides how fresh it must be.
      */
-    async published(host: string): Promise<PublishedResult | null> {
+    async findPublished(host: string): Promise<PublishedResult | null> {
       const record = await records.get(host);
       if (record === null) return null;
       const result = await toResult(await results.get(record.scanId));
@@ -128,7 +128,7 @@ export function resultsOn(context: StoreContext) {
     },
 
     /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
-    async unpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]> {
+    async findUnpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]> {
       const newestFirst = { order: [['atMs', 'desc']] } as const;
       const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
       return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { EngineContext } from './context.ts';
-import type { Owner } from './payment-tables.ts';
-import { jitter, joinId } from './table.ts';
+import type { InstanceId } from './payment-tables.ts';
+import { joinId, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** A name in parts, such as `['open-claim', payer]`; the slots of one scope are counted together. */
@@ -30,7 +30,7 @@ export type Slot = {
   readonly n: number;
   /** Random, new for each slot that was taken. */
   readonly attempt: string;
-  readonly owner: Owner;
+  readonly owner: InstanceId;
   /** Database time, ms. */
   readonly takenAtMs: number;
   readonly expiresAtMs: number;
@@ -44,7 +44,7 @@ export type SlotOutcome =
       /** Time at which a slot is free again at the latest. */
       readonly retryAtMs: number;
       /** The oldest of the slots that are taken. */
-      readonly heldBy: Slot;
+      readonly holder: Slot;
     };
 
 type SlotRow = Row<'slots'>;
@@ -69,9 +69,9 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
         const own = live.find((row) => row.attempt === attempt);
         if (own) return { taken: true, slot: own };
         // Slots beyond a limit that was lowered since count too.
-        const [heldBy] = live;
-        if (heldBy && live.length >= limit) {
-          return { taken: false, retryAtMs: freeAgainAtMs(live), heldBy };
+        const [holder] = live;
+        if (holder && live.length >= limit) {
+          return { taken: false, retryAtMs: findFirstExpiryMs(live), holder };
         }
         const over = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
         // The random attempt protects a row that has taken the same number since.
@@ -83,8 +83,8 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
         const takenAtMs = now();
         const times = { takenAtMs, expiresAtMs: takenAtMs + lifetimeMs };
         const slot = { attempt, scope, n, owner, endsWithOwner, ...times, group, data };
-        if ((await slots.decide(slot)) === 'won') return { taken: true, slot };
-        await jitter();
+        if ((await slots.insertContended(slot)) === 'won') return { taken: true, slot };
+        await waitJitter();
       }
     },
 
@@ -105,7 +105,7 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
     },
 
     /** The slots that are taken now, oldest first. */
-    async live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]> {
+    async findLive(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]> {
       const where = 'group' in which ? { group: which.group } : { scope: joinId(...which) };
       return liveAmong(await slots.all(where));
     },
@@ -128,6 +128,6 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
 }
 
 /** Finds the time at which the first of them expires. */
-export function freeAgainAtMs(live: readonly { readonly expiresAtMs: number }[]): number {
+export function findFirstExpiryMs(live: readonly { readonly expiresAtMs: number }[]): number {
   return Math.min(...live.map((slot) => slot.expiresAtMs));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
-import { findOwners } from './owners.ts';
+import { findOwnerStates } from './owners.ts';
 import type { PublishedScan } from './published-scan.ts';
 import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
@@ -13,13 +13,13 @@ export function utcDay(ms: number): number {
 }
 
 /** The counter that every tally raises. */
-export const ORIGINS = 'origins';
+export const ORIGINS_COUNTER = 'origins';
 
 /** Names of the counters that a host's first publication of a UTC day raises by one each. */
 export type Tally = readonly string[];
 
 /** Days with fewer origins are part of the block of a later day. */
-export const ORIGINS_OF_BLOCK = 10;
+export const MIN_ORIGINS_PER_BLOCK = 10;
 
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Days = { readonly fromDay: number; readonly toDay: number };
@@ -31,9 +31,9 @@ export function statisticsOn({ tables }: StatisticsContext) {
     /**
      * Sums each counter over the blocks whose last day is one of `fromDay` to `toDay`, both included. The first purge a
      * few minutes after its end folds a day, without hosts that are opted out by then. A block is a day with the folded
-     * days before it that were in no block; it has at least `ORIGINS_OF_BLOCK` origins.
+     * days before it that were in no block; it has at least `MIN_ORIGINS_PER_BLOCK` origins.
      */
-    async counts(days: Days): Promise<ReadonlyMap<string, number>> {
+    async sumCounters(days: Days): Promise<ReadonlyMap<string, number>> {
       const { fromDay, toDay } = days;
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
       return added(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
@@ -72,7 +72,7 @@ export async function removeHostDays(
  */
 export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
-  const over = { day: { before: utcDay(nowMs - RETENTION_MS.closedDay) } };
+  const over = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
   let removed = 0;
   for (;;) {
     const oldest = await hostDays.first(over, { order: [['day', 'asc']] });
@@ -84,7 +84,7 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
       const open = last === null || isBlock(last.counts) ? [] : [last.counts];
       const counts = added([...open, await countRows(context, day)]);
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
-      await daySums.decide({ day, attempt: randomUUID(), sums });
+      await daySums.insertContended({ day, attempt: randomUUID(), sums });
     }
     removed += await hostDays.removeInBatches({ day });
   }
@@ -102,14 +102,14 @@ async function lastSum({ tables }: StatisticsContext) {
 }
 
 function isBlock(counts: Counts): boolean {
-  return (counts.get(ORIGINS) ?? 0) >= ORIGINS_OF_BLOCK;
+  return (counts.get(ORIGINS_COUNTER) ?? 0) >= MIN_ORIGINS_PER_BLOCK;
 }
 
 /** Sums the counters of a day, without those of hosts that are opted out now. */
 async function countRows(context: StatisticsContext, day: number): Promise<Counts> {
   const counts: Counts = new Map();
   for await (const rows of context.tables.hostDays.batches({ day })) {
-    const stateOf = await findOwners(
+    const stateOf = await findOwnerStates(
       context,
       rows.map(({ host }) => host),
     );

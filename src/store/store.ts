@@ -9,7 +9,7 @@ import { identifiersOn } from './identifiers.ts';
 import { ledgerOn } from './ledger.ts';
 import { listingOn } from './listing.ts';
 import { ownershipOn } from './ownership.ts';
-import type { Owner } from './payment-tables.ts';
+import type { InstanceId } from './payment-tables.ts';
 import { publishOn } from './publish.ts';
 import type { PublishedScan } from './published-scan.ts';
 import { type PurgeReport, purgeOn } from './purge.ts';
@@ -22,7 +22,7 @@ import { watchesOn } from './watches.ts';
 /** Options of `openStore(url, options)`; each may be left out. */
 export type OpenStoreOptions = {
   /** Default: this machine's name, and a random id of this start. */
-  readonly owner?: Owner | undefined;
+  readonly owner?: InstanceId | undefined;
   /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
   /** For tests only: a factor on the times of heartbeats and silence. Default 1. */
@@ -38,7 +38,7 @@ export type StoreInfo = {
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
   /** Written into every row that this process owns. */
-  readonly owner: Owner;
+  readonly owner: InstanceId;
 };
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;
@@ -78,7 +78,7 @@ export type InstanceStore = {
   }): Promise<void>;
 
   /** True while the owner of a row lives. Embedded store: only this very process does. */
-  isAlive(owner: Owner): Promise<boolean>;
+  isAlive(owner: InstanceId): Promise<boolean>;
 
   /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
   leave(): Promise<void>;

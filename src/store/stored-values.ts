@@ -78,7 +78,7 @@ export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
  * Compresses an answer with the report that it repeats as the dictionary, so mostly the differences take
  * space. A dictionary reaches back 32 KiB; the rest of a longer report is compressed again.
  */
-export async function* packedAgainst(
+export async function* packAgainst(
   report: Uint8Array,
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -86,7 +86,7 @@ export async function* packedAgainst(
 }
 
 /** Restores the body byte for byte, in pieces. Throws StoreError `corrupt`. */
-export async function* unpackedAgainst(
+export async function* unpackAgainst(
   report: Uint8Array,
   packed: AsyncIterable<Uint8Array>,
   bodySha256: string,
@@ -95,7 +95,7 @@ export async function* unpackedAgainst(
   if (hash('sha256', body) !== bodySha256) {
     throw new StoreError('corrupt', 'a stored answer has changed; restore a backup');
   }
-  yield* rechunk([body]);
+  yield* cutIntoPieces([body]);
 }
 
 async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> {
@@ -112,7 +112,7 @@ async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Bu
  * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. The buffer grows with the
  * body, because most answers have a few KiB. Each piece has a buffer of its own, which is not reused.
  */
-export async function* rechunk(
+export async function* cutIntoPieces(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(0);

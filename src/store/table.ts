@@ -20,7 +20,7 @@ export function objectOf<M extends string>(...members: readonly M[]): Column<Rec
 }
 
 /** Checks keys and indexes against the columns, which make the type of the rows. */
-export function table<R>(spec: TableSpec<R>): TableSpec<R> {
+export function defineTable<R>(spec: TableSpec<R>): TableSpec<R> {
   return spec;
 }
 
@@ -97,7 +97,7 @@ export type Table<R> = {
    * Inserts a contended row and returns the winner, also when the reply to an earlier try was lost: a stored row with
    * this row's attempt means that the caller won.
    */
-  decide(row: R): Promise<InsertOutcome>;
+  insertContended(row: R): Promise<InsertOutcome>;
 
   /** The row with these values of the key's columns. */
   get(...key: readonly (string | number)[]): Promise<R | null>;
@@ -118,7 +118,7 @@ export type Table<R> = {
 };
 
 /** The part of a table that differs from engine to engine. */
-export type EngineTable = Omit<Table<AnyRow>, 'decide'>;
+export type EngineTable = Omit<Table<AnyRow>, 'insertContended'>;
 
 export type RowOf<Spec> = Spec extends TableSpec<infer R> ? Readonly<R> : never;
 export type TablesOf<Specs> = { readonly [Name in keyof Specs]: Table<RowOf<Specs[Name]>> };
@@ -148,7 +148,7 @@ export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
 }
 
 /** Orders scans by time, then id, so that all instances agree on two scans of the same millisecond. */
-export function byScan(way: 'asc' | 'desc') {
+export function orderByScan(way: 'asc' | 'desc') {
   return [
     ['scannedAtMs', way],
     ['scanId', way],
@@ -156,12 +156,12 @@ export function byScan(way: 'asc' | 'desc') {
 }
 
 /** Waits a random time before the number after a lost one is tried, so that racers do not collide again. */
-export async function jitter(): Promise<void> {
+export async function waitJitter(): Promise<void> {
   await delay(Math.random() * LONGEST_JITTER_MS);
 }
 
 /** Selects these columns of a row. */
-export function pick(row: AnyRow, columns: readonly string[]): AnyRow {
+export function pickColumns(row: AnyRow, columns: readonly string[]): AnyRow {
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
@@ -218,7 +218,7 @@ async function findHolder(
   row: AnyRow,
 ): Promise<AnyRow | null> {
   for (const columns of [key, ...unique]) {
-    const holder = await table.first(pick(row, columns));
+    const holder = await table.first(pickColumns(row, columns));
     if (holder) return holder;
   }
   return null;
@@ -230,13 +230,13 @@ async function findHolder(
  * @param previous the key of the predecessor; null: the row begins a sequence
  * @param own finds only this row
  */
-export async function decideNext<R>(
+export async function insertNext<R>(
   table: Table<R>,
   row: R,
   previous: readonly [string, number] | null,
   own: Where<R>,
 ): Promise<InsertOutcome> {
-  const outcome = await table.decide(row);
+  const outcome = await table.insertContended(row);
   if (outcome === 'lost' || previous === null || (await table.get(...previous))) return outcome;
   await table.remove(own);
   return 'lost';

@@ -5,11 +5,11 @@ import { PAYMENT_TABLES } from './payment-tables.ts';
 import {
   boolean,
   bytes,
+  defineTable,
   integer,
   orNull,
   type RowOf,
   type TablesOf,
-  table,
   text,
   textOf,
 } from './table.ts';
@@ -24,7 +24,7 @@ export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
 /** Every table of a store, with its keys and indexes. */
 export const TABLES = {
   ...PAYMENT_TABLES,
-  results: table({
+  results: defineTable({
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
@@ -33,7 +33,7 @@ export const TABLES = {
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),
   /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
-  reports: table({
+  reports: defineTable({
     name: 'reports',
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
@@ -41,7 +41,7 @@ export const TABLES = {
     syncsLater: () => true,
     indexes: [['scannedAtMs']],
   }),
-  recordings: table({
+  recordings: defineTable({
     name: 'recordings',
     /** `recording` is null when it is too large to be kept. */
     columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
@@ -50,7 +50,7 @@ export const TABLES = {
     syncsLater: () => true,
     indexes: [['keptAtMs']],
   }),
-  history: table({
+  history: defineTable({
     name: 'history',
     columns: {
       host: text,
@@ -73,7 +73,7 @@ export const TABLES = {
     indexes: [['host', 'scannedAtMs', 'scanId']],
   }),
   /** The newest scan of each host, built from its history. */
-  records: table({
+  records: defineTable({
     name: 'records',
     columns: {
       host: text,
@@ -98,7 +98,7 @@ export const TABLES = {
     // The change is inserted next, durably.
     syncsLater: () => true,
   }),
-  changes: table({
+  changes: defineTable({
     name: 'changes',
     columns: {
       n: integer,
@@ -120,7 +120,7 @@ export const TABLES = {
     indexes: [['changedAtMs'], ['host', 'n']],
   }),
   /** Each row is one version of an owner's settings and proof. */
-  owners: table({
+  owners: defineTable({
     name: 'owners',
     columns: {
       n: integer,
@@ -140,14 +140,14 @@ export const TABLES = {
     key: ['n'],
     indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
   }),
-  snapshots: table({
+  snapshots: defineTable({
     name: 'snapshots',
     columns: { source: text, key: text, takenAtMs: integer, data: text },
     key: ['source', 'key'],
     indexes: [['takenAtMs']],
   }),
   /** The counters that each host adds to the statistics of a UTC day, until the day is folded. */
-  hostDays: table({
+  hostDays: defineTable({
     name: 'host_days',
     columns: {
       /** Days since the epoch. */
@@ -163,13 +163,13 @@ export const TABLES = {
     unique: [['scanId']],
   }),
   /** The counters of a folded day, summed over all hosts; those of the days before it too while it is not a block. */
-  daySums: table({
+  daySums: defineTable({
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
   /** The origins of the census. Imports write what indexes list; whoever holds the lease of a look writes the rest. */
-  census: table({
+  census: defineTable({
     name: 'census',
     columns: {
       host: text,
@@ -209,27 +209,27 @@ export const TABLES = {
     indexes: [['lookAtMs']],
   }),
   /** The word of a host and day is one insert. */
-  censusWords: table({
+  censusWords: defineTable({
     name: 'census_words',
     columns: { host: text, day: integer, attempt: text, word: textOf<DayWord>(), atMs: integer },
     key: ['host', 'day'],
     indexes: [['day']],
   }),
   /** Number of hosts with each word on a day that is over. */
-  censusSums: table({
+  censusSums: defineTable({
     name: 'census_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
   /** Imports that have ended. */
-  censusImports: table({
+  censusImports: defineTable({
     name: 'census_imports',
     columns: { source: text, day: integer, attempt: text, isComplete: boolean, endedAtMs: integer },
     key: ['source', 'day'],
     indexes: [['day']],
   }),
   /** Rows of `StoredSigningKey`. */
-  signingKeys: table({
+  signingKeys: defineTable({
     name: 'signing_keys',
     columns: {
       n: integer,
@@ -241,7 +241,7 @@ export const TABLES = {
     key: ['n'],
   }),
   /** Each row is one version of a host's watch. */
-  watches: table({
+  watches: defineTable({
     name: 'watches',
     columns: {
       host: text,
@@ -274,7 +274,7 @@ export const TABLES = {
     ],
   }),
   /** Each row is a text that version `n` of a watch added. */
-  watchTexts: table({
+  watchTexts: defineTable({
     name: 'watch_texts',
     columns: { id: text, host: text, n: integer, attempt: text, text },
     key: ['id'],

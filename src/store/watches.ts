@@ -5,7 +5,7 @@ import type { InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** An ended watch is kept for this long. */
-export const ENDED_WATCH_MS = 30 * 24 * 3_600_000;
+export const ENDED_WATCH_KEPT_MS = 30 * 24 * 3_600_000;
 
 /** One version of a host's watch: the whole state, valid until a greater number is inserted. */
 export type WatchVersion = {
@@ -42,7 +42,7 @@ type WatchTextChange = {
   readonly dropped: readonly string[];
 };
 
-export type WatchDuty = 'lookAtMs' | 'sendAtMs';
+export type WatchTime = 'lookAtMs' | 'sendAtMs';
 
 export type DueOptions = {
   readonly upToMs: number;
@@ -80,7 +80,7 @@ export function watchesOn({ tables, now }: StoreContext) {
   }
 
   return {
-    async newest(host: string): Promise<WatchVersion | null> {
+    async findNewest(host: string): Promise<WatchVersion | null> {
       const row = await watches.first({ host }, { order: [['n', 'desc']] });
       return row && toVersion(row);
     },
@@ -93,7 +93,7 @@ export function watchesOn({ tables, now }: StoreContext) {
       const state = toStoredJson(value, `the watch of ${host}`);
       for (const { id, text } of texts) await watchTexts.insert({ id, host, n, attempt, text });
       const row = { ...times, host, n, attempt, atMs: now(), isCurrent: true, state };
-      const outcome = await watches.decide(row);
+      const outcome = await watches.insertContended(row);
       if (outcome === 'lost') {
         await watchTexts.remove({ host, n, attempt });
         return outcome;
@@ -105,12 +105,12 @@ export function watchesOn({ tables, now }: StoreContext) {
       return outcome;
     },
 
-    async text(id: string): Promise<string | null> {
+    async findText(id: string): Promise<string | null> {
       return (await watchTexts.get(id))?.text ?? null;
     },
 
     /** Hosts whose look is due: those with a confirming look, then the others, each earliest first. */
-    async dueLooks({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
+    async findDueLooks({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const order = [['lookAtMs', 'asc']] as const;
       const urgent = await watches.all({ ...due, isConfirming: true }, { order, limit });
@@ -121,7 +121,7 @@ export function watchesOn({ tables, now }: StoreContext) {
     },
 
     /** Receivers to which a delivery is due, each once, earliest first, however many are due to one of them. */
-    async dueReceivers({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
+    async findDueReceivers({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
       const receivers = new Set<string>();
       for await (const rows of watches.batches(due, { order: [['sendAtMs', 'asc']] })) {
@@ -132,7 +132,7 @@ export function watchesOn({ tables, now }: StoreContext) {
     },
 
     /** Watches of a receiver that have a delivery due, earliest first. */
-    async dueSends(
+    async findDueDeliveries(
       receiver: string,
       { upToMs, limit }: Omit<DueOptions, 'except'>,
     ): Promise<readonly WatchVersion[]> {
@@ -142,13 +142,13 @@ export function watchesOn({ tables, now }: StoreContext) {
     },
 
     /** Time of the earliest duty of any watch; null when none is planned. */
-    async firstDutyMs(duty: WatchDuty): Promise<number | null> {
+    async findFirstDutyMs(duty: WatchTime): Promise<number | null> {
       const row = await watches.first({ [duty]: { after: 0 } }, { order: [[duty, 'asc']] });
       return row?.[duty] ?? null;
     },
 
     /** At most `limit`, in no order. Reads what racing writers have stored so far. */
-    async live(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
+    async findLive(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
       const live = { ...which, isCurrent: true, endedAtMs: null };
       return (await currentAmong(await watches.all(live, { limit }))).map(toVersion);
     },
@@ -167,7 +167,7 @@ export async function purgeWatches({ tables }: StoreContext, nowMs: number): Pro
   const { watches, watchTexts } = tables;
   const replaced = { isCurrent: false, atMs: { upTo: nowMs - RETENTION_MS.replacedWatch } };
   let removed = await watches.removeInBatches(replaced);
-  const ended = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_MS } };
+  const ended = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_KEPT_MS } };
   for await (const rows of watches.batches(ended)) {
     for (const { host, n } of rows) {
       const later = await watches.first({ host, n: { after: n } });

@@ -39,7 +39,7 @@ export async function findWatch(
   { watches }: Pick<Store, 'watches'>,
   host: string,
 ): Promise<WatchState | null> {
-  const version = await watches.newest(host);
+  const version = await watches.findNewest(host);
   return version && fromVersion(version);
 }
 
@@ -54,7 +54,7 @@ export async function changeWatch(
   update: (state: WatchState | null) => WatchUpdate | null,
 ): Promise<WatchState | null> {
   for (;;) {
-    const version = await store.watches.newest(host);
+    const version = await store.watches.findNewest(host);
     const before = version && fromVersion(version);
     const updated = update(before);
     if (updated === null) return null;

@@ -38,7 +38,7 @@ const LEASE_MS = 45_000;
 export async function deliverDue(options: DeliveriesOptions, receiver: string): Promise<void> {
   const { store, turns } = options;
   const upToMs = store.now();
-  const due = await store.watches.dueSends(receiver, { upToMs, limit: MAX_WATCHES_READ });
+  const due = await store.watches.findDueDeliveries(receiver, { upToMs, limit: MAX_WATCHES_READ });
   const postponedDomains = new Set<string>();
   for (const { host, webhook, domain, block } of due.map(fromVersion)) {
     if (postponedDomains.has(domain)) continue;
@@ -83,7 +83,7 @@ async function deliver(
   const { receiver, secret, webhook } = watch;
   const delivery = findNextDelivery(watch);
   if (delivery === null || delivery.nextTryAtMs > store.now()) return 0;
-  const body = await store.watches.text(delivery.id);
+  const body = await store.watches.findText(delivery.id);
   // Another instance has just delivered this event.
   if (body === null) return 0;
   let beganAt = performance.now();

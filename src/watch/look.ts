@@ -67,7 +67,7 @@ export class Look {
     // A scan of an earlier day is not a baseline: the origin may have changed since.
     const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
-    const result = await store.results.published(host);
+    const result = await store.results.findPublished(host);
     if (result === null || result.scanId !== record.scanId) return false;
     const scan = fromStoredReport(result);
     await this.#store({ result: readScan(scan), scan }, this.#watch.nextLookAtMs);
@@ -176,7 +176,7 @@ export class Look {
 
   async #baseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
     const { baseline } = this.#watch;
-    const text = baseline === null ? null : await this.#options.store.watches.text(baseline);
+    const text = baseline === null ? null : await this.#options.store.watches.findText(baseline);
     // `#store` is the only writer of these texts.
     return text === null ? null : { text, value: JSON.parse(text) as Baseline };
   }

@@ -61,7 +61,7 @@ async function findOthers(
   { host }: Pick<PlaceRequest, 'host'>,
   filter: LiveWatches,
 ): Promise<readonly WatchState[]> {
-  const live = await watches.live(filter, MAX_WATCHES_READ);
+  const live = await watches.findLive(filter, MAX_WATCHES_READ);
   return live.filter((watch) => watch.host !== host).map(fromVersion);
 }
 

@@ -38,15 +38,15 @@ export class Watching {
     const now = () => store.now();
     this.#looks = new Rounds({
       ...{ now, onError, maxRunning: MAX_LOOKS },
-      firstDueMs: () => watches.firstDutyMs('lookAtMs'),
-      readDue: (due) => watches.dueLooks(due),
+      firstDueMs: () => watches.findFirstDutyMs('lookAtMs'),
+      readDue: (due) => watches.findDueLooks(due),
       runTask: (host) => this.#lookAt(host),
       messages: { unread, failed: 'watch: a look failed' },
     });
     this.#sends = new Rounds({
       ...{ now, onError, maxRunning: MAX_RECEIVERS },
-      firstDueMs: () => watches.firstDutyMs('sendAtMs'),
-      readDue: (due) => watches.dueReceivers(due),
+      firstDueMs: () => watches.findFirstDutyMs('sendAtMs'),
+      readDue: (due) => watches.findDueReceivers(due),
       runTask: (receiver) => this.#sendTo(receiver),
       messages: { unread, failed: 'watch: a send failed' },
     });

@@ -1,7 +1,7 @@
 /** How many hosts of a seeded directory match, found by looking at each. */
 
 import type { DirectoryQuery } from '../../src/store/context.ts';
-import { verifiedSinceMs } from '../../src/store/owners.ts';
+import { toVerifiedSinceMs } from '../../src/store/owners.ts';
 import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
 
 export class CountsByHand {
@@ -11,7 +11,7 @@ export class CountsByHand {
   readonly #known = new Map<string, number>();
 
   constructor(seed: DirectorySeed) {
-    const sinceMs = verifiedSinceMs(seed.nowMs);
+    const sinceMs = toVerifiedSinceMs(seed.nowMs);
     for (const seeded of seededHosts(seed)) {
       if (hiddenBy(seeded).includes('listed')) continue;
       this.#hosts.push(seeded.scan.host);

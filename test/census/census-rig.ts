@@ -126,7 +126,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     between: async (_admit: () => Promise<boolean>, _host: string): Promise<void> => undefined,
 
     today: () => utcDay(clock.nowMs),
-    word: (host: string, day = utcDay(clock.nowMs)) => store.census.word(host, day),
+    word: (host: string, day = utcDay(clock.nowMs)) => store.census.findWord(host, day),
     askedHosts: () => asked.map(({ host }) => host),
 
     async list(host: string, options: ListOptions = {}): Promise<void> {
@@ -139,7 +139,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
       } = options;
       const named = resources.map((one) => ({ ...one, source: 'bazaar' }));
       const todayMs = lookTimeMs(host, day);
-      await store.census.list({
+      await store.census.saveImported({
         host,
         originUrl: `https://${host}`,
         domain,
@@ -168,7 +168,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     /** Moves from look to look. */
     async passUntil(endMs: number): Promise<void> {
       while (clock.nowMs < endMs) {
-        const dueMs = (await store.census.firstDueMs()) ?? endMs;
+        const dueMs = (await store.census.findFirstDueMs()) ?? endMs;
         clock.nowMs = Math.min(endMs, Math.max(clock.nowMs + 1_000, dueMs));
         await rig.settle();
       }

@@ -63,7 +63,7 @@ async function startImports(config: Partial<CensusConfig> = {}) {
     },
     async chosen(): Promise<readonly string[]> {
       const hosts: string[] = [];
-      for await (const rows of rig.store.census.all()) {
+      for await (const rows of rig.store.census.readBatches()) {
         hosts.push(...rows.filter(({ isChosen }) => isChosen).map(({ host }) => host));
       }
       return hosts.toSorted();
@@ -172,7 +172,7 @@ test('of a farm 20 origins are kept, and no row of the others', async () => {
   await imports.runDue();
   expect(imports.originCount).toBe(21);
   let rows = 0;
-  for await (const some of rig.store.census.all()) rows += some.length;
+  for await (const some of rig.store.census.readBatches()) rows += some.length;
   expect(rows).toBe(21);
 });
 
@@ -204,7 +204,7 @@ test('two instances on one store read each source once, and choose as one', asyn
   await running;
   await other.runDue();
   expect(index.asked).toHaveLength(2);
-  expect(await rig.store.census.imports('bazaar')).toHaveLength(1);
+  expect(await rig.store.census.findImports('bazaar')).toHaveLength(1);
   expect(await chosen()).toHaveLength(20);
   expect(troubles).toEqual([]);
 });

@@ -76,7 +76,7 @@ test('a scan of the census is published as its own', async () => {
   const record = await rig.store.directory.get(HOST);
   expect(record).toMatchObject({ host: HOST, grade: 'A', paidBy: 'census', scanCount: 1 });
   expect(record?.availability).toMatchObject({ today: 'payable', payableDays: 1, checkedDays: 1 });
-  expect(await rig.store.results.published(HOST)).toMatchObject({ paidBy: 'census' });
+  expect(await rig.store.results.findPublished(HOST)).toMatchObject({ paidBy: 'census' });
 });
 
 test('a change is told of a new host and of a grade that moved, and of no other scan', async () => {

@@ -88,7 +88,7 @@ process.send?.({
 process.on('message', async (message: Arm | Ask) => {
   if (!('ask' in message)) return;
   let open = 0;
-  for await (const _entry of store.ledger.unfinished()) open += 1;
+  for await (const _entry of store.ledger.findUnfinished()) open += 1;
   process.send?.({ open } satisfies ChildMessage);
 });
 // A child whose parent is gone serves nobody.

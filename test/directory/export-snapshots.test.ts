@@ -11,8 +11,8 @@ const HOST = 'shop.example.com';
 function snapshotsOf({ store }: TestApp, during: (take: number) => Promise<void> = async () => {}) {
   let taken = 0;
   const exports: Store['exports'] = {
-    async snapshot(limit) {
-      const snapshot = await store.exports.snapshot(limit);
+    async takeSnapshot(limit) {
+      const snapshot = await store.exports.takeSnapshot(limit);
       taken += 1;
       await during(taken);
       return snapshot;

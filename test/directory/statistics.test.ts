@@ -39,8 +39,8 @@ async function statisticsOf(tallies: readonly (readonly string[])[]) {
   const counts = new Map<string, number>();
   for (const name of tallies.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const store = {
-    statistics: { counts: async () => counts },
-    census: { wordsOfLastDay: async () => null },
+    statistics: { sumCounters: async () => counts },
+    census: { countWordsOfLastDay: async () => null },
     now: () => Date.UTC(2026, 8, 1),
   };
   return { counts, told: await readStatistics(store, 7, CHECKS) };

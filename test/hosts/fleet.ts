@@ -76,7 +76,7 @@ export function sellerOf({ sellers }: Fleet, n: number): HeldSeller {
 /** How many keys are between claim and end. */
 export async function unfinishedKeys({ store }: Fleet): Promise<number> {
   let count = 0;
-  for await (const _entry of store.ledger.unfinished()) count += 1;
+  for await (const _entry of store.ledger.findUnfinished()) count += 1;
   return count;
 }
 
@@ -86,6 +86,6 @@ export async function stepsOf(
   { key }: Purchase,
   state: LedgerState,
 ): Promise<number> {
-  const rows = await store.ledger.history(key);
+  const rows = await store.ledger.findAllSteps(key);
   return rows.filter((row) => row.state === state).length;
 }

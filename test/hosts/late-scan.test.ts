@@ -48,7 +48,7 @@ describe(
       const late = await buyScan(hasty, seller, first);
       expect(late.status).toBe(504);
       expect(late.json).toMatchObject({ status: 'processing', charged: false });
-      const [mark] = await fleet.store.results.unpaid(first.address.toLowerCase(), 0);
+      const [mark] = await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0);
       const retried = buyScan(patient, seller, retry);
       await expect
         .poll(() => stepsOf(fleet, retry, 'claimed'), PATIENCE)
@@ -60,7 +60,9 @@ describe(
       expect(answer.status).toBe(200);
       expect(answer.json).toMatchObject({ cache: 'miss', charged: true });
       // Both are about the one scan, however often it asked the seller for what was held.
-      expect((await fleet.store.ledger.entry(retry.key))?.last.scanId).toBe(mark?.scanId ?? 'none');
+      expect((await fleet.store.ledger.findEntry(retry.key))?.last.scanId).toBe(
+        mark?.scanId ?? 'none',
+      );
       expect(await stepsOf(fleet, first, 'settled')).toBe(how === 'a new one' ? 0 : 1);
       expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
     });
@@ -76,7 +78,7 @@ describe(
       await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
       seller.release();
       const debts = async () =>
-        (await fleet.store.results.unpaid(first.address.toLowerCase(), 0)).map(
+        (await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0)).map(
           ({ isDebt }) => isDebt,
         );
       await expect.poll(debts, PATIENCE).toEqual([true]);

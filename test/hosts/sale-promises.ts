@@ -42,7 +42,7 @@ async function untilEnded(rig: StopRig, purchase: Purchase): Promise<void> {
   const { chain, fleet } = rig;
   const endMs = performance.now() + ENDS_WITHIN_MS;
   for (;;) {
-    const entry = await fleet.store.ledger.entry(purchase.key);
+    const entry = await fleet.store.ledger.findEntry(purchase.key);
     if (entry === null || isTerminal(entry.last.state)) return;
     const canPay = (await chain.balanceOf(purchase.address)) >= priceOf('scan');
     const inDoubt = entry.last.state === 'unknown';
@@ -109,7 +109,7 @@ async function checkAnswers(
 }
 
 async function transactionOf({ store }: StopRig['fleet'], key: string): Promise<string | null> {
-  const rows = await store.ledger.history(key);
+  const rows = await store.ledger.findAllSteps(key);
   const row = rows.findLast(({ data }) => typeof data['transaction'] === 'string');
   return row === undefined ? null : String(row.data['transaction']);
 }

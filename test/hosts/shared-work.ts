@@ -63,7 +63,7 @@ export async function expectOneScanForTenPayers(
 
 /** How many scans these purchases were answered from, as the ledger has it. */
 async function scansSold({ store }: Fleet, purchases: readonly Purchase[]): Promise<number> {
-  const entries = await Promise.all(purchases.map(({ key }) => store.ledger.entry(key)));
+  const entries = await Promise.all(purchases.map(({ key }) => store.ledger.findEntry(key)));
   return new Set(entries.map((entry) => entry?.last.scanId)).size;
 }
 

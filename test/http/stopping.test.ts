@@ -9,7 +9,7 @@ test('a request that comes while the service stops is 503, in the form of all er
   await using service = await startApp();
   const release = Promise.withResolvers<void>();
   const isHeld = Promise.withResolvers<void>();
-  service.store.directory.gradeOf = async () => {
+  service.store.directory.findGrade = async () => {
     isHeld.resolve();
     await release.promise;
     return null;

@@ -84,7 +84,7 @@ test('all waiting callers share one fetch, which counts as one failure of each c
     expect(confirmation).toMatchObject({ verified: false, reason: 'mismatch' });
   }
   for (const { key: client } of [STRANGER, OWNER]) {
-    const failed = await store.ownership.failedConfirms({ host: ORIGIN.host, client });
+    const failed = await store.ownership.countFailedConfirms({ host: ORIGIN.host, client });
     expect(failed.used).toBe(1);
   }
   expect(clock.sleepers).toBe(0);
@@ -194,12 +194,12 @@ test('a reading that began before a confirm does not count as its failure', asyn
   expect((await strangers).verified).toBe(false);
   await settled();
   const pair = { host: ORIGIN.host, client: OWNER.key };
-  expect((await store.ownership.failedConfirms(pair)).used).toBe(0);
+  expect((await store.ownership.countFailedConfirms(pair)).used).toBe(0);
   clock.advance(SPACING_MS);
   await settled();
   fetches[1]?.answer('not yet');
   expect((await own).verified).toBe(false);
-  expect((await store.ownership.failedConfirms(pair)).used).toBe(1);
+  expect((await store.ownership.countFailedConfirms(pair)).used).toBe(1);
 });
 
 test('instances on one store fetch a host 10 s apart, and share the tokens they find', async () => {

@@ -115,7 +115,8 @@ describe('a payment that does not fit', () => {
       expect(facilitator.verified.length - verifiedBefore).toBe(
         code === 'invalid_signature' ? 1 : 0,
       );
-      for await (const { key } of shop.store.ledger.unfinished()) throw new Error(`${key} is open`);
+      for await (const { key } of shop.store.ledger.findUnfinished())
+        throw new Error(`${key} is open`);
     },
   );
 

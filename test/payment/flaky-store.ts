@@ -1,7 +1,7 @@
 /** A store that fails at a ledger step. */
 
 import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts';
-import type { LedgerAppend } from '../../src/store/ledger.ts';
+import type { NewLedgerRow } from '../../src/store/ledger.ts';
 import type { LedgerState } from '../../src/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -24,7 +24,7 @@ export function flakyStore(clock: () => number = Date.now): FlakyStore {
   let writes = false;
   const ledger = {
     ...sqlite.ledger,
-    async append(row: LedgerAppend) {
+    async append(row: NewLedgerRow) {
       if (!failing.has(row.state)) return sqlite.ledger.append(row);
       if (writes) await sqlite.ledger.append(row);
       throw new StoreError(code, 'this step fails in the test');

@@ -82,7 +82,7 @@ class Race {
   async #ledgerWriterOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
     const { ledger } = this.store;
     const known = this.#ledgerWriters.get(writer);
-    const entry = await ledger.entry('k');
+    const entry = await ledger.findEntry('k');
     if (known !== undefined && !(takeOver && entry !== null)) return known;
     const ledgerWriter =
       entry === null ? new LedgerWriter(ledger, FACTS, null) : LedgerWriter.onEntry(ledger, entry);
@@ -98,7 +98,7 @@ test('however many writers race, the ledger holds one legal history, each step b
     fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
       const race = new Race();
       for (const one of moves) await race.play(one);
-      const rows = await race.store.ledger.history('k');
+      const rows = await race.store.ledger.findAllSteps('k');
       expect(rows).toHaveLength(race.written);
       expect(rows.map(({ step }) => step)).toEqual(rows.map((_row, index) => index + 1));
       rows.forEach((row, index) => {
@@ -136,7 +136,7 @@ test('a writer whose reply was lost reads back that it won', async () => {
   const ledgerWriter = new LedgerWriter(lossyLedger, FACTS, null);
   await ledgerWriter.write('claimed', {});
   await ledgerWriter.write('computed', {});
-  expect((await store.ledger.entry('k'))?.rows.map((row) => row.state)).toEqual([
+  expect((await store.ledger.findEntry('k'))?.rows.map((row) => row.state)).toEqual([
     'claimed',
     'computed',
   ]);

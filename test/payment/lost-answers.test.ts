@@ -76,7 +76,7 @@ describe('a paid answer that never arrived', () => {
     const authorization = { from: payer.address, nonce };
     await expect
       .poll(async () => {
-        const entry = await shop.store.ledger.entry(paymentKey(TERMS, authorization));
+        const entry = await shop.store.ledger.findEntry(paymentKey(TERMS, authorization));
         return entry?.writtenAtMs ?? null;
       })
       .not.toBeNull();

@@ -37,7 +37,7 @@ describe('a paid answer', () => {
     const signed = await pay();
     await shop.buy('kept once', v2(signed));
     const key = paymentKey(TERMS, { from: payer.address, nonce: signed.nonce });
-    const rows = await shop.store.ledger.history(key);
+    const rows = await shop.store.ledger.findAllSteps(key);
     const isSigned = ({ data }: (typeof rows)[number]) => 'payment' in data;
     expect(rows.filter(isSigned).map(({ state }) => state)).toEqual(['claimed']);
     expect(rows).toHaveLength(5);

@@ -55,7 +55,7 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
     onError: (message) => failures.push(message),
     elapsedMs: () => nowMs,
   });
-  const stateOf = async (key: string) => (await ledger.entry(key))?.last.state;
+  const stateOf = async (key: string) => (await ledger.findEntry(key))?.last.state;
 
   await recovery.sweep();
   expect(await stateOf('sound')).toBe('published');

@@ -53,7 +53,7 @@ async function leave(store: Store, signed: SignedHeader, states: readonly Ledger
       await pen.write(state, {}, { answerId, scanId: 'scan-of-x' });
     } else await pen.write(state, state === 'settled' ? { transaction: TRANSACTION } : {});
   }
-  return async (open: Store) => (await open.ledger.history(key)).map((row) => row.state);
+  return async (open: Store) => (await open.ledger.findAllSteps(key)).map((row) => row.state);
 }
 
 describe('after a crash, on the embedded store,', () => {
@@ -175,6 +175,6 @@ describe('after a crash, on the embedded store,', () => {
 
 async function countOpen(store: Store): Promise<number> {
   let open = 0;
-  for await (const _entry of store.ledger.unfinished()) open += 1;
+  for await (const _entry of store.ledger.findUnfinished()) open += 1;
   return open;
 }

@@ -26,5 +26,5 @@ export async function rowsOf(shop: Shop, from: Address, { nonce }: SignedHeader)
     validAfter: 0n,
     validBefore: 0n,
   };
-  return shop.store.ledger.history(paymentKey(TERMS, authorization));
+  return shop.store.ledger.findAllSteps(paymentKey(TERMS, authorization));
 }

@@ -145,7 +145,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     await shop.payments.recovery.sweep();
     const late = await shop.buy('x', v2(signed));
     expect(late.status).toBe(504);
-    expect(await shop.store.ledger.history(key)).toHaveLength(1);
+    expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(1);
     expect(shop.computations).toHaveLength(0);
   });
 
@@ -170,7 +170,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     expect(fresh.status).toBe(503);
     expect(fresh.json).toMatchObject({ error: 'settlement_unknown' });
     expect(shop.settlements).toHaveLength(0);
-    expect(await shop.store.ledger.history(key)).toHaveLength(3);
+    expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(3);
   });
 
   test('take over from a lost instance, which then stops for good', async () => {
@@ -180,7 +180,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     await using shop = await startShop({ ...TIMING, store: await openLivingHost() });
     const answer = await shop.buy('x', v2(signed));
     expect(answer.status).toBe(200);
-    const states = (await shop.store.ledger.history(key)).map(({ state }) => state);
+    const states = (await shop.store.ledger.findAllSteps(key)).map(({ state }) => state);
     expect(states.slice(0, 3)).toEqual(['claimed', 'released', 'claimed']);
     await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
     await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
@@ -227,7 +227,7 @@ function countEntryReads(inner: Store): { store: Store; reads: () => number } {
     ...inner.ledger,
     entry: (key: string) => {
       reads += 1;
-      return inner.ledger.entry(key);
+      return inner.ledger.findEntry(key);
     },
   };
   const store = new Proxy(inner, {

@@ -162,7 +162,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     settlements,
     published,
     troubles,
-    unpaid: (payer) => store.results.unpaid(payer.toLowerCase(), 0),
+    unpaid: (payer) => store.results.findUnpaid(payer.toLowerCase(), 0),
     paidCalls: () => paidCalls,
     get isSaturated() {
       return state.isSaturated;

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 
 async function writtenAt(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
   const key = paymentKey(TERMS, { from: payer.address, nonce });
-  return (await shop.store.ledger.entry(key))?.writtenAtMs ?? null;
+  return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
 }
 
 /** A sold answer, written in full, and so much later. */

@@ -32,7 +32,7 @@ async function pennilessShop(options: Parameters<typeof startShop>[0] = {}) {
 
 async function rowsOf(shop: Shop, { nonce }: SignedHeader): Promise<number> {
   const key = paymentKey(TERMS, { from: payer.address, nonce });
-  return (await shop.store.ledger.history(key)).length;
+  return (await shop.store.ledger.findAllSteps(key)).length;
 }
 
 test('a key is claimed twenty times, and then its payer is told to sign anew', async () => {

@@ -12,7 +12,7 @@ const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 async function statesOf(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
   const authorization = { from, nonce, to: from, value: 0n, validAfter: 0n, validBefore: 0n };
-  const rows = await shop.store.ledger.history(paymentKey(TERMS, authorization));
+  const rows = await shop.store.ledger.findAllSteps(paymentKey(TERMS, authorization));
   return rows.map(({ state }) => state);
 }
 

@@ -68,7 +68,7 @@ test('the report has the time of the store, and the result keeps the submitted U
   expect(finished.scannedAt).toBe(new Date(now()).toISOString());
   expect(finished.report.scannedAt).toBe(finished.scannedAt);
   expect(finished.report.results).toHaveLength(25);
-  const stored = await store.results.byScan(finished.scanId);
+  const stored = await store.results.findByScan(finished.scanId);
   expect(stored?.submittedUrl).toBe('https://shop.example.com/x?y');
 });
 
@@ -132,7 +132,7 @@ test('a result that no caller paid for is purged after a day', async () => {
   const { scanId } = await host.run(SHOP);
   advance(25 * HOUR_MS);
   await store.purge(now());
-  expect(await store.results.byScan(scanId)).toBeNull();
+  expect(await store.results.findByScan(scanId)).toBeNull();
 });
 
 test('publishing makes a scan public once, even if it is repeated', async () => {
@@ -251,10 +251,10 @@ test('a recording that no caller asked for is not stored, but a late caller of i
   await using parts = setUp();
   const { host, store } = parts;
   const finished = await host.run(SHOP);
-  expect(await store.results.recording(finished.scanId)).toBeNull();
+  expect(await store.results.findRecording(finished.scanId)).toBeNull();
   const recording = await host.recordingOf(finished);
   expect(recording?.text).toContain('"x402-scan-observations"');
-  expect(await store.results.recording(finished.scanId)).toEqual(recording);
+  expect(await store.results.findRecording(finished.scanId)).toEqual(recording);
 });
 
 test('a scan whose observations have no digest is still a scan', async () => {

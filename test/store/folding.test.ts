@@ -32,7 +32,9 @@ test.each(['before the call', 'after the call'] as const)(
         () => false,
       );
       const counts = async () =>
-        (await statisticsOn({ tables, now }).counts({ fromDay: day, toDay: day })).get('origins');
+        (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).get(
+          'origins',
+        );
       // Folded or not: a part is never counted.
       expect([undefined, HOSTS], `broken off at call ${call}`).toContain(await counts());
       await Promise.all([foldDays({ tables, now }, now()), foldDays({ tables, now }, now())]);
@@ -71,7 +73,7 @@ test.each(['before the call', 'after the call'] as const)(
       const today = utcDay(now());
       const blocks = [4, 3, 2, 1].map(async (daysAgo) => {
         const days = { fromDay: today - daysAgo, toDay: today - daysAgo };
-        return (await statisticsOn({ tables, now }).counts(days)).get('origins');
+        return (await statisticsOn({ tables, now }).sumCounters(days)).get('origins');
       });
       expect(await Promise.all(blocks), `at call ${at}`).toEqual([
         undefined,

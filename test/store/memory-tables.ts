@@ -1,11 +1,11 @@
 /** A third engine, in memory alone: what `Table` promises is enough to keep the whole contract. */
 
 import type { PayableFilter } from '../../src/model/availability.ts';
-import { dayInWeekDays } from '../../src/store/census.ts';
+import { toWeekDaysEntry } from '../../src/store/census.ts';
 import type { EngineContext, RecordLists } from '../../src/store/context.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { optedOutHosts, verifiedHosts } from '../../src/store/owners.ts';
-import { newOwner, type Owner } from '../../src/store/payment-tables.ts';
+import { findOptedOutHosts, findVerifiedHosts } from '../../src/store/owners.ts';
+import { type InstanceId, newInstanceId } from '../../src/store/payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../../src/store/store.ts';
 import {
   type AnyRow,
@@ -14,7 +14,7 @@ import {
   type EngineTable,
   joinId,
   openTables,
-  pick,
+  pickColumns,
   type RangeOptions,
   toComparisons,
   type Where,
@@ -25,7 +25,7 @@ import { type Row, TABLES } from '../../src/store/tables.ts';
 export type Memory = Map<string, Map<string, AnyRow>>;
 
 export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Store {
-  const { clock: now = Date.now, owner = newOwner() } = options;
+  const { clock: now = Date.now, owner = newInstanceId() } = options;
   let isClosed = false;
   const opened = () => {
     if (isClosed) throw new StoreError('unavailable', 'the store in memory is closed');
@@ -36,7 +36,7 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     tables,
     lists: memoryLists({ tables, now }),
     owner,
-    isAlive: async ({ boot }: Owner) => boot === owner.boot,
+    isAlive: async ({ boot }: InstanceId) => boot === owner.boot,
     now,
   };
   return storeOn(context, {
@@ -71,7 +71,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
   }
 
   function isTaken(row: AnyRow): boolean {
-    const isSame = (columns: readonly string[]) => find(pick(row, columns)).length > 0;
+    const isSame = (columns: readonly string[]) => find(pickColumns(row, columns)).length > 0;
     return rows().has(keyOf(row)) || (spec.unique ?? []).some(isSame);
   }
 
@@ -130,13 +130,13 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
   const best = (a: Row<'records'>, b: Row<'records'>) =>
     compare(a.grade, b.grade) || b.score - a.score || newest(a, b);
   async function shown(): Promise<readonly Row<'records'>[]> {
-    const hidden = new Set(await optedOutHosts(context));
+    const hidden = new Set(await findOptedOutHosts(context));
     const reached = await context.tables.records.all({ reached: true });
     return reached.filter(({ host }) => !hidden.has(host));
   }
   return {
     async list({ sort, category, verified, q, grade, payable, sinceMs = 0, page, pageSize }) {
-      const proved = verified ? new Set(await verifiedHosts(context)) : null;
+      const proved = verified ? new Set(await findVerifiedHosts(context)) : null;
       const found = (await shown())
         .filter((row) => proved?.has(row.host) ?? true)
         .filter((row) => category === undefined || row.category === category)
@@ -146,11 +146,11 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
         .toSorted(sort === 'recent' ? newest : best);
       return pageOf(found, found.slice(page * pageSize, (page + 1) * pageSize));
     },
-    async grades() {
+    async countByGrade() {
       const groups = Map.groupBy(await shown(), ({ grade }) => grade);
       return new Map([...groups].map(([grade, rows]) => [grade, rows.length]));
     },
-    async hostsByRecency(limit) {
+    async findNewestHosts(limit) {
       return (await shown())
         .toSorted(newest)
         .slice(0, limit)
@@ -161,7 +161,7 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
 
 function isPayable(row: Row<'records'>, payable: PayableFilter, nowMs: number): boolean {
   if (payable === 'today') return (row.payableUntilMs ?? 0) > nowMs;
-  return row.payableWeekDays?.includes(dayInWeekDays(nowMs)) ?? false;
+  return row.payableWeekDays?.includes(toWeekDaysEntry(nowMs)) ?? false;
 }
 
 function pageOf(found: readonly Row<'records'>[], page: readonly Row<'records'>[]) {

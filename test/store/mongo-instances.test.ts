@@ -112,11 +112,11 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     const before = await take();
     expect(before.taken).toBe(false);
     if (before.taken) return;
-    expect(await store.instances.isAlive(before.heldBy.owner)).toBe(true);
+    expect(await store.instances.isAlive(before.holder.owner)).toBe(true);
 
     aheadMs = 20_000;
-    expect(await store.instances.isAlive(before.heldBy.owner)).toBe(false);
-    expect(await store.slots.isHeld(before.heldBy)).toBe(false);
+    expect(await store.instances.isAlive(before.holder.owner)).toBe(false);
+    expect(await store.slots.isHeld(before.holder)).toBe(false);
     expect((await take()).taken).toBe(true);
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
     await store.instances.join({ settings, waitMs: 0 });

@@ -47,7 +47,7 @@ describe('a URL that asks for less certainty', needs(lack), () => {
     expect(await ledger.append(first)).toBe('won');
     // Unacknowledged, this insert would look like a success.
     expect(await ledger.append(ledgerStep('k', 1, 'claimed'))).toBe('lost');
-    expect((await ledger.entry('k'))?.last.data).toEqual({ by: 'first' });
+    expect((await ledger.findEntry('k'))?.last.data).toEqual({ by: 'first' });
   });
 });
 
@@ -66,7 +66,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
     for (const call of [
       () => store.ping(),
       () => store.ledger.append(step),
-      () => store.ledger.entry('before'),
+      () => store.ledger.findEntry('before'),
       () => store.publish(publishedScan()),
       () => store.directory.list({ sort: 'recent', page: 0, pageSize: 10 }),
       () => store.limits.hit('client', 60_000),
@@ -78,7 +78,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
 
     await store.ping();
     expect(await store.ledger.append(step)).toBe('won');
-    expect((await store.ledger.entry('before'))?.rows).toHaveLength(1);
+    expect((await store.ledger.findEntry('before'))?.rows).toHaveLength(1);
     expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
   });
 
@@ -97,7 +97,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
     await own?.restart();
     expect(written).toBe(60);
     for (let n = 0; n < 60; n += 1) {
-      const entry = await store.ledger.entry(`k${n}`);
+      const entry = await store.ledger.findEntry(`k${n}`);
       expect(entry?.rows.map((row) => row.data)).toEqual([{ n }]);
     }
   });

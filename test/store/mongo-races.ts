@@ -49,7 +49,7 @@ export function racing(store: Store, url: string): Racing {
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;
       const first = { previousGrade: null, previousScore: null, hidden: false };
       const row = { ...change, ...first, n: round, changedAtMs: round, attempt: randomUUID() };
-      return (await changes.decide(row)) === 'won';
+      return (await changes.insertContended(row)) === 'won';
     },
     'listing change': async (round) =>
       (await store.listing.setIf(`listed-${round}.com`, 0, { listed: false })) !== null,

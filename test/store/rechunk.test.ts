@@ -1,6 +1,6 @@
 /** Bodies are cut into pieces of one size, and take no more memory than they have bytes. */
 import { expect, test } from 'vitest';
-import { ANSWER_CHUNK_BYTES, rechunk } from '../../src/store/stored-values.ts';
+import { ANSWER_CHUNK_BYTES, cutIntoPieces } from '../../src/store/stored-values.ts';
 import { collect } from './contract/samples.ts';
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   [[ANSWER_CHUNK_BYTES, 10]],
 ])('in pieces of %j bytes', async (lengths) => {
   const body = lengths.map((length, index) => Buffer.alloc(length, index + 1));
-  const pieces = await collect(rechunk(body));
+  const pieces = await collect(cutIntoPieces(body));
   expect(Buffer.concat(pieces).equals(Buffer.concat(body))).toBe(true);
   for (const piece of pieces) {
     expect(piece.buffer.byteLength).toBeLessThanOrEqual(
@@ -28,5 +28,5 @@ test('a part does not change if its giver overwrites it later', async () => {
       yield reused;
     }
   };
-  expect(Buffer.concat(await collect(rechunk(given()))).toString()).toBe('abcdefghijkl');
+  expect(Buffer.concat(await collect(cutIntoPieces(given()))).toString()).toBe('abcdefghijkl');
 });

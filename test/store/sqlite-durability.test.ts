@@ -55,7 +55,7 @@ describe('a killed process', () => {
       // At once, with no stale lock in the way.
       const store = closing(await openStore(url));
       for (let n = 1; n <= answers; n += 1) {
-        const entry = await store.ledger.entry(`key-${n}`);
+        const entry = await store.ledger.findEntry(`key-${n}`);
         expect(entry?.last.data).toEqual({ n });
       }
       // The kill may fall between the steps of the last publication. It is run again, as a recovery does.
@@ -128,12 +128,13 @@ describe('a full disk', () => {
     await expect(put).rejects.toMatchObject({ code: 'full' });
     expect(await small.answers.get('a')).toBeNull();
     // Readable all the while, and whole.
-    expect((await small.ledger.entry('k'))?.last.state).toBe('claimed');
-    expect(await small.results.byScan(`s${saved}`)).toBeNull();
+    expect((await small.ledger.findEntry('k'))?.last.state).toBe('claimed');
+    expect(await small.results.findByScan(`s${saved}`)).toBeNull();
     await small.close();
 
     const roomy = closing(openSqlite(path));
-    for (let n = 0; n < saved; n += 1) expect(await roomy.results.byScan(`s${n}`)).not.toBeNull();
+    for (let n = 0; n < saved; n += 1)
+      expect(await roomy.results.findByScan(`s${n}`)).not.toBeNull();
     expect(await roomy.ledger.append(ledgerStep('k', 2, 'computed'))).toBe('won');
     await roomy.publish(publishedScan());
   });

@@ -190,7 +190,7 @@ test('at 100 a domain with more than one gives up its newest to a domain with no
   const states = () =>
     Promise.all(
       [0, 1, 2].map(async (n) => {
-        const version = await watched.app.store.watches.newest(`a${n}.rich.com`);
+        const version = await watched.app.store.watches.findNewest(`a${n}.rich.com`);
         return version?.endedAtMs === null;
       }),
     );

@@ -216,7 +216,7 @@ test.each([
       if (isFound && slot.taken) {
         const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
         const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
-        await store.ownership.noteFinding(HOST, { beganAtMs: slot.atMs, finding });
+        await store.ownership.saveFinding(HOST, { beganAtMs: slot.atMs, finding });
       }
       await watched.pass(2 * SECOND_MS);
     }

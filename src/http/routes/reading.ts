@@ -60,7 +60,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
     },
     async ({ query }) => {
       const origin = requestedOrigin(query.url, parts);
-      const grade = await store.directory.gradeOf(origin.host);
+      const grade = await store.directory.findGrade(origin.host);
       return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },
   );

@@ -78,7 +78,7 @@ export class DebtRecord {
       await store.results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
       // Another call of this payer may have paid for it, and cleared the mark, before it was written.
       const sinceMs = store.now() - JUST_NOW_MS;
-      const entries = await store.ledger.recent({ payer, request, sinceMs });
+      const entries = await store.ledger.findRecent({ payer, request, sinceMs });
       const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
       if (isSold) await store.results.clearUnpaid({ payer, scanId });
     } catch (error) {
@@ -89,7 +89,7 @@ export class DebtRecord {
 
 /** Times of this payer's debts of the last hour, newest first. */
 export async function findDebts(stores: Stores, payer: string): Promise<readonly number[]> {
-  const marks = await stores.results.unpaid(payer, stores.now() - HOUR_MS);
+  const marks = await stores.results.findUnpaid(payer, stores.now() - HOUR_MS);
   return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
 }
 

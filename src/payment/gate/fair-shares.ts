@@ -94,7 +94,7 @@ export class FairShares {
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
     const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;
-    const settled = await store.ledger.settledCount({
+    const settled = await store.ledger.countSettled({
       payer,
       sinceMs: store.now() - DAY_MS,
       limit: MAX_SETTLED,

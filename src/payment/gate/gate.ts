@@ -106,7 +106,7 @@ export class PaymentGate {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
     const { store, terms } = this.#deps;
-    const charged = await store.ledger.entry(paymentKey(terms, authorization)).then(
+    const charged = await store.ledger.findEntry(paymentKey(terms, authorization)).then(
       (entry) => (entry === null ? false : toCharged(toProgress(entry.last.state))),
       () => null,
     );
@@ -123,7 +123,7 @@ export class PaymentGate {
   /** Reads the ledger from here on. */
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
     const { store } = this.#deps;
-    let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
+    let entry: LedgerEntry | null | undefined = await store.ledger.findEntry(purchase.key);
     const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
     if (proof === 'disconnected') return 'disconnected';
     publishStep({ name: 'parsed' });

@@ -86,7 +86,7 @@ export async function hasBuyersIdentifier(
   key: string,
 ): Promise<boolean> {
   if (scope === null) return false;
-  return (await stores.identifiers.chain(scope, NEWEST_LINKS)).some((link) => link.key === key);
+  return (await stores.identifiers.findLinks(scope, NEWEST_LINKS)).some((link) => link.key === key);
 }
 
 /**
@@ -149,7 +149,7 @@ export async function readIdentifier(
   { request, key: ownKey }: Purchase,
   isInFlight: (key: string) => boolean,
 ): Promise<IdentifierState> {
-  const chain = await stores.identifiers.chain(scope, NEWEST_LINKS);
+  const chain = await stores.identifiers.findLinks(scope, NEWEST_LINKS);
   const last = chain.at(-1);
   if (last === undefined) return { next: 1, lastKey: null, liveKey: null };
   if (last.request !== request) {
@@ -162,7 +162,7 @@ export async function readIdentifier(
   let ended = 0;
   for (const { key } of chain) {
     if (key === ownKey) continue;
-    const entry = await stores.ledger.entry(key);
+    const entry = await stores.ledger.findEntry(key);
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
     else if (entry !== null && countedClaims(entry) > 0) ended += 1;
   }
@@ -228,7 +228,7 @@ export async function findLostAnswer(
         return false;
     }
   };
-  const entries = await stores.ledger.recent({ payer, request, sinceMs, unwritten: true });
+  const entries = await stores.ledger.findRecent({ payer, request, sinceMs, withoutWritten: true });
   return entries.find(isOwed)?.key ?? null;
 }
 

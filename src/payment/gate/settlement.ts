@@ -156,7 +156,7 @@ export class Settlement {
       .catch((error: unknown) => {
         onError(`reconciling ${key} goes on in the background`, error);
         reconciler.watch(key);
-        return store.ledger.entry(key).catch(() => null);
+        return store.ledger.findEntry(key).catch(() => null);
       });
     // A slow node may take longer than the rest of the call's time.
     const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);

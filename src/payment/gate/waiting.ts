@@ -141,7 +141,7 @@ export async function awaitPayment(
       continue;
     }
     const entry: LedgerEntry | null =
-      read === undefined ? await deps.store.ledger.entry(key) : read;
+      read === undefined ? await deps.store.ledger.findEntry(key) : read;
     if (entry === null) return { kind: 'free', entry };
     const state = await readKeyState(deps, entry, purchase, wasBusy);
     if (state !== null) return state;

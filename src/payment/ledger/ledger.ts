@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { checksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
 import { type Authorization, parseRouteName, type SignedPayment } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
@@ -100,7 +100,7 @@ export class LedgerWriter {
     }
     const facts = { ...this.#facts, ...known };
     const step = this.#step + 1;
-    const row: LedgerAppend = { ...facts, step, state, attempt: randomUUID(), data };
+    const row: NewLedgerRow = { ...facts, step, state, attempt: randomUUID(), data };
     if ((await this.#append(row)) === 'lost') {
       this.#isLost = true;
       throw new StepLost(`Another writer made step ${step} of ${facts.key}.`);
@@ -110,7 +110,7 @@ export class LedgerWriter {
     this.#state = state;
   }
 
-  async #append(row: LedgerAppend) {
+  async #append(row: NewLedgerRow) {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#store.append(row);

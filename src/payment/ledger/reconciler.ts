@@ -84,7 +84,7 @@ export class Reconciler {
         const leftMs = endMs - performance.now();
         if (isLate || leftMs < this.#timing.lookIntervalMs || this.#stopped.signal.aborted) {
           this.watch(key);
-          return isLate ? await this.#options.ledger.entry(key) : latest;
+          return isLate ? await this.#options.ledger.findEntry(key) : latest;
         }
         await this.#pause(this.#timing.lookIntervalMs);
       }
@@ -147,7 +147,7 @@ export class Reconciler {
     return (
       this.#looks.get(key) ??
       this.#queues[queue].add(async () => {
-        if (this.#stopped.signal.aborted) return this.#options.ledger.entry(key);
+        if (this.#stopped.signal.aborted) return this.#options.ledger.findEntry(key);
         const running = this.#looks.get(key);
         if (running !== undefined) return running;
         const look = this.#lookNow(key).finally(() => this.#looks.delete(key));
@@ -159,7 +159,7 @@ export class Reconciler {
 
   async #lookNow(key: string): Promise<LedgerEntry | null> {
     const { ledger } = this.#options;
-    const entry = await ledger.entry(key);
+    const entry = await ledger.findEntry(key);
     if (entry === null || !isInDoubt(entry.last.state)) return this.#forget(key, entry);
     const writer = LedgerWriter.onEntry(ledger, entry);
     try {
@@ -176,7 +176,7 @@ export class Reconciler {
       // Another instance wrote first; its step is read below.
       if (!(error instanceof StepLost)) throw error;
     }
-    return this.#forget(key, await ledger.entry(key));
+    return this.#forget(key, await ledger.findEntry(key));
   }
 
   #forget(key: string, entry: LedgerEntry | null): LedgerEntry | null {

@@ -1,7 +1,7 @@
 /** Recovery: ends the keys that dead processes left open. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import type { LedgerState, Owner } from '../../store/payment-tables.ts';
+import type { InstanceId, LedgerState } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
 import {
   currentClaim,
@@ -73,7 +73,7 @@ export class Recovery {
     const isDead = this.#deathRegister();
     const byState: Partial<Record<LedgerState, number>> = {};
     let oldestInDoubtMs: number | null = null;
-    for await (const openEntry of this.#options.store.ledger.unfinished()) {
+    for await (const openEntry of this.#options.store.ledger.findUnfinished()) {
       const { key, last } = openEntry;
       byState[last.state] = (byState[last.state] ?? 0) + 1;
       if (isInDoubt(last.state)) {
@@ -87,7 +87,7 @@ export class Recovery {
       if (this.#stopped.signal.aborted) return;
       if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
       // Another writer may have made a step since the key was read.
-      const entry = await this.#options.store.ledger.entry(key);
+      const entry = await this.#options.store.ledger.findEntry(key);
       if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
     }
     this.#census = { byState, oldestInDoubtMs };
@@ -136,7 +136,7 @@ export class Recovery {
   }
 
   /** Looks up each owner once in a sweep; open calls of this process count as alive. */
-  #deathRegister(): (owner: Owner) => Promise<boolean> {
+  #deathRegister(): (owner: InstanceId) => Promise<boolean> {
     const { store } = this.#options;
     const answers = new Map<string, Promise<boolean>>();
     return (owner) => {

@@ -225,7 +225,7 @@ export function withRevertLimit(
   async function isRefused({ payment }: FacilitatorRequest): Promise<boolean | null> {
     const payer = payment.authorization.from.toLowerCase();
     const sinceMs = Math.floor(now() / DAY_MS) * DAY_MS;
-    const doubts = await ledger.doubts({ payer, sinceMs }).catch(() => null);
+    const doubts = await ledger.findUnknownSteps({ payer, sinceMs }).catch(() => null);
     if (doubts === null) return null;
     return new Set(doubts.filter(isReverted).map(({ key }) => key)).size >= MAX_REVERTS_A_DAY;
   }

@@ -15,12 +15,12 @@ const NAME = /^[^/\\. "$*<>:|?\0]{1,63}$/;
 /** @throws StoreError `bad_url`, in which no credentials appear */
 export function parseMongoUrl(url: string): MongoUrl {
   const { scheme, servers, database } = SHAPE.exec(url)?.groups ?? {};
-  if (!servers) throw badUrl('names no servers and database');
-  if (!database || !NAME.test(database)) throw badUrl('names no valid database');
+  if (!servers) throw toBadUrlError('names no servers and database');
+  if (!database || !NAME.test(database)) throw toBadUrlError('names no valid database');
   return { database, location: `${scheme}://${servers}/${database}` };
 }
 
-export function badUrl(why: string, cause?: unknown): StoreError {
+export function toBadUrlError(why: string, cause?: unknown): StoreError {
   const message = `STORE_URL ${why}: accepted is mongodb://<user>:<password>@<servers>/<database>?<options>, such as mongodb://127.0.0.1:27017/scanner; special characters of a password are percent-encoded`;
   return new StoreError('bad_url', message, { cause });
 }
@@ -56,13 +56,13 @@ export function createGuard(location: string, isClosed: () => boolean): Guard {
     try {
       return await work();
     } catch (cause) {
-      throw mongoError(cause, location);
+      throw toStoreError(cause, location);
     }
   };
 }
 
 /** Any error of the driver as the store's own. `location` holds no credentials. */
-export function mongoError(cause: unknown, location: string): StoreError {
+export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, advice } = classifyError(cause);
   const said = cause instanceof Error ? cause.message : String(cause);
@@ -121,6 +121,6 @@ async function measureOffset(database: Db, location: string): Promise<number> {
     // reader of changes who names the last one by its text would get it again.
     return Math.round(localTime.getTime() - (sentMs + Date.now()) / 2);
   } catch (cause) {
-    throw mongoError(cause, location);
+    throw toStoreError(cause, location);
   }
 }

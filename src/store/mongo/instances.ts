@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../errors.ts';
-import type { Owner } from '../payment-tables.ts';
+import type { InstanceId } from '../payment-tables.ts';
 import type { Slot, SlotStore } from '../slots.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
@@ -57,8 +57,8 @@ export class MongoInstances implements InstanceStore {
     this.#timer.unref();
   }
 
-  isAlive(owner: Owner): Promise<boolean> {
-    return ownerLives(this.#context, owner);
+  isAlive(owner: InstanceId): Promise<boolean> {
+    return isInstanceAlive(this.#context, owner);
   }
 
   async leave(): Promise<void> {
@@ -97,7 +97,7 @@ export class MongoInstances implements InstanceStore {
         this.#signer = outcome.slot;
         return;
       }
-      const { owner } = outcome.heldBy;
+      const { owner } = outcome.holder;
       const holder = await this.#context.instances.get(owner.boot);
       if ((holder && conflicting.look([holder])) || performance.now() > deadlineMs) {
         const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
@@ -154,7 +154,10 @@ function mustAgree(
   return new StoreError('incompatible', message);
 }
 
-export async function ownerLives(context: MongoContext, { boot }: Owner): Promise<boolean> {
+export async function isInstanceAlive(
+  context: MongoContext,
+  { boot }: InstanceId,
+): Promise<boolean> {
   if (boot === context.owner.boot) return true;
   const instance = await context.instances.get(boot);
   return instance !== null && instance.beatAtMs > silentSinceMs(context);

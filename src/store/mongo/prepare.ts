@@ -1,19 +1,19 @@
 import type { Db, IndexDescription } from 'mongodb';
 import { StoreError } from '../errors.ts';
-import type { Owner } from '../payment-tables.ts';
+import type { InstanceId } from '../payment-tables.ts';
 import { MEMBERSHIP_SETTINGS } from '../store.ts';
 import {
   type AnyTableSpec,
   boolean,
+  defineTable,
   integer,
   objectOf,
   type RowOf,
   type TablesOf,
-  table,
   text,
 } from '../table.ts';
 import { TABLES } from '../tables.ts';
-import { mongoError, upsert } from './client.ts';
+import { toStoreError, upsert } from './client.ts';
 import { idColumn } from './table.ts';
 
 /** Version of the schema that this program writes; another one in the database belongs to another program. */
@@ -39,7 +39,7 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
     const version = { $set: { version: SCHEMA_VERSION } };
     await upsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
   } catch (cause) {
-    throw mongoError(cause, location);
+    throw toStoreError(cause, location);
   }
 }
 
@@ -57,7 +57,7 @@ const LISTS: readonly IndexDescription['key'][] = [
  * that merely speak MongoDB's protocol refuse those.
  */
 export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
-  const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...OWN_TABLES });
+  const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
   return new Map(specs.map((spec) => [spec.name, tableIndexes(spec)]));
 }
 
@@ -77,16 +77,16 @@ function ascending(columns: readonly string[]): Readonly<Record<string, 1>> {
 }
 
 /** The tables of a shared store that an embedded one does not need. */
-export const OWN_TABLES = {
+export const SHARING_TABLES = {
   /** Counters of request rates. */
-  limits: table({
+  limits: defineTable({
     name: 'limits',
     columns: { key: text, count: integer, resetAtMs: integer },
     key: ['key'],
     indexes: [['resetAtMs']],
   }),
   /** Heartbeats of the processes that live on the database. */
-  instances: table({
+  instances: defineTable({
     name: 'instances',
     columns: {
       boot: text,
@@ -101,10 +101,10 @@ export const OWN_TABLES = {
   }),
 };
 
-export type Instance = RowOf<typeof OWN_TABLES.instances>;
+export type Instance = RowOf<typeof SHARING_TABLES.instances>;
 
-export type MongoContext = TablesOf<typeof OWN_TABLES> & {
-  readonly owner: Owner;
+export type MongoContext = TablesOf<typeof SHARING_TABLES> & {
+  readonly owner: InstanceId;
   /** Factor on the heartbeat interval and on the silence after which instances count as gone; 1 outside tests. */
   readonly timeScale: number;
   /** Database time, ms since the epoch. */

@@ -1,8 +1,8 @@
 import type { Db, Filter, FindOptions, Sort } from 'mongodb';
 import { ALL_GRADES } from '../../model/report.ts';
-import { dayInWeekDays } from '../census.ts';
+import { toWeekDaysEntry } from '../census.ts';
 import type { DirectoryQuery, ListQuery, RecordLists, StoreContext } from '../context.ts';
-import { optedOutHosts, verifiedHosts } from '../owners.ts';
+import { findOptedOutHosts, findVerifiedHosts } from '../owners.ts';
 import { TABLES } from '../tables.ts';
 import type { Guard } from './client.ts';
 import type { StoredDocument } from './table.ts';
@@ -26,7 +26,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
     async list(query) {
       const [shown, verified] = await Promise.all([
         shownRecords(context),
-        query.verified ? verifiedHosts(context) : null,
+        query.verified ? findVerifiedHosts(context) : null,
       ]);
       const filter = { $and: [shown, ...conditionsOf(query, verified, context.now())] };
       const matches = await count(filter);
@@ -37,7 +37,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
       return { count: matches, hosts };
     },
 
-    async grades() {
+    async countByGrade() {
       const shown = await shownRecords(context);
       const counted = ALL_GRADES.map(
         async (grade) => [grade, await count({ grade, ...shown })] as const,
@@ -49,7 +49,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
      * Read in the order of `_id`, which never changes, and sorted here: a cursor in the order of time
      * would pass by a host that is scanned anew meanwhile.
      */
-    async hostsByRecency(limit) {
+    async findNewestHosts(limit) {
       const projection = { scannedAtMs: 1 };
       const page = await find(await shownRecords(context), { sort: { _id: 1 }, projection });
       return page
@@ -62,7 +62,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
 }
 
 async function shownRecords(context: ListsContext): Promise<Filter<StoredDocument>> {
-  const optedOut = await optedOutHosts(context);
+  const optedOut = await findOptedOutHosts(context);
   const reached = { reached: true };
   return optedOut.length > 0 ? { ...reached, _id: { $nin: [...optedOut] } } : reached;
 }
@@ -79,7 +79,7 @@ function conditionsOf(
     ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
     ...(grade === undefined ? [] : [{ grade }]),
     ...(payable === 'today' ? [{ payableUntilMs: { $gt: nowMs } }] : []),
-    ...(payable === 'week' ? [{ payableWeekDays: { $regex: dayInWeekDays(nowMs) } }] : []),
+    ...(payable === 'week' ? [{ payableWeekDays: { $regex: toWeekDaysEntry(nowMs) } }] : []),
     ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
   ];
 }

@@ -1,22 +1,22 @@
 import { type Db, MongoClient } from 'mongodb';
 import { type EngineContext, RETENTION_MS } from '../context.ts';
-import { newOwner } from '../payment-tables.ts';
+import { newInstanceId } from '../payment-tables.ts';
 import { slotsOn } from '../slots.ts';
 import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
 import { type AnyTableSpec, joinId, openTables } from '../table.ts';
 import { TABLES } from '../tables.ts';
 import {
-  badUrl,
   createGuard,
   type Guard,
   type MongoUrl,
-  mongoError,
   parseMongoUrl,
   startClock,
+  toBadUrlError,
+  toStoreError,
   upsert,
 } from './client.ts';
-import { MongoInstances, ownerLives } from './instances.ts';
-import { type MongoContext, OWN_TABLES, prepareDatabase } from './prepare.ts';
+import { isInstanceAlive, MongoInstances } from './instances.ts';
+import { type MongoContext, prepareDatabase, SHARING_TABLES } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
 import { mongoTable } from './table.ts';
 
@@ -37,7 +37,7 @@ export async function openMongo(url: string, options: OpenStoreOptions = {}): Pr
     return await assemble(client, parsed, options);
   } catch (cause) {
     await client.close();
-    throw mongoError(cause, parsed.location);
+    throw toStoreError(cause, parsed.location);
   }
 }
 
@@ -56,14 +56,19 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
     });
   } catch (cause) {
     // The driver's own words may quote the URL.
-    throw badUrl('is not understood by the database driver', cause);
+    throw toBadUrlError('is not understood by the database driver', cause);
   }
 }
 
 async function assemble(
   client: MongoClient,
   { database: name, location }: MongoUrl,
-  { owner = newOwner(), clock: given, timeScale = 1, onError = () => undefined }: OpenStoreOptions,
+  {
+    owner = newInstanceId(),
+    clock: given,
+    timeScale = 1,
+    onError = () => undefined,
+  }: OpenStoreOptions,
 ): Promise<Store> {
   let closed = false;
   const database = client.db(name);
@@ -77,10 +82,10 @@ async function assemble(
     tables,
     lists: mongoLists(database, guard, { tables, now }),
     owner,
-    isAlive: (writer) => ownerLives(own, writer),
+    isAlive: (writer) => isInstanceAlive(own, writer),
     now,
   };
-  const own: MongoContext = { ...openTables(OWN_TABLES, open), owner, timeScale, now };
+  const own: MongoContext = { ...openTables(SHARING_TABLES, open), owner, timeScale, now };
   const instances = new MongoInstances(own, slotsOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location },
@@ -88,7 +93,7 @@ async function assemble(
       limits: mongoLimits(database, guard, now),
       instances,
       async purge(nowMs) {
-        const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
+        const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
         const counters = await own.limits.removeInBatches({ resetAtMs: { upTo: nowMs } });
         return counters + (await own.instances.removeInBatches(silent));
       },
@@ -116,7 +121,7 @@ type Counter = { readonly _id: string; readonly count: number; readonly resetAtM
 function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
   // Each request would wait for a majority otherwise.
   const writeConcern = { w: 1, journal: false };
-  const limits = database.collection<Counter>(OWN_TABLES.limits.name, { writeConcern });
+  const limits = database.collection<Counter>(SHARING_TABLES.limits.name, { writeConcern });
   return {
     async hit(key, windowMs) {
       const startMs = Math.floor(now() / windowMs) * windowMs;

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
-import { Connection, lockProcess, sqliteError } from './connection.ts';
+import { Connection, lockProcess, toStoreError } from './connection.ts';
 import { requireVersion } from './schema.ts';
 
 /** Numbers of rows in a backup. */
@@ -63,7 +63,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(dirname(resolve(path)), { recursive: true });
   } catch (cause) {
-    throw sqliteError(cause, path);
+    throw toStoreError(cause, path);
   }
 }
 
@@ -84,7 +84,7 @@ function place(
     return contents;
   } catch (cause) {
     rmSync(partial, { force: true });
-    throw sqliteError(cause, path);
+    throw toStoreError(cause, path);
   }
 }
 

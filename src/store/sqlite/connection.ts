@@ -33,7 +33,7 @@ export class Connection {
     try {
       this.#database = new DatabaseSync(file, { readOnly, enableForeignKeyConstraints: false });
     } catch (cause) {
-      throw sqliteError(cause, location);
+      throw toStoreError(cause, location);
     }
   }
 
@@ -121,7 +121,7 @@ export class Connection {
     try {
       return work();
     } catch (cause) {
-      throw sqliteError(cause, this.location);
+      throw toStoreError(cause, this.location);
     }
   }
 }
@@ -145,7 +145,7 @@ const ADVICE: Readonly<Partial<Record<StoreErrorCode, string>>> = {
 };
 
 /** Converts any error of `node:sqlite`. */
-export function sqliteError(cause: unknown, location: string): StoreError {
+export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
   // Extended codes carry the primary one in their low byte.
@@ -171,7 +171,7 @@ export function lockProcess(file: string, location: string): ProcessLock {
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (cause) {
     lock?.close();
-    const error = sqliteError(cause, location);
+    const error = toStoreError(cause, location);
     if (error.code !== 'locked') throw error;
     const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (instances share a mongodb:// store)`;
     throw new StoreError('locked', message, { cause });

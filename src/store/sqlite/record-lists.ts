@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES } from '../../model/report.ts';
-import { dayInWeekDays } from '../census.ts';
+import { toWeekDaysEntry } from '../census.ts';
 import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
-import { verifiedSinceMs } from '../owners.ts';
+import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
 /** Up to this many matches of a search are read and sorted. Above it, a page is read through the index in its order. */
@@ -53,7 +53,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     },
 
     // Counting grade by grade takes half as long as GROUP BY over all rows.
-    async grades() {
+    async countByGrade() {
       const rows = connection.rows(
         `SELECT grade, sum(n) AS n FROM (
            SELECT value AS grade, (SELECT count(*) FROM records WHERE grade = value) AS n
@@ -68,7 +68,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       return new Map(ALL_GRADES.map((grade) => [grade, counts.get(grade) ?? 0]));
     },
 
-    async hostsByRecency(limit) {
+    async findNewestHosts(limit) {
       const page = { sort: 'recent', limit, offset: 0 } as const;
       return pageOf(connection, toSelection({}, now()), page, hiddenRecords(connection));
     },
@@ -108,7 +108,7 @@ export function toSelection(
     { condition: 'r."payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
     {
       condition: 'instr(r."payableWeekDays", ?) > 0',
-      value: payable === 'week' ? dayInWeekDays(nowMs) : undefined,
+      value: payable === 'week' ? toWeekDaysEntry(nowMs) : undefined,
     },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
@@ -125,7 +125,7 @@ function verifiedAmong({ conditions, values }: Selection, nowMs: number): Select
   return {
     from: 'owners o CROSS JOIN records r ON r.host = o.host',
     conditions: ['o."confirmedAtMs" > ?', IS_LAST, ...conditions],
-    values: [verifiedSinceMs(nowMs), ...values],
+    values: [toVerifiedSinceMs(nowMs), ...values],
     isNarrow: true,
   };
 }

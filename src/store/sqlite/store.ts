@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EngineContext } from '../context.ts';
-import { newOwner } from '../payment-tables.ts';
+import { newInstanceId } from '../payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../store.ts';
 import { openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
-import { Connection, lockProcess, MEMORY, type ProcessLock, sqliteError } from './connection.ts';
+import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './connection.ts';
 import { sqliteLists } from './record-lists.ts';
 import { openSchema } from './schema.ts';
 import { sqliteTable } from './table.ts';
@@ -37,14 +37,14 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
   } catch (cause) {
     connection?.close();
     lock?.release();
-    throw sqliteError(cause, path);
+    throw toStoreError(cause, path);
   }
 }
 
 function assemble(
   connection: Connection,
   path: string,
-  { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
+  { clock: now = Date.now, owner = newInstanceId() }: SqliteOptions,
   unlock: () => void,
 ): Store {
   const context: EngineContext = {

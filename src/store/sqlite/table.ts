@@ -8,7 +8,7 @@ import {
   type Column,
   type EngineTable,
   type Operator,
-  pick,
+  pickColumns,
   type RangeOptions,
   toComparisons,
   type Where,
@@ -98,7 +98,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
     },
 
     async set(row, members, only = {}) {
-      const { sql, values } = whereSql({ ...only, ...pick(row, spec.key) });
+      const { sql, values } = whereSql({ ...only, ...pickColumns(row, spec.key) });
       const changed = columns.filter(({ column }) => column in members);
       const sets = changed.map((column) => `${quoted(column.name)} = ?`).join(', ');
       const given = [...valuesOf(members, changed), ...values];

@@ -116,7 +116,7 @@ async function seed(database: string, urls: readonly string[]): Promise<void> {
   ];
   for (const url of urls) {
     const { host, hostname } = new URL(url);
-    await store.census.list({
+    await store.census.saveImported({
       ...{ host, originUrl: url, domain: hostname, isChosen: true },
       listing: { sources: { bazaar: day }, resources, bazaar: [] },
       ...{ firstDay: day, lastDay: day, lookAtMs: Math.max(day * DAY_MS, Date.now() - 1_000) },

@@ -140,7 +140,7 @@ const answers: {
     await imports.runDue();
     await census.tick();
     await census.idle();
-    send({ kind: 'done', dueMs: await store.census.firstDueMs() });
+    send({ kind: 'done', dueMs: await store.census.findFirstDueMs() });
   },
   async moved({ nowMs }) {
     clock.nowMs = Math.max(clock.nowMs, nowMs);
@@ -157,13 +157,13 @@ const answers: {
 
 async function readWords(days: readonly number[]) {
   const hosts: string[] = [];
-  for await (const rows of store.census.all()) hosts.push(...rows.map(({ host }) => host));
+  for await (const rows of store.census.readBatches()) hosts.push(...rows.map(({ host }) => host));
   const words = [];
   const records: string[] = [];
   for (const host of hosts) {
     if ((await store.directory.get(host)) !== null) records.push(host);
     for (const day of days) {
-      const word = await store.census.word(host, day);
+      const word = await store.census.findWord(host, day);
       if (word !== null) words.push({ host, day, word });
     }
   }

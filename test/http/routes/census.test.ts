@@ -149,7 +149,7 @@ test('/v1/statistics counts the words of the last day, rounded down to fives, an
     const host = `h${n}.example.com`;
     await listOrigin(service.store, host);
     const word = DAY_WORDS[Math.floor(n / 6)] ?? 'down';
-    await service.store.census.say(host, utcDay(service.now()), word);
+    await service.store.census.insertWord(host, utcDay(service.now()), word);
   }
   await service.store.purge(service.now());
   expect(await counts()).toEqual(nothing);

@@ -246,7 +246,7 @@ test('an opted-out origin stays out of every list if others have it scanned agai
   }
   const { changes } = await service.store.changes.list({ sinceMs: 0, limit: 10 });
   expect(changes).toEqual([]);
-  expect((await service.store.exports.snapshot(10)).count).toBe(0);
+  expect((await service.store.exports.takeSnapshot(10)).count).toBe(0);
 
   // Look-ups of one origin answer as ever.
   expect((await service.get(`/v1/status?url=${origin.url}`)).json()).toMatchObject({

@@ -30,7 +30,7 @@ async function startShop(
   return {
     ...service,
     sign,
-    unpaid: () => service.store.results.unpaid(payer.address.toLowerCase(), 0),
+    unpaid: () => service.store.results.findUnpaid(payer.address.toLowerCase(), 0),
     scan: async (url, header) =>
       service.post('/v1/scan', { url }, header ?? (await sign(SCAN_PRICE[revision]))),
     buy: async (path, value) => service.get(path, await sign(value)),
@@ -39,7 +39,7 @@ async function startShop(
 
 async function openClaims({ store }: Buyer): Promise<number> {
   let open = 0;
-  for await (const _entry of store.ledger.unfinished()) open += 1;
+  for await (const _entry of store.ledger.findUnfinished()) open += 1;
   return open;
 }
 

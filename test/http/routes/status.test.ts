@@ -77,11 +77,11 @@ test('a page and a status each read one row, whatever is published meanwhile', a
         reads += 1;
         return store.directory.get(host);
       };
-      const gradeOf: typeof store.directory.gradeOf = (host) => {
+      const gradeOf: typeof store.directory.findGrade = (host) => {
         reads += 1;
-        return store.directory.gradeOf(host);
+        return store.directory.findGrade(host);
       };
-      return { ...store, directory: { ...store.directory, get, gradeOf } };
+      return { ...store, directory: { ...store.directory, get, findGrade: gradeOf } };
     },
   });
   await service.publish('shop.example.com');

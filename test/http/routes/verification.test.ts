@@ -43,7 +43,7 @@ test('the store keeps hashes of the token and its key, and never either', async 
   await using owned = await startOwnedApp();
   const { token, listingKey } = (await owned.start()).json();
   expect(listingKey).not.toBe(token);
-  const [live] = await owned.service.store.ownership.liveTokens(owned.origin.host);
+  const [live] = await owned.service.store.ownership.findLiveTokens(owned.origin.host);
   expect(live?.tokenHash).toMatch(/^[0-9a-f]{64}$/);
   expect(live?.keyHash).toMatch(/^[0-9a-f]{64}$/);
   expect(JSON.stringify(live)).not.toContain(token);

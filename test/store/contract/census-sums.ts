@@ -16,23 +16,23 @@ export function censusAddsUp(subject: ContractSubject): void {
       const clock = new TestClock();
       const hosts = Array.from({ length: 14 }, (_, n) => `h${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
-      expect(await store.census.wordsOfLastDay()).toBeNull();
+      expect(await store.census.countWordsOfLastDay()).toBeNull();
       for (const [n, host] of hosts.entries()) {
         await say(store, clock, host, DAY_WORDS[Math.floor(n / 4)] ?? 'down');
       }
       await store.purge(clock.now());
-      expect(await store.census.wordsOfLastDay()).toBeNull();
+      expect(await store.census.countWordsOfLastDay()).toBeNull();
       await store.listing.set('h0.example.com', { listed: false });
       await store.purge(clock.advance(TO_FOLD_MS - 1));
-      expect(await store.census.wordsOfLastDay()).toBeNull();
+      expect(await store.census.countWordsOfLastDay()).toBeNull();
       await store.purge(clock.advance(1));
       const counts = { payable: 3, not_payable: 4, down: 4, not_checked: 2 };
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
       // The day stays as it was counted, whatever becomes of the words and the wish.
       await store.listing.set('h0.example.com', { listed: true });
       await store.census.remove('h1.example.com');
       await store.purge(clock.advance(HOUR_MS));
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
     });
 
     it('are those of the newest day with 10 origins, for a month', async () => {
@@ -44,18 +44,18 @@ export function censusAddsUp(subject: ContractSubject): void {
         await store.purge(clock.advance(DAY_MS));
       };
       await sayAll(hosts.slice(0, 9), 'payable');
-      expect(await store.census.wordsOfLastDay()).toBeNull();
+      expect(await store.census.countWordsOfLastDay()).toBeNull();
       await sayAll(hosts, 'down');
       const counts = { payable: 0, not_payable: 0, down: 10, not_checked: 0 };
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
       await sayAll(hosts.slice(1), 'payable');
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
       await Promise.all([store.purge(clock.now()), store.purge(clock.now())]);
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
       await store.purge(clock.advance(29 * DAY_MS));
-      expect(await store.census.wordsOfLastDay()).toEqual(counts);
+      expect(await store.census.countWordsOfLastDay()).toEqual(counts);
       await store.purge(clock.advance(DAY_MS));
-      expect(await store.census.wordsOfLastDay()).toBeNull();
+      expect(await store.census.countWordsOfLastDay()).toBeNull();
     });
   });
 
@@ -91,11 +91,11 @@ export function censusAddsUp(subject: ContractSubject): void {
       ];
       const { changes } = await store.changes.list({ sinceMs: 0, limit: 10 });
       expect(changes.map(({ n, changeType, grade }) => [n, changeType, grade])).toEqual(expected);
-      const newest = await store.changes.newest(10);
+      const newest = await store.changes.findNewest(10);
       expect(newest.map(({ n }) => n)).toEqual([6, 5, 3, 1]);
       expect((await store.directory.get(HOST))?.scanCount).toBe(7);
       // Cached answers end with it all the same.
-      expect((await store.directory.versions()).published).toBe('7');
+      expect((await store.directory.readVersions()).published).toBe('7');
     });
 
     it('is announced as new when its host is listed again', async () => {

@@ -11,7 +11,7 @@ export async function listOrigin({ census, now }: CensusStore, host: string): Pr
   const planned = { isChosen: true, lookAtMs: now() };
   const seen = { listing: {}, firstDay: day, lastDay: day };
   const originUrl = `https://${host}`;
-  await census.list({ host, originUrl, domain: 'example.com', ...seen, ...planned });
+  await census.saveImported({ host, originUrl, domain: 'example.com', ...seen, ...planned });
 }
 
 /** Says the words of these days, the last of which is today, and folds them; "-" is a day without a word. */
@@ -23,7 +23,7 @@ export async function sayLetters(
   const first = utcDay(now()) - letters.length + 1;
   for (const [n, letter] of Array.from(letters).entries()) {
     const word = DAY_WORDS.find((one) => one !== 'not_checked' && DAY_LETTERS[one] === letter);
-    if (word !== undefined) await census.say(host, first + n, word);
+    if (word !== undefined) await census.insertWord(host, first + n, word);
   }
   await census.fold(host);
 }

@@ -45,16 +45,18 @@ export function censusRemembers(subject: ContractSubject): void {
       const store = await openCensus(subject, clock, [HOST, 'other.example.com']);
       const today = utcDay(clock.now());
       const racers = Array.from({ length: 8 }, (_, n) => DAY_WORDS[n % 4] ?? 'down');
-      const won = await Promise.all(racers.map((word) => store.census.say(HOST, today, word)));
+      const won = await Promise.all(
+        racers.map((word) => store.census.insertWord(HOST, today, word)),
+      );
       const winners = racers.filter((_, n) => won[n]);
       expect(winners).toHaveLength(1);
-      expect(await store.census.word(HOST, today)).toBe(winners[0]);
-      expect(await store.census.say(HOST, today, 'payable')).toBe(false);
-      expect(await store.census.say('other.example.com', today, 'down')).toBe(true);
-      expect(await store.census.say(HOST, today + 1, 'payable')).toBe(true);
+      expect(await store.census.findWord(HOST, today)).toBe(winners[0]);
+      expect(await store.census.insertWord(HOST, today, 'payable')).toBe(false);
+      expect(await store.census.insertWord('other.example.com', today, 'down')).toBe(true);
+      expect(await store.census.insertWord(HOST, today + 1, 'payable')).toBe(true);
       const again = await subject.restart(store, { clock: clock.now });
-      expect(await again.census.say(HOST, today, 'down')).toBe(false);
-      expect(await again.census.word(HOST, today)).toBe(winners[0]);
+      expect(await again.census.insertWord(HOST, today, 'down')).toBe(false);
+      expect(await again.census.findWord(HOST, today)).toBe(winners[0]);
     });
 
     it('folds words into 30 letters, which move on day by day and equal a recount', async () => {
@@ -67,7 +69,7 @@ export function censusRemembers(subject: ContractSubject): void {
         const word = DAY_WORDS[dice.below(6)];
         if (word !== undefined) {
           said.set(utcDay(clock.now()), word);
-          await store.census.say(HOST, utcDay(clock.now()), word);
+          await store.census.insertWord(HOST, utcDay(clock.now()), word);
           await store.census.fold(HOST);
           await store.census.fold(HOST);
         }
@@ -82,15 +84,15 @@ export function censusRemembers(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       const first = utcDay(clock.now());
-      await store.census.say(HOST, first, 'payable');
-      await store.census.say(HOST, first + 1, 'down');
+      await store.census.insertWord(HOST, first, 'payable');
+      await store.census.insertWord(HOST, first + 1, 'down');
       clock.advance((SHOWN_DAYS - 1) * DAY_MS);
       await store.census.fold(HOST);
-      expect(await store.census.word(HOST, first)).toBe('payable');
+      expect(await store.census.findWord(HOST, first)).toBe('payable');
       clock.advance(DAY_MS);
       await store.census.fold(HOST);
-      expect(await store.census.word(HOST, first)).toBeNull();
-      expect(await store.census.word(HOST, first + 1)).toBe('down');
+      expect(await store.census.findWord(HOST, first)).toBeNull();
+      expect(await store.census.findWord(HOST, first + 1)).toBe('down');
     });
 
     it('counts the newest word as the one of today for 36 hours, in records and lists', async () => {
@@ -215,7 +217,7 @@ export function censusRemembers(subject: ContractSubject): void {
       await store.publish(publishedScan({ host: HOST }));
       await say(store, clock, HOST, 'payable');
       await store.census.remove(HOST);
-      expect(await store.census.word(HOST, utcDay(clock.now()))).toBeNull();
+      expect(await store.census.findWord(HOST, utcDay(clock.now()))).toBeNull();
       expect((await store.directory.get(HOST))?.availability).toBeNull();
     });
   });
@@ -240,7 +242,7 @@ export async function say(
   host: string,
   word: DayWord,
 ): Promise<void> {
-  await store.census.say(host, utcDay(clock.now()), word);
+  await store.census.insertWord(host, utcDay(clock.now()), word);
   await store.census.fold(host);
 }
 

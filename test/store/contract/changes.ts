@@ -119,7 +119,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       }
       await store.listing.set('c.com', { listed: false });
       const hosts = async (limit: number) =>
-        (await store.changes.newest(limit)).map(({ host }) => host);
+        (await store.changes.findNewest(limit)).map(({ host }) => host);
       expect(await hosts(10)).toEqual(['d.com', 'b.com', 'a.com']);
       expect(await hosts(3)).toEqual(['d.com', 'b.com']);
     });

@@ -89,7 +89,7 @@ async function expectExact(store: Store, clock: TestClock): Promise<void> {
   const found = await Promise.all(HOSTS.map((host) => store.directory.get(host)));
   const listed = found.filter((record) => record?.listed === true).filter((r) => r !== null);
   const grades = GRADES.map((grade) => [grade, listed.filter((r) => r.grade === grade).length]);
-  expect(await store.directory.grades()).toEqual(Object.fromEntries(grades));
+  expect(await store.directory.countByGrade()).toEqual(Object.fromEntries(grades));
   const sinceMs = clock.now() - 30 * DAY_MS;
   const best = listed.filter((r) => r.grade === 'A' && r.scannedAtMs >= sinceMs);
   expect((await store.directory.list({ ...BASE, grade: 'A', sinceMs })).count).toBe(best.length);

@@ -58,9 +58,9 @@ export function directoryLists(subject: ContractSubject): void {
   describe('directory', () => {
     it('counts listed hosts by grade', async () => {
       const store = await filled(subject);
-      expect(await store.directory.grades()).toEqual({ A: 3, B: 1, C: 1, D: 0, F: 1 });
+      expect(await store.directory.countByGrade()).toEqual({ A: 3, B: 1, C: 1, D: 0, F: 1 });
       await store.listing.set('gamma.io', { listed: false });
-      expect(await store.directory.grades()).toEqual({ A: 2, B: 1, C: 1, D: 0, F: 1 });
+      expect(await store.directory.countByGrade()).toEqual({ A: 2, B: 1, C: 1, D: 0, F: 1 });
     });
 
     it('lists newest first, or best first', async () => {
@@ -113,7 +113,7 @@ export function directoryLists(subject: ContractSubject): void {
       expect(await store.directory.get('beta.io')).toMatchObject(unproved);
       expect(await hosts(store, { verified: true })).toEqual([]);
       await store.purge(clock.now());
-      expect(await store.ownership.lastConfirm('beta.io')).toBeNull();
+      expect(await store.ownership.findLastConfirm('beta.io')).toBeNull();
       await store.ownership.recordConfirm('beta.io', issuedToken('h2'));
       expect((await store.directory.get('beta.io'))?.verified).toBe(true);
     });
@@ -221,7 +221,7 @@ export function directoryLists(subject: ContractSubject): void {
 
     it('have versions that change with publications and preferences, on every instance', async () => {
       const store = await subject.fresh();
-      const versions = () => store.directory.versions();
+      const versions = () => store.directory.readVersions();
       const empty = await versions();
       expect(await versions()).toEqual(empty);
       await store.publish(publishedScan({ host: 'a.com' }));
@@ -233,9 +233,9 @@ export function directoryLists(subject: ContractSubject): void {
       expect(hidden.published).toBe(published.published);
       expect(hidden.preferences).not.toBe(published.preferences);
       const again = await subject.restart(store);
-      expect(await again.directory.versions()).toEqual(hidden);
+      expect(await again.directory.readVersions()).toEqual(hidden);
       await again.listing.set('a.com', { listed: true });
-      expect((await again.directory.versions()).preferences).not.toBe(hidden.preferences);
+      expect((await again.directory.readVersions()).preferences).not.toBe(hidden.preferences);
     });
   });
 }

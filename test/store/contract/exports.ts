@@ -11,7 +11,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
         await store.publish(publishedScan({ host, scannedAtMs: 1_000 + index, score: index }));
       }
       await store.listing.set('b.com', { listed: false });
-      const { count, truncated, records } = await store.exports.snapshot(10);
+      const { count, truncated, records } = await store.exports.takeSnapshot(10);
       expect([count, truncated]).toEqual([2, false]);
       const exported = await collect(records);
       expect(exported.map(({ host, scanCount }) => [host, scanCount])).toEqual([
@@ -28,7 +28,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
     ])('has at most %i records: %i, truncated: %s', async (limit, expected, cut) => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'c.com']) await store.publish(publishedScan({ host }));
-      const { count, truncated, records } = await store.exports.snapshot(limit);
+      const { count, truncated, records } = await store.exports.takeSnapshot(limit);
       expect([count, truncated]).toEqual([expected, cut]);
       expect(await collect(records)).toHaveLength(expected);
     });
@@ -38,7 +38,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
       for (const host of ['a.com', 'b.com']) {
         await store.publish(publishedScan({ host, scannedAtMs: 1_000, grade: 'A' }));
       }
-      const { records } = await store.exports.snapshot(10);
+      const { records } = await store.exports.takeSnapshot(10);
       await store.publish(publishedScan({ host: 'a.com', scannedAtMs: 2_000, grade: 'F' }));
       await store.publish(publishedScan({ host: 'new.com', scannedAtMs: 2_000 }));
       const exported = await collect(records);
@@ -48,7 +48,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
 
     it('of an empty directory is empty', async () => {
       const { exports } = await subject.fresh();
-      const { count, truncated, records } = await exports.snapshot(10);
+      const { count, truncated, records } = await exports.takeSnapshot(10);
       expect([count, truncated, await collect(records)]).toEqual([0, false, []]);
     });
   });

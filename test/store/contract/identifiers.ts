@@ -10,22 +10,22 @@ export function identifiersChain(subject: ContractSubject): void {
   describe('payment identifiers', () => {
     it('bind an id to the first key, and to the next one in turn', async () => {
       const { identifiers } = await subject.fresh();
-      expect(await identifiers.chain(SCOPE, 10)).toEqual([]);
+      expect(await identifiers.findLinks(SCOPE, 10)).toEqual([]);
       expect(await identifiers.append(SCOPE, link(1, 'key-1'))).toBe('won');
       expect(await identifiers.append(SCOPE, link(1, 'key-2'))).toBe('lost');
       expect(await identifiers.append(SCOPE, link(2, 'key-2'))).toBe('won');
-      expect((await identifiers.chain(SCOPE, 10)).map(({ n, key }) => [n, key])).toEqual([
+      expect((await identifiers.findLinks(SCOPE, 10)).map(({ n, key }) => [n, key])).toEqual([
         [1, 'key-1'],
         [2, 'key-2'],
       ]);
-      expect((await identifiers.chain(SCOPE, 1)).map(({ n }) => n)).toEqual([2]);
+      expect((await identifiers.findLinks(SCOPE, 1)).map(({ n }) => n)).toEqual([2]);
     });
 
     it('keep ids of other payers and networks apart', async () => {
       const { identifiers } = await subject.fresh();
       await identifiers.append(SCOPE, link(1, 'key-1'));
-      expect(await identifiers.chain({ ...SCOPE, payer: '0xother' }, 10)).toEqual([]);
-      expect(await identifiers.chain({ ...SCOPE, network: 'eip155:84532' }, 10)).toEqual([]);
+      expect(await identifiers.findLinks({ ...SCOPE, payer: '0xother' }, 10)).toEqual([]);
+      expect(await identifiers.findLinks({ ...SCOPE, network: 'eip155:84532' }, 10)).toEqual([]);
       expect(await identifiers.append({ ...SCOPE, payer: '0xother' }, link(1, 'k'))).toBe('won');
     });
 
@@ -39,7 +39,7 @@ export function identifiersChain(subject: ContractSubject): void {
     it('start no second chain behind a missing link', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.append(SCOPE, link(2, 'key-2'))).toBe('lost');
-      expect(await identifiers.chain(SCOPE, 10)).toEqual([]);
+      expect(await identifiers.findLinks(SCOPE, 10)).toEqual([]);
     });
 
     it('let exactly one of many racers bind an id', async () => {

@@ -22,7 +22,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       const store = await joined(subject);
       const first = held(await take(store));
       const second = await take(store);
-      expect(second).toMatchObject({ taken: false, heldBy: { attempt: first.attempt } });
+      expect(second).toMatchObject({ taken: false, holder: { attempt: first.attempt } });
       expect(await store.slots.isHeld(first)).toBe(true);
       await store.slots.release(first);
       expect(await store.slots.isHeld(first)).toBe(false);
@@ -72,7 +72,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       await store.close();
       await store.close();
       await expect(store.ping()).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(store.ledger.entry('k')).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(store.ledger.findEntry('k')).rejects.toMatchObject({ code: 'unavailable' });
     });
   });
 }
@@ -89,5 +89,5 @@ function take(store: Store): Promise<SlotOutcome> {
 
 function held(outcome: SlotOutcome): Slot {
   if (outcome.taken) return outcome.slot;
-  throw new Error(`held by ${outcome.heldBy.owner.boot}`);
+  throw new Error(`held by ${outcome.holder.owner.boot}`);
 }

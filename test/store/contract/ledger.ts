@@ -15,7 +15,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await ledger.append(ledgerStep('k', 1, 'claimed', { data: { price: '1' } }))).toBe(
         'lost',
       );
-      expect((await ledger.entry('k'))?.last.data).toEqual({ price: '50000' });
+      expect((await ledger.findEntry('k'))?.last.data).toEqual({ price: '50000' });
     });
 
     it('tells a writer whose reply was lost that it had won', async () => {
@@ -23,7 +23,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       const step = ledgerStep('k', 1, 'claimed');
       expect(await ledger.append(step)).toBe('won');
       expect(await ledger.append(step)).toBe('won');
-      expect((await ledger.entry('k'))?.rows).toHaveLength(1);
+      expect((await ledger.findEntry('k'))?.rows).toHaveLength(1);
     });
 
     it('lets exactly one of many racers make each step', async () => {
@@ -52,7 +52,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       clock.advance(7);
       await ledger.append(computed);
 
-      const entry = await ledger.entry('k');
+      const entry = await ledger.findEntry('k');
       expect(entry?.rows.map((row) => row.step)).toEqual([1, 2]);
       expect(entry?.rows[0]).toEqual({ ...claim, atMs, owner });
       expect(entry?.last).toEqual({
@@ -62,7 +62,7 @@ export function ledgerAppends(subject: ContractSubject): void {
         owner,
       });
       expect(entry?.writtenAtMs).toBeNull();
-      expect(await ledger.entry('other')).toBeNull();
+      expect(await ledger.findEntry('other')).toBeNull();
     });
 
     it('reads the last claim of a key, and every step on request', async () => {
@@ -71,24 +71,24 @@ export function ledgerAppends(subject: ContractSubject): void {
         await ledger.append(ledgerStep('k', step, 'claimed', { data: { claim: step } }));
         await ledger.append(ledgerStep('k', step + 1, 'released'));
       }
-      const released = await ledger.entry('k');
+      const released = await ledger.findEntry('k');
       expect(released?.rows.map(({ step }) => step)).toEqual([39, 40]);
       await ledger.append(ledgerStep('k', 41, 'claimed', { data: { claim: 41 } }));
       await ledger.append(ledgerStep('k', 42, 'computed'));
-      const claimed = await ledger.entry('k');
+      const claimed = await ledger.findEntry('k');
       expect(claimed?.rows.map(({ state }) => state)).toEqual(['claimed', 'computed']);
       expect(claimed?.rows[0]?.data).toEqual({ claim: 41 });
-      expect((await collect(ledger.unfinished())).map(({ rows }) => rows.length)).toEqual([2]);
+      expect((await collect(ledger.findUnfinished())).map(({ rows }) => rows.length)).toEqual([2]);
       const steps = Array.from({ length: 42 }, (_none, index) => index + 1);
-      expect((await ledger.history('k')).map(({ step }) => step)).toEqual(steps);
-      expect(await ledger.history('other')).toEqual([]);
+      expect((await ledger.findAllSteps('k')).map(({ step }) => step)).toEqual(steps);
+      expect(await ledger.findAllSteps('other')).toEqual([]);
     });
 
     it('reads a claim of many steps whole', async () => {
       const { ledger } = await subject.fresh();
       await ledger.append(ledgerStep('k', 1, 'claimed'));
       for (let step = 2; step <= 30; step++) await ledger.append(ledgerStep('k', step, 'unknown'));
-      expect((await ledger.entry('k'))?.rows).toHaveLength(30);
+      expect((await ledger.findEntry('k'))?.rows).toHaveLength(30);
     });
 
     it('lists keys that are not finished, oldest first, and after a restart too', async () => {
@@ -151,17 +151,17 @@ export function ledgerAppends(subject: ContractSubject): void {
       await ledger.append(ledgerStep('released', 1, 'claimed', { request }));
       await ledger.append(ledgerStep('released', 2, 'released', { request }));
 
-      const found = await ledger.recent({ payer: '0xpayer', request, sinceMs });
+      const found = await ledger.findRecent({ payer: '0xpayer', request, sinceMs });
       expect(found.map((entry) => entry.key)).toEqual(['newest', 'recent', 'old-unknown']);
       expect(found.map((entry) => entry.writtenAtMs !== null)).toEqual([false, true, false]);
-      const unwritten = await ledger.recent({
+      const unwritten = await ledger.findRecent({
         payer: '0xpayer',
         request,
         sinceMs,
-        unwritten: true,
+        withoutWritten: true,
       });
       expect(unwritten.map((entry) => entry.key)).toEqual(['newest', 'old-unknown']);
-      const settled = (limit: number) => ledger.settledCount({ payer: '0xpayer', sinceMs, limit });
+      const settled = (limit: number) => ledger.countSettled({ payer: '0xpayer', sinceMs, limit });
       expect(await settled(10)).toBe(3);
       expect(await settled(2)).toBe(2);
     });
@@ -180,14 +180,14 @@ export function ledgerAppends(subject: ContractSubject): void {
       await doubt('two');
       await doubt('other', { payer: '0xother' });
       await ledger.append(ledgerStep('two', 3, 'settled'));
-      const found = await ledger.doubts({ payer: '0xpayer', sinceMs });
+      const found = await ledger.findUnknownSteps({ payer: '0xpayer', sinceMs });
       expect(found.map(({ data }) => data['key']).toSorted()).toEqual(['one', 'two']);
     });
 
     it('takes no step whose predecessor was purged', async () => {
       const { ledger } = await subject.fresh();
       expect(await ledger.append(ledgerStep('gone', 3, 'claimed'))).toBe('lost');
-      expect(await ledger.entry('gone')).toBeNull();
+      expect(await ledger.findEntry('gone')).toBeNull();
     });
 
     it('keeps the first mark of a written answer', async () => {
@@ -198,7 +198,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       await ledger.markWritten('k');
       clock.advance(5);
       await ledger.markWritten('k');
-      expect((await ledger.entry('k'))?.writtenAtMs).toBe(firstMs);
+      expect((await ledger.findEntry('k'))?.writtenAtMs).toBe(firstMs);
     });
   });
 }
@@ -209,5 +209,5 @@ async function writeUpTo({ ledger }: Store, end: LedgerState): Promise<void> {
 }
 
 async function openKeys({ ledger }: Store): Promise<readonly string[]> {
-  return (await collect(ledger.unfinished())).map((entry) => entry.key);
+  return (await collect(ledger.findUnfinished())).map((entry) => entry.key);
 }

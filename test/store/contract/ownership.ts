@@ -25,7 +25,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       await store.ownership.issueToken({ host, ...issuedToken('h2', 'client-2') });
       await store.ownership.issueToken({ host: 'other.com', ...issuedToken('h3') });
       const { ownership } = await subject.restart(store, { clock: clock.now });
-      expect(await ownership.liveTokens(PAIR.host)).toEqual([
+      expect(await ownership.findLiveTokens(PAIR.host)).toEqual([
         { ...issuedToken('h1'), expiresAtMs: startMs + TOKEN_LIFETIME_MS },
         {
           ...issuedToken('h2', 'client-2'),
@@ -33,9 +33,9 @@ export function ownershipCounts(subject: ContractSubject): void {
         },
       ]);
       clock.advance(TOKEN_LIFETIME_MS - MINUTE_MS - 1);
-      expect(await ownership.liveTokens(PAIR.host)).toHaveLength(2);
+      expect(await ownership.findLiveTokens(PAIR.host)).toHaveLength(2);
       clock.advance(1);
-      expect((await ownership.liveTokens(PAIR.host)).map((token) => token.tokenHash)).toEqual([
+      expect((await ownership.findLiveTokens(PAIR.host)).map((token) => token.tokenHash)).toEqual([
         'h2',
       ]);
     });
@@ -64,33 +64,33 @@ export function ownershipCounts(subject: ContractSubject): void {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const firstMs = clock.now();
-      expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 0, retryAtMs: null });
+      expect(await ownership.countFailedConfirms(PAIR)).toEqual({ used: 0, retryAtMs: null });
       for (let n = 0; n < FAILED_CONFIRMS_PER_HOUR; n += 1) {
-        expect((await ownership.noteFailedConfirm(PAIR, clock.now())).taken).toBe(true);
+        expect((await ownership.recordFailedConfirm(PAIR, clock.now())).taken).toBe(true);
         clock.advance(MINUTE_MS);
       }
       const retryAtMs = firstMs + HOUR_MS;
-      expect(await ownership.noteFailedConfirm(PAIR, clock.now())).toEqual({
+      expect(await ownership.recordFailedConfirm(PAIR, clock.now())).toEqual({
         taken: false,
         retryAtMs,
       });
-      expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 5, retryAtMs });
+      expect(await ownership.countFailedConfirms(PAIR)).toEqual({ used: 5, retryAtMs });
       const owner = { ...PAIR, client: 'the-owner' };
-      expect(await ownership.failedConfirms(owner)).toEqual({ used: 0, retryAtMs: null });
+      expect(await ownership.countFailedConfirms(owner)).toEqual({ used: 0, retryAtMs: null });
       clock.advance(retryAtMs - clock.now());
-      expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 4, retryAtMs: null });
-      expect((await ownership.noteFailedConfirm(PAIR, clock.now())).taken).toBe(true);
+      expect(await ownership.countFailedConfirms(PAIR)).toEqual({ used: 4, retryAtMs: null });
+      expect((await ownership.recordFailedConfirm(PAIR, clock.now())).taken).toBe(true);
     });
 
     it('counts one fetch as at most one failure of a client', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const beganAtMs = clock.now();
-      for (let n = 0; n < 3; n += 1) await ownership.noteFailedConfirm(PAIR, beganAtMs);
-      expect((await ownership.failedConfirms(PAIR)).used).toBe(1);
-      await ownership.noteFailedConfirm(PAIR, beganAtMs + 1);
-      await ownership.noteFailedConfirm({ ...PAIR, client: 'client-2' }, beganAtMs);
-      expect((await ownership.failedConfirms(PAIR)).used).toBe(2);
+      for (let n = 0; n < 3; n += 1) await ownership.recordFailedConfirm(PAIR, beganAtMs);
+      expect((await ownership.countFailedConfirms(PAIR)).used).toBe(1);
+      await ownership.recordFailedConfirm(PAIR, beganAtMs + 1);
+      await ownership.recordFailedConfirm({ ...PAIR, client: 'client-2' }, beganAtMs);
+      expect((await ownership.countFailedConfirms(PAIR)).used).toBe(2);
     });
 
     it('begins fetches of one host 10 s apart, whoever races for them', async () => {
@@ -98,13 +98,13 @@ export function ownershipCounts(subject: ContractSubject): void {
       const { ownership } = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
       const retryAtMs = atMs + READING_SPACING_MS;
-      expect(await ownership.readingDueAtMs(PAIR.host)).toBe(0);
+      expect(await ownership.findReadingDueAtMs(PAIR.host)).toBe(0);
       const racers = Array.from({ length: 6 }, () => ownership.beginReading(PAIR.host));
       const outcomes = await Promise.all(racers);
       expect(outcomes.filter((outcome) => outcome.taken)).toEqual([{ taken: true, atMs }]);
       const refused = outcomes.filter((outcome) => !outcome.taken);
       for (const outcome of refused) expect(outcome).toEqual({ taken: false, retryAtMs });
-      expect(await ownership.readingDueAtMs(PAIR.host)).toBe(retryAtMs);
+      expect(await ownership.findReadingDueAtMs(PAIR.host)).toBe(retryAtMs);
       expect((await ownership.beginReading('other.com')).taken).toBe(true);
       clock.advance(READING_SPACING_MS - 1);
       expect((await ownership.beginReading(PAIR.host)).taken).toBe(false);
@@ -116,12 +116,12 @@ export function ownershipCounts(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
-      await store.ownership.noteFinding(PAIR.host, finding);
-      await store.ownership.noteFinding('other.com', finding);
+      await store.ownership.saveFinding(PAIR.host, finding);
+      await store.ownership.saveFinding('other.com', finding);
       const { ownership } = await subject.restart(store, { clock: clock.now });
-      expect(await ownership.findings(PAIR.host)).toEqual([finding]);
+      expect(await ownership.readFindings(PAIR.host)).toEqual([finding]);
       clock.advance(MINUTE_MS);
-      expect(await ownership.findings(PAIR.host)).toEqual([]);
+      expect(await ownership.readFindings(PAIR.host)).toEqual([]);
     });
 
     it('keeps 256 live tokens of a host: the oldest of the fullest block goes', async () => {
@@ -129,7 +129,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       const { ownership } = await subject.fresh({ clock: clock.now });
       const { host } = PAIR;
       const hashes = async () =>
-        (await ownership.liveTokens(host)).map(({ tokenHash }) => tokenHash);
+        (await ownership.findLiveTokens(host)).map(({ tokenHash }) => tokenHash);
       const issue = async (tokenHash: string, block: string) => {
         clock.advance(1);
         const token = issuedToken(tokenHash, `client of ${tokenHash}`, block);
@@ -149,7 +149,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     it('dates a confirm by the first one of its token, and a repetition does not prolong it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      expect(await store.ownership.lastConfirm(PAIR.host)).toBeNull();
+      expect(await store.ownership.findLastConfirm(PAIR.host)).toBeNull();
       const firstMs = clock.now();
       await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));
       const secondMs = clock.advance(MINUTE_MS);
@@ -165,20 +165,20 @@ export function ownershipCounts(subject: ContractSubject): void {
       // What was found first before it stays before it.
       await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));
       const again = await subject.restart(store, { clock: clock.now });
-      expect(await again.ownership.lastConfirm(PAIR.host)).toEqual(second);
+      expect(await again.ownership.findLastConfirm(PAIR.host)).toEqual(second);
       expect(secondMs).toBeGreaterThan(firstMs);
     });
 
     it('knows which settings a listing key made', async () => {
       const store = await subject.fresh({ clock: new TestClock().now });
       const { listing } = store;
-      expect((await listing.get(PAIR.host)).keyed).toEqual({});
+      expect((await listing.get(PAIR.host)).tokenHashes).toEqual({});
       await listing.set(PAIR.host, { listed: false }, 'h1');
       await listing.set(PAIR.host, { enrichmentSuppressed: true });
-      expect((await listing.get(PAIR.host)).keyed).toEqual({ listed: 'h1' });
+      expect((await listing.get(PAIR.host)).tokenHashes).toEqual({ listed: 'h1' });
       await listing.set(PAIR.host, { enrichmentSuppressed: true }, 'h2');
       await listing.set(PAIR.host, { listed: true });
-      expect((await listing.get(PAIR.host)).keyed).toEqual({ enrichmentSuppressed: 'h2' });
+      expect((await listing.get(PAIR.host)).tokenHashes).toEqual({ enrichmentSuppressed: 'h2' });
     });
   });
 }

@@ -10,7 +10,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       const store = await subject.fresh();
       const scan = publishedScan();
       expect(await store.directory.get(scan.host)).toBeNull();
-      expect(await store.directory.gradeOf(scan.host)).toBeNull();
+      expect(await store.directory.findGrade(scan.host)).toBeNull();
       await store.publish({ ...scan, payableBy: 'settings' });
       const again = await subject.restart(store);
       expect(await again.directory.get(scan.host)).toEqual({
@@ -41,10 +41,10 @@ export function publishingRepeats(subject: ContractSubject): void {
           await directory.list({ ...query, q: 'typo' }),
           await directory.list({ ...query, category: 'data', sort: 'grade' }),
           await directory.list({ ...query, grade: 'A', sinceMs: 0 }),
-          await exports.snapshot(9),
+          await exports.takeSnapshot(9),
         ];
         const told = (await changes.list({ sinceMs: 0, limit: 9 })).changes;
-        const grades = Object.values(await directory.grades()).reduce((sum, n) => sum + n, 0);
+        const grades = Object.values(await directory.countByGrade()).reduce((sum, n) => sum + n, 0);
         return { counts: [...lists.map(({ count }) => count), grades], told };
       };
       const at = (scannedAtMs: number) => ({ host, scannedAtMs, grade: 'A' }) as const;
@@ -52,7 +52,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       await store.publish(publishedScan({ ...at(2_000), reached: false }));
       expect(await shown()).toEqual({ counts: [0, 0, 0, 0, 0, 0], told: [] });
       expect(await store.directory.get(host)).toMatchObject({ scanCount: 2, reached: false });
-      expect(await store.directory.gradeOf(host)).toMatchObject({ grade: 'A' });
+      expect(await store.directory.findGrade(host)).toMatchObject({ grade: 'A' });
 
       await store.publish(publishedScan(at(3_000)));
       const reached = await shown();
@@ -102,7 +102,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       for (const { scannedAtMs, grade, score, counts, ...scan } of [first, second]) {
         await store.publish({ scannedAtMs, grade, score, counts, ...scan });
         const told = { scannedAtMs, grade, score, counts };
-        expect(await store.directory.gradeOf(scan.host)).toMatchObject(told);
+        expect(await store.directory.findGrade(scan.host)).toMatchObject(told);
       }
     });
 

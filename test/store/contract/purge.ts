@@ -17,12 +17,12 @@ export function purgeForgets(subject: ContractSubject): void {
       await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published']);
       await store.ledger.markWritten('k');
       await store.purge(clock.advance(2 * DAY_MS - 1));
-      expect(await store.ledger.history('k')).toHaveLength(5);
+      expect(await store.ledger.findAllSteps('k')).toHaveLength(5);
       expect((await store.purge(clock.advance(1))).ledgerKeys).toBe(1);
-      expect(await store.ledger.entry('k')).toBeNull();
+      expect(await store.ledger.findEntry('k')).toBeNull();
       // Gone whole: the key starts again at step 1, with no mark of the answer before.
       await write(store, 'k', ['claimed']);
-      expect((await store.ledger.entry('k'))?.writtenAtMs).toBeNull();
+      expect((await store.ledger.findEntry('k'))?.writtenAtMs).toBeNull();
     });
 
     it('keeps a key until 48 h after its authorization ended', async () => {
@@ -32,9 +32,9 @@ export function purgeForgets(subject: ContractSubject): void {
       const states = ['claimed', 'computed', 'settling', 'released'] as const;
       await write(store, 'k', states, { validBeforeMs });
       await store.purge(clock.advance(12 * DAY_MS - 1));
-      expect(await store.ledger.entry('k')).not.toBeNull();
+      expect(await store.ledger.findEntry('k')).not.toBeNull();
       await store.purge(clock.advance(1));
-      expect(await store.ledger.entry('k')).toBeNull();
+      expect(await store.ledger.findEntry('k')).toBeNull();
     });
 
     it('deletes a key that was released before it was ever sent after an hour', async () => {
@@ -47,11 +47,11 @@ export function purgeForgets(subject: ContractSubject): void {
         validBeforeMs,
       });
       await store.purge(clock.advance(HOUR_MS - 1));
-      expect(await store.ledger.entry('k')).not.toBeNull();
+      expect(await store.ledger.findEntry('k')).not.toBeNull();
       expect((await store.purge(clock.advance(1))).ledgerKeys).toBe(1);
-      expect(await store.ledger.entry('k')).toBeNull();
-      expect(await store.ledger.entry('claimed again')).not.toBeNull();
-      expect(await store.ledger.entry('sent')).not.toBeNull();
+      expect(await store.ledger.findEntry('k')).toBeNull();
+      expect(await store.ledger.findEntry('claimed again')).not.toBeNull();
+      expect(await store.ledger.findEntry('sent')).not.toBeNull();
     });
 
     it('never deletes an unfinished key, or the rows that it needs', async () => {
@@ -65,15 +65,17 @@ export function purgeForgets(subject: ContractSubject): void {
       await store.ledger.append(ledgerStep('k', 2, 'computed', names));
       await store.ledger.append(ledgerStep('k', 3, 'unknown'));
       await store.purge(clock.advance(60 * DAY_MS));
-      expect((await collect(store.ledger.unfinished())).map((entry) => entry.key)).toEqual(['k']);
+      expect((await collect(store.ledger.findUnfinished())).map((entry) => entry.key)).toEqual([
+        'k',
+      ]);
       expect(await store.answers.get('a')).not.toBeNull();
-      expect(await store.results.byScan(result.scanId)).not.toBeNull();
+      expect(await store.results.findByScan(result.scanId)).not.toBeNull();
 
       await store.ledger.append(ledgerStep('k', 4, 'failed'));
       await store.purge(clock.now());
       expect(await store.answers.get('a')).toBeNull();
-      expect(await store.results.byScan(result.scanId)).toBeNull();
-      expect(await store.ledger.entry('k')).not.toBeNull();
+      expect(await store.results.findByScan(result.scanId)).toBeNull();
+      expect(await store.ledger.findEntry('k')).not.toBeNull();
     });
 
     it('keeps an answer for 24 h after the last settlement that names it', async () => {
@@ -112,9 +114,12 @@ export function purgeForgets(subject: ContractSubject): void {
       await store.results.save(result);
       await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
       await store.purge(clock.advance(DAY_MS - 1));
-      expect(await store.results.published(result.host)).toEqual({ ...result, paidBy: 'payer' });
+      expect(await store.results.findPublished(result.host)).toEqual({
+        ...result,
+        paidBy: 'payer',
+      });
       expect((await store.purge(clock.advance(1))).results).toBe(1);
-      expect(await store.results.published(result.host)).toBeNull();
+      expect(await store.results.findPublished(result.host)).toBeNull();
       await store.purge(clock.advance(1_000 * DAY_MS));
       expect(await store.directory.get(result.host)).not.toBeNull();
       expect(await store.history.list(result.host)).toHaveLength(1);
@@ -136,8 +141,8 @@ export function purgeForgets(subject: ContractSubject): void {
       await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published'], names);
       for (const laterMs of [1, HOUR_MS, DAY_MS - HOUR_MS - 2]) {
         await store.purge(clock.advance(laterMs));
-        expect(await store.results.byScan(result.scanId)).toBeNull();
-        expect(await store.results.published(result.host)).toBeNull();
+        expect(await store.results.findByScan(result.scanId)).toBeNull();
+        expect(await store.results.findPublished(result.host)).toBeNull();
         const pieces = await collect((await store.answers.get('a'))?.body() ?? none());
         expect(Buffer.concat(pieces).equals(body)).toBe(true);
       }
@@ -148,7 +153,7 @@ export function purgeForgets(subject: ContractSubject): void {
       // The report went with it: the same scan can be stored anew.
       const other = { ...result, scannedAtMs: clock.now(), report: { other: true } };
       await store.results.save(other);
-      expect(await store.results.byScan(result.scanId)).toEqual(other);
+      expect(await store.results.findByScan(result.scanId)).toEqual(other);
     });
 
     it('deletes all slots that are over, and they begin anew', async () => {
@@ -159,7 +164,7 @@ export function purgeForgets(subject: ContractSubject): void {
       for (const host of ['a.com', 'b.com', 'b.com']) {
         await store.ownership.issueToken({ host, ...issuedToken(randomUUID()) });
         await store.ownership.beginReading(host);
-        await store.ownership.noteFailedConfirm({ host, client: 'c' }, clock.now());
+        await store.ownership.recordFailedConfirm({ host, client: 'c' }, clock.now());
       }
       // Two fetches, whose spacing is over; then a lease, three tokens and two failures.
       expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(2);
@@ -191,10 +196,10 @@ export function purgeForgets(subject: ContractSubject): void {
       await store.identifiers.append(scope, link(2, 'k2'));
       await write(store, 'k2', ['claimed']);
       await store.purge(clock.advance(3 * DAY_MS));
-      expect(await store.identifiers.chain(scope, 10)).toHaveLength(2);
+      expect(await store.identifiers.findLinks(scope, 10)).toHaveLength(2);
       await store.ledger.append(ledgerStep('k2', 2, 'released'));
       await store.purge(clock.advance(2 * DAY_MS));
-      expect(await store.identifiers.chain(scope, 10)).toEqual([]);
+      expect(await store.identifiers.findLinks(scope, 10)).toEqual([]);
       expect(await store.identifiers.append(scope, link(1, 'k3'))).toBe('won');
     });
 
@@ -210,9 +215,9 @@ export function purgeForgets(subject: ContractSubject): void {
         isDebt: true,
       });
       await store.purge(clock.advance(DAY_MS - 1));
-      expect(await store.results.unpaid('0xpayer', 0)).toHaveLength(1);
+      expect(await store.results.findUnpaid('0xpayer', 0)).toHaveLength(1);
       expect((await store.purge(clock.advance(1))).other).toBe(1);
-      expect(await store.results.unpaid('0xpayer', 0)).toEqual([]);
+      expect(await store.results.findUnpaid('0xpayer', 0)).toEqual([]);
       expect((await store.purge(clock.advance(89 * DAY_MS - 1))).other).toBe(0);
       expect(await store.snapshots.get('s', 'k')).not.toBeNull();
       expect((await store.purge(clock.advance(1))).other).toBe(1);

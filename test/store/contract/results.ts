@@ -12,8 +12,8 @@ export function resultsWait(subject: ContractSubject): void {
       await store.results.save(result);
       await store.results.save({ ...result, report: { grade: 'F' } });
       const again = await subject.restart(store);
-      expect(await again.results.byScan(result.scanId)).toEqual(result);
-      expect(await again.results.byScan('never')).toBeNull();
+      expect(await again.results.findByScan(result.scanId)).toEqual(result);
+      expect(await again.results.findByScan('never')).toBeNull();
     });
 
     it('keep the first recording of a scan, or that it is too large, for an hour', async () => {
@@ -24,9 +24,9 @@ export function resultsWait(subject: ContractSubject): void {
       await store.results.keepRecording('one', { text: '{}' });
       await store.results.keepRecording('large', { text: null });
       const kept = async () => [
-        await store.results.recording('one'),
-        await store.results.recording('large'),
-        await store.results.recording('never'),
+        await store.results.findRecording('one'),
+        await store.results.findRecording('large'),
+        await store.results.findRecording('never'),
       ];
       expect(await kept()).toEqual([{ text }, { text: null }, null]);
       await store.purge(clock.advance(60 * MINUTE_MS - 1));
@@ -52,10 +52,13 @@ export function resultsWait(subject: ContractSubject): void {
       const store = await subject.fresh();
       const result = scanResult();
       await store.results.save(result);
-      expect(await store.results.published(result.host)).toBeNull();
+      expect(await store.results.findPublished(result.host)).toBeNull();
       await store.publish(publishedScan({ scanId: result.scanId }));
       expect(await store.results.findUnpublished(result.host, 0)).toBeNull();
-      expect(await store.results.published(result.host)).toEqual({ ...result, paidBy: 'payer' });
+      expect(await store.results.findPublished(result.host)).toEqual({
+        ...result,
+        paidBy: 'payer',
+      });
     });
 
     it('serve the result with the greatest scan time, whichever was published last', async () => {
@@ -66,7 +69,7 @@ export function resultsWait(subject: ContractSubject): void {
         await store.results.save({ scanId, scannedAtMs, ...rest });
         await store.publish(publishedScan({ scanId, scannedAtMs }));
       }
-      expect(await store.results.published(older.host)).toEqual({ ...newer, paidBy: 'payer' });
+      expect(await store.results.findPublished(older.host)).toEqual({ ...newer, paidBy: 'payer' });
     });
 
     it('refuse a report that is too large for either database', async () => {
@@ -89,13 +92,13 @@ export function resultsWait(subject: ContractSubject): void {
       await results.noteUnpaid({ ...mark, scanId: 's2' });
 
       const host = 'api.example.com';
-      expect(await results.unpaid('0xpayer', startMs)).toEqual([
+      expect(await results.findUnpaid('0xpayer', startMs)).toEqual([
         { scanId: 's2', host, isDebt: true, atMs: startMs + MINUTE_MS },
         { scanId: 's1', host, isDebt: true, atMs: startMs },
       ]);
-      expect(await results.unpaid('0xpayer', startMs + 1)).toHaveLength(1);
+      expect(await results.findUnpaid('0xpayer', startMs + 1)).toHaveLength(1);
       await results.clearUnpaid({ payer: '0xpayer', scanId: 's2' });
-      expect((await results.unpaid('0xpayer', startMs)).map(({ scanId }) => scanId)).toEqual([
+      expect((await results.findUnpaid('0xpayer', startMs)).map(({ scanId }) => scanId)).toEqual([
         's1',
       ]);
     });
@@ -105,11 +108,13 @@ export function resultsWait(subject: ContractSubject): void {
       const { results } = await subject.fresh({ clock: clock.now });
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };
       await results.noteUnpaid({ ...mark, isDebt: false });
-      expect(await results.unpaid('0xpayer', 0)).toMatchObject([{ isDebt: false }]);
+      expect(await results.findUnpaid('0xpayer', 0)).toMatchObject([{ isDebt: false }]);
       const endedMs = clock.advance(MINUTE_MS);
       await results.noteUnpaid({ ...mark, isDebt: true });
       await results.noteUnpaid({ ...mark, isDebt: false });
-      expect(await results.unpaid('0xpayer', 0)).toMatchObject([{ isDebt: true, atMs: endedMs }]);
+      expect(await results.findUnpaid('0xpayer', 0)).toMatchObject([
+        { isDebt: true, atMs: endedMs },
+      ]);
     });
   });
 }

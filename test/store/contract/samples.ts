@@ -1,7 +1,7 @@
 /** Sample rows. */
 
 import { randomUUID } from 'node:crypto';
-import type { LedgerAppend } from '../../../src/store/ledger.ts';
+import type { NewLedgerRow } from '../../../src/store/ledger.ts';
 import type { IssuedToken } from '../../../src/store/ownership.ts';
 import type { LedgerState } from '../../../src/store/payment-tables.ts';
 import type { PublishedScan } from '../../../src/store/published-scan.ts';
@@ -11,8 +11,8 @@ export function ledgerStep(
   key: string,
   step: number,
   state: LedgerState,
-  more: Partial<LedgerAppend> = {},
-): LedgerAppend {
+  more: Partial<NewLedgerRow> = {},
+): NewLedgerRow {
   return {
     key,
     step,

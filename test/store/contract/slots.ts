@@ -24,7 +24,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect(taken.sort()).toEqual([0, 1, 2, 3, 4]);
       const refused = outcomes.filter((outcome) => !outcome.taken);
       for (const outcome of refused) expect(outcome).toMatchObject({ taken: false, retryAtMs });
-      expect(await slots.live(SCOPE)).toHaveLength(5);
+      expect(await slots.findLive(SCOPE)).toHaveLength(5);
       expect((await slots.take({ ...REQUEST, scope: ['open-claim', '0xother'] })).taken).toBe(true);
     });
 
@@ -38,12 +38,12 @@ export function slotsBound(subject: ContractSubject): void {
       const second = await slots.take({ ...one, data: 'second' });
       // A release that comes late frees nothing of the next holder.
       await slots.release(first.slot);
-      expect((await slots.live(SCOPE)).map(({ data }) => data)).toEqual(['second']);
+      expect((await slots.findLive(SCOPE)).map(({ data }) => data)).toEqual(['second']);
       expect(second.taken).toBe(true);
       clock.advance(HOUR_MS - 1);
       expect((await slots.take(one)).taken).toBe(false);
       clock.advance(1);
-      expect(await slots.live(SCOPE)).toEqual([]);
+      expect(await slots.findLive(SCOPE)).toEqual([]);
       expect((await slots.take(one)).taken).toBe(true);
     });
 
@@ -70,7 +70,7 @@ export function slotsBound(subject: ContractSubject): void {
       await store.slots.take({ ...REQUEST, data: 'event' });
       const { slots } = await subject.restart(store, { clock: clock.now });
       clock.advance(MINUTE_MS);
-      expect((await slots.live(SCOPE)).map(({ data }) => data)).toEqual(['event']);
+      expect((await slots.findLive(SCOPE)).map(({ data }) => data)).toEqual(['event']);
     });
 
     it('of one group are read together', async () => {
@@ -80,7 +80,7 @@ export function slotsBound(subject: ContractSubject): void {
       clock.advance(1);
       await slots.take({ ...REQUEST, scope: ['token', 'a.com', 'c2'], group: 'a.com', data: '2' });
       await slots.take({ ...REQUEST, scope: ['token', 'b.com', 'c1'], group: 'b.com', data: '3' });
-      const live = await slots.live({ group: 'a.com' });
+      const live = await slots.findLive({ group: 'a.com' });
       expect(live.map(({ data }) => data)).toEqual(['1', '2']);
     });
   });

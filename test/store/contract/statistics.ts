@@ -100,7 +100,7 @@ export function statisticsSum(subject: ContractSubject): void {
       const store = await subject.fresh({ clock: clock.now });
       const firstDay = utcDay(clock.now());
       const originsOf = async (day: number) =>
-        (await store.statistics.counts({ fromDay: day, toDay: day })).get('origins');
+        (await store.statistics.sumCounters({ fromDay: day, toDay: day })).get('origins');
       // A long silence is a part of the block.
       for (const [hosts, days] of [
         [4, 1],
@@ -190,7 +190,7 @@ async function publishHosts(store: Store, clock: TestClock, hosts: number): Prom
 
 /** The counters of all blocks. */
 async function countsOf(store: Store): Promise<Readonly<Record<string, number>>> {
-  return Object.fromEntries(await store.statistics.counts({ fromDay: 0, toDay: 1_000_000 }));
+  return Object.fromEntries(await store.statistics.sumCounters({ fromDay: 0, toDay: 1_000_000 }));
 }
 
 async function expectAnswers(

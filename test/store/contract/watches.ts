@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { ENDED_WATCH_MS, type WatchVersion } from '../../../src/store/watches.ts';
+import { ENDED_WATCH_KEPT_MS, type WatchVersion } from '../../../src/store/watches.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, TestClock } from './test-clock.ts';
 
@@ -37,13 +37,13 @@ export function watchesAreVersioned(subject: ContractSubject): void {
   describe('watches', () => {
     it('keep the version with the greatest number, after a restart too', async () => {
       const store = await subject.fresh();
-      expect(await store.watches.newest('api.example.com')).toBeNull();
+      expect(await store.watches.findNewest('api.example.com')).toBeNull();
       expect(await append(store, versionOf(1, { lookAtMs: 7 }))).toBe('won');
       expect(await append(store, versionOf(2, { sendAtMs: 8 }), ['one'])).toBe('won');
       const { watches } = await subject.restart(store);
-      expect(await watches.newest('api.example.com')).toEqual(versionOf(2, { sendAtMs: 8 }));
-      expect(await watches.text('one')).toBe('text of one');
-      expect(await watches.newest('other.com')).toBeNull();
+      expect(await watches.findNewest('api.example.com')).toEqual(versionOf(2, { sendAtMs: 8 }));
+      expect(await watches.findText('one')).toBe('text of one');
+      expect(await watches.findNewest('other.com')).toBeNull();
     });
 
     it('let one of many racers win a number, and keep only the texts of the winner', async () => {
@@ -51,7 +51,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       const ids = Array.from({ length: RACERS }, (_, racer) => `text ${racer}`);
       const outcomes = await Promise.all(ids.map((id) => append(store, versionOf(1), [id])));
       expect(outcomes.filter((outcome) => outcome === 'won')).toHaveLength(1);
-      const texts = await Promise.all(ids.map((id) => store.watches.text(id)));
+      const texts = await Promise.all(ids.map((id) => store.watches.findText(id)));
       const kept = ids.filter((_, racer) => texts[racer] !== null);
       expect(kept).toEqual([ids[outcomes.indexOf('won')]]);
     });
@@ -61,8 +61,8 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       await append(store, versionOf(1), ['one', 'two']);
       const change = { attempt: randomUUID(), texts: [], dropped: ['one'] };
       await store.watches.append(versionOf(2), change);
-      expect(await store.watches.text('one')).toBeNull();
-      expect(await store.watches.text('two')).toBe('text of two');
+      expect(await store.watches.findText('one')).toBeNull();
+      expect(await store.watches.findText('two')).toBe('text of two');
     });
 
     it('list the hosts whose look is due, confirming looks first, then earliest first', async () => {
@@ -73,7 +73,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       }
       await append(store, versionOf(2, { host: 'a.com' }));
       const due = (upToMs: number, limit = 9, except: readonly string[] = []) =>
-        store.watches.dueLooks({ upToMs, limit, except });
+        store.watches.findDueLooks({ upToMs, limit, except });
       expect(await due(99)).toEqual([]);
       expect(await due(100)).toEqual(['c.com']);
       expect(await due(200)).toEqual(['c.com', 'b.com']);
@@ -83,8 +83,8 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       await append(store, versionOf(1, { host: 'd.com', lookAtMs: 150, ...confirming }));
       expect(await due(200)).toEqual(['d.com', 'c.com', 'b.com']);
       expect(await due(200, 1)).toEqual(['d.com']);
-      expect(await store.watches.firstDutyMs('lookAtMs')).toBe(100);
-      expect(await store.watches.firstDutyMs('sendAtMs')).toBeNull();
+      expect(await store.watches.findFirstDutyMs('lookAtMs')).toBe(100);
+      expect(await store.watches.findFirstDutyMs('sendAtMs')).toBeNull();
     });
 
     it('list receivers once each, however many of their watches are due', async () => {
@@ -95,14 +95,16 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       await send(250, 'late.dev', 500);
       await send(251, 'early.dev', 50);
       const due = (upToMs: number, limit: number, except: readonly string[] = []) =>
-        store.watches.dueReceivers({ upToMs, limit, except });
+        store.watches.findDueReceivers({ upToMs, limit, except });
       expect(await due(1_000, 9)).toEqual(['early.dev', 'busy.dev', 'late.dev']);
       expect(await due(400, 9)).toEqual(['early.dev', 'busy.dev']);
       expect(await due(1_000, 1)).toEqual(['early.dev']);
       expect(await due(1_000, 1, ['early.dev', 'busy.dev'])).toEqual(['late.dev']);
-      const sends = await store.watches.dueSends('busy.dev', { upToMs: 101, limit: 9 });
+      const sends = await store.watches.findDueDeliveries('busy.dev', { upToMs: 101, limit: 9 });
       expect(sends.map(({ host }) => host)).toEqual(['shop0.com', 'shop1.com']);
-      expect(await store.watches.dueSends('busy.dev', { upToMs: 1_000, limit: 1 })).toHaveLength(1);
+      expect(
+        await store.watches.findDueDeliveries('busy.dev', { upToMs: 1_000, limit: 1 }),
+      ).toHaveLength(1);
     });
 
     it('count live watches of a domain, a receiver and a client; replaced and ended ones do not count', async () => {
@@ -115,8 +117,8 @@ export function watchesAreVersioned(subject: ContractSubject): void {
         { host: 'e.com', domain: 'b.com', client: 'one', endedAtMs: 7 },
       ];
       for (const row of rows) await append(store, versionOf(1, row));
-      const live = async (which: Parameters<Store['watches']['live']>[0], limit = 9) =>
-        (await store.watches.live(which, limit)).map(({ host }) => host).toSorted();
+      const live = async (which: Parameters<Store['watches']['findLive']>[0], limit = 9) =>
+        (await store.watches.findLive(which, limit)).map(({ host }) => host).toSorted();
       const receiver = 'hooks.example.com';
       expect(await live({ domain: 'b.com' })).toEqual(['b.com', 'c.b.com']);
       expect(await live({ receiver })).toEqual(['a.com', 'b.com', 'c.b.com']);
@@ -137,14 +139,14 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       await append(store, versionOf(1, { host: 'alive.com' }), ['three']);
       clock.advance(HOUR_MS);
       expect((await store.purge(clock.now())).other).toBe(1);
-      expect(await store.watches.text('one')).not.toBeNull();
-      await store.purge(endedAtMs + ENDED_WATCH_MS - 1);
-      expect(await store.watches.newest('api.example.com')).not.toBeNull();
-      await store.purge(endedAtMs + ENDED_WATCH_MS);
-      expect(await store.watches.newest('api.example.com')).toBeNull();
-      expect(await store.watches.text('two')).toBeNull();
-      expect(await store.watches.newest('alive.com')).not.toBeNull();
-      expect(await store.watches.text('three')).not.toBeNull();
+      expect(await store.watches.findText('one')).not.toBeNull();
+      await store.purge(endedAtMs + ENDED_WATCH_KEPT_MS - 1);
+      expect(await store.watches.findNewest('api.example.com')).not.toBeNull();
+      await store.purge(endedAtMs + ENDED_WATCH_KEPT_MS);
+      expect(await store.watches.findNewest('api.example.com')).toBeNull();
+      expect(await store.watches.findText('two')).toBeNull();
+      expect(await store.watches.findNewest('alive.com')).not.toBeNull();
+      expect(await store.watches.findText('three')).not.toBeNull();
     });
   });
 }

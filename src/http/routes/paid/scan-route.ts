@@ -107,12 +107,12 @@ async function findWaiting(
   earlierScanId?: string,
 ): Promise<FinishedScan | null> {
   const sinceMs = store.now() - WAITING_MS;
-  const left = await store.results.unpaid(payer, sinceMs);
+  const left = await store.results.findUnpaid(payer, sinceMs);
   const ofHost = left.filter(({ host }) => host === origin.host).map(({ scanId }) => scanId);
   for (const scanId of [...(earlierScanId === undefined ? [] : [earlierScanId]), ...ofHost]) {
-    const result = await store.results.byScan(scanId);
+    const result = await store.results.findByScan(scanId);
     if (result === null || result.scannedAtMs < sinceMs) continue;
-    if (withRecording && (await store.results.recording(scanId)) === null) continue;
+    if (withRecording && (await store.results.findRecording(scanId)) === null) continue;
     const finished = fromStoredReport(result);
     if (finished.origin === origin.url) return finished;
   }

@@ -56,8 +56,8 @@ export function createSendHome({ config, store }: RouteContext) {
     const isFront = q === '' && page === 0;
     const [{ count, records }, gradeCounts, changes] = await Promise.all([
       isFront ? readFrontPage(store.directory) : store.directory.list(wanted),
-      isFront ? store.directory.grades() : null,
-      isFront ? store.changes.newest(CHANGES_READ) : [],
+      isFront ? store.directory.countByGrade() : null,
+      isFront ? store.changes.findNewest(CHANGES_READ) : [],
     ]);
     const nowMs = store.now();
     const projects = records.map((record) => toProject(record, form, nowMs));

@@ -53,7 +53,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
-        store.directory.grades(),
+        store.directory.countByGrade(),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
       const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
@@ -122,7 +122,7 @@ async function readDayScans(
   const scans = await Promise.all(
     rows.toReversed().map(async ({ scanId }) => {
       if (scanId === fresh.scanId) return fresh.report;
-      const result = await store.results.byScan(scanId);
+      const result = await store.results.findByScan(scanId);
       return result === null ? null : fromStoredReport(result).report;
     }),
   );

@@ -157,13 +157,13 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
 
 async function claimed({ app }: SellingApp): Promise<number> {
   let count = 0;
-  for await (const _entry of app.store.ledger.unfinished()) count += 1;
+  for await (const _entry of app.store.ledger.findUnfinished()) count += 1;
   return count;
 }
 
 /** The scan has ended, and its result waits for the payer who left. */
 async function finished({ app, payer }: SellingApp): Promise<void> {
   const address = payer.address.toLowerCase();
-  await expect.poll(async () => (await app.store.results.unpaid(address, 0)).length).toBe(1);
+  await expect.poll(async () => (await app.store.results.findUnpaid(address, 0)).length).toBe(1);
   await expect.poll(() => app.scanCoordinator.running()).toBe(0);
 }

@@ -139,7 +139,7 @@ describe('POST /v1/scan', () => {
       expect(late.json()).toMatchObject({ status: 'processing', charged: false });
       gate.resolve();
       const payer = selling.payer.address.toLowerCase();
-      await expect.poll(async () => (await app.store.results.unpaid(payer, 0)).length).toBe(1);
+      await expect.poll(async () => (await app.store.results.findUnpaid(payer, 0)).length).toBe(1);
       // Who comes before its report is stored joins it.
       await expect.poll(() => app.scanCoordinator.running()).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
@@ -148,7 +148,7 @@ describe('POST /v1/scan', () => {
       expect(answer.statusCode).toBe(200);
       expect(answer.json()).toMatchObject({ cache: 'hit', charged: true });
       expect(app.scanner.began).toEqual([HOST]);
-      expect((await app.store.results.unpaid(payer, 0)).length).toBe(0);
+      expect((await app.store.results.findUnpaid(payer, 0)).length).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
       // It was theirs alone: the next payer gets a fresh one.
       const others = await selling.header(PRICE, {}, buyer());
@@ -270,7 +270,8 @@ describe('POST /v1/scan of revision 0.1.0', () => {
 
 async function claimed(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
   let count = 0;
-  for await (const { last } of store.ledger.unfinished()) if (last.state === 'claimed') count += 1;
+  for await (const { last } of store.ledger.findUnfinished())
+    if (last.state === 'claimed') count += 1;
   return count;
 }
 
