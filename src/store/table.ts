@@ -187,13 +187,20 @@ export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>
 ): TablesOf<Specs> {
   const tables = Object.entries(specs).map(([name, spec]) => {
     const table = open(spec);
-    return [name, { ...table, decide: (row: AnyRow) => decide(table, spec, row) }];
+    return [
+      name,
+      { ...table, insertContended: (row: AnyRow) => insertContended(table, spec, row) },
+    ];
   });
   // The compiler cannot follow names through entries: each table was opened by the specification of its name.
   return Object.fromEntries(tables) as TablesOf<Specs>;
 }
 
-async function decide(table: EngineTable, spec: AnyTableSpec, row: AnyRow): Promise<InsertOutcome> {
+async function insertContended(
+  table: EngineTable,
+  spec: AnyTableSpec,
+  row: AnyRow,
+): Promise<InsertOutcome> {
   const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
   for (;;) {
     try {
