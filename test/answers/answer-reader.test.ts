@@ -1,4 +1,4 @@
-/** Bounded reading, and which thread parses. */
+/** The answer reader limits the size of answers, and parses long ones on a worker. */
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   AnswerTooLong,
@@ -41,13 +41,13 @@ describe('an answer', () => {
     expect(read.chars).toBe(text.length);
   });
 
-  test('over its cap is refused, and the reader asks for no further piece', async () => {
-    let given = 0;
+  test('over its size limit is refused, and the reader takes no further piece', async () => {
+    let pieceCount = 0;
     let isEnded = false;
     async function* endless(): AsyncGenerator<Uint8Array> {
       try {
         for (;;) {
-          given += 1;
+          pieceCount += 1;
           yield Buffer.alloc(KIB);
         }
       } finally {
@@ -55,10 +55,10 @@ describe('an answer', () => {
       }
     }
     await expect(reader.read(endless(), 16 * KIB, THREAD, null)).rejects.toThrow(AnswerTooLong);
-    expect({ given, isEnded }).toEqual({ given: 17, isEnded: true });
+    expect({ pieceCount, isEnded }).toEqual({ pieceCount: 17, isEnded: true });
   });
 
-  test('without a cap is read to its end', async () => {
+  test('without a size limit is read to its end', async () => {
     const chars = 20 * KIB * KIB;
     const text = 'x'.repeat(chars);
     const read = await reader.read(pieces(text, KIB * KIB), Infinity, THREAD, null);

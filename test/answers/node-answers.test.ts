@@ -1,4 +1,4 @@
-/** What is kept of a node's answer, by method. */
+/** `readNodeAnswer` keeps only those members of a node's answer that we use, by method. */
 import { describe, expect, test } from 'vitest';
 import { answerCapOf, readNodeAnswer } from '../../src/answers/node-answers.ts';
 import { answerOverCap, NodeError, resultOf } from '../../src/answers/node-error.ts';
@@ -15,7 +15,7 @@ const log = (changes: object = {}) => ({
   removed: false,
   ...changes,
 });
-const kept = {
+const KEPT_LOG = {
   address: TOKEN.toLowerCase(),
   topics: [WORD, WORD, WORD],
   data: WORD,
@@ -35,14 +35,14 @@ test.each([
   ['eth_getBlockByNumber', 8 * 1024 * 1024],
   ['eth_getTransactionReceipt', Infinity],
   ['eth_chainId', 1024 * 1024],
-])('the cap of %s is %d bytes', (method, bytes) => expect(answerCapOf(method)).toBe(bytes));
+])('an answer to %s may have %d bytes', (method, bytes) => expect(answerCapOf(method)).toBe(bytes));
 
-describe("the reader of a node's answer keeps", () => {
-  test('of a log, the members that we read', () => {
-    expect(read('eth_getLogs', [log()])).toEqual({ result: [kept] });
+describe('readNodeAnswer', () => {
+  test('keeps the members of a log that we use', () => {
+    expect(read('eth_getLogs', [log()])).toEqual({ result: [KEPT_LOG] });
   });
 
-  test('no pending log, and no log without a token event', () => {
+  test('drops pending logs, and logs that are not events of a token', () => {
     const others = [
       log({ transactionHash: null }),
       log({ data: `${WORD}00` }),
@@ -52,45 +52,45 @@ describe("the reader of a node's answer keeps", () => {
     expect(read('eth_getLogs', others)).toEqual({ result: [] });
   });
 
-  test.each([[[7]], ['x'], [null]])('null if the list of logs is %j', (result) => {
+  test.each([[[7]], ['x'], [null]])('gives null if the list of logs is %j', (result) => {
     expect(read('eth_getLogs', result)).toEqual({ result: null });
   });
 
-  test('of a receipt, the logs of one contract', () => {
+  test('keeps the logs of one contract in a receipt', () => {
     const logs = [log(), log({ address: '0x1111111111111111111111111111111111111111' })];
     const receipt = { status: '0x1', transactionHash: WORD, logsBloom: '0x', logs };
     expect(read('eth_getTransactionReceipt', receipt, TOKEN.toLowerCase())).toEqual({
-      result: { status: '0x1', transactionHash: WORD, logsBloom: '0x', logs: [kept] },
+      result: { status: '0x1', transactionHash: WORD, logsBloom: '0x', logs: [KEPT_LOG] },
     });
     expect(read('eth_getTransactionReceipt', null, TOKEN)).toEqual({ result: null });
   });
 
-  test('of a block, no list of transactions', () => {
+  test('drops the lists of transactions and withdrawals of a block', () => {
     const block = { number: '0x1', timestamp: '0x2', transactions: [WORD], withdrawals: [{}] };
     expect(read('eth_getBlockByNumber', block)).toEqual({
       result: { number: '0x1', timestamp: '0x2' },
     });
   });
 
-  test('of a list of Solana accounts, its length', () => {
+  test('keeps only the length of a list of Solana accounts', () => {
     expect(read('getTokenAccountsByOwner', { context: {}, value: [{}, {}] })).toEqual({
       result: 2,
     });
   });
 
-  test('of an error, the start of its message', () => {
+  test('cuts the message of an error at 160 characters', () => {
     const error = { code: 3, message: 'x'.repeat(500), data: '0x08' };
     expect(
       readNodeAnswer(JSON.stringify({ error }), { method: 'eth_call', contract: null }),
     ).toEqual({ error: { code: 3, message: 'x'.repeat(160), data: '0x08' } });
   });
 
-  test.each(['', '<html>', '7', 'null', '[]', '{}'])('nothing of %j', (text) => {
+  test.each(['', '<html>', '7', 'null', '[]', '{}'])('gives null for %j', (text) => {
     expect(readNodeAnswer(text, { method: 'eth_call', contract: null })).toBeNull();
   });
 });
 
-test('contract code over its cap counts as code; any other answer over its cap is an error', () => {
+test('contract code over the limit counts as code; any other answer over its limit is an error', () => {
   expect(answerOverCap('eth_getCode')).toEqual({ result: '0x00' });
   expect(() => answerOverCap('eth_call')).toThrow('eth_call: answered with more than 16384 bytes');
 });

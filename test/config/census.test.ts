@@ -46,12 +46,15 @@ describe('a census', () => {
     });
   });
 
-  test.each(['x402scan', ' x402scan ,', 'x402scan,x402scan'])('names each once: %j', (CENSUS) => {
-    const { indexes } = loadConfig({ ...ON, CENSUS }).census ?? {};
-    expect(indexes?.map(({ name }) => name)).toEqual(['x402scan']);
-  });
+  test.each(['x402scan', ' x402scan ,', 'x402scan,x402scan'])(
+    'reads an index once, also if it is named twice: %j',
+    (CENSUS) => {
+      const { indexes } = loadConfig({ ...ON, CENSUS }).census ?? {};
+      expect(indexes?.map(({ name }) => name)).toEqual(['x402scan']);
+    },
+  );
 
-  test('reads a file alone, and leaves out what another one says', () => {
+  test('can read only a file of origins, with another file of hosts to leave out', () => {
     const { CENSUS: _, ...rest } = ON;
     const files = { CENSUS_FILE: FILE, CENSUS_EXCLUDE: FILE, CENSUS_MAX: '7' };
     expect(loadConfig({ ...rest, ...files }).census).toMatchObject({
@@ -59,18 +62,18 @@ describe('a census', () => {
     });
   });
 
-  test('takes the name of a site in documents for a public one', () => {
+  test('accepts a SITE_URL under .example as public, and refuses an internal one', () => {
     const site = { ...ON, SITE_URL: 'https://scanner.example' };
     expect(loadConfig(site).census).not.toBeNull();
-    const inside = { ...ON, SITE_URL: 'https://scanner.internal' };
-    expect(() => loadConfig(inside)).toThrow('SITE_URL');
+    const internal = { ...ON, SITE_URL: 'https://scanner.internal' };
+    expect(() => loadConfig(internal)).toThrow('SITE_URL');
   });
 
   test('names a wrong index first, whatever else is missing', () => {
     expect(() => loadConfig({ CENSUS: 'foo' })).toThrow(/^CENSUS="?foo/);
   });
 
-  test('may stand on loopback in tests', () => {
+  test('accepts a loopback SITE_URL if SCAN_ALLOW_HOSTS is set', () => {
     const local = { ...ON, SITE_URL: 'http://127.0.0.1:4021', SCAN_ALLOW_HOSTS: '127.0.0.1:80' };
     expect(loadConfig(local).census).not.toBeNull();
   });
@@ -80,17 +83,17 @@ describe('the start is refused, with one line that says why', () => {
   const { CONTACT_EMAIL: _, ...withoutEmail } = ON;
   test.each<readonly [string, Environment, string]>([
     [
-      'without an address',
+      'without CONTACT_EMAIL',
       withoutEmail,
       'CONTACT_EMAIL is not set: whoever the census asks must be able to write to you: give an address such as census@scanner.example.',
     ],
     [
-      'with an address that is none',
+      'with a CONTACT_EMAIL that is not an address',
       { ...ON, CONTACT_EMAIL: 'census' },
       'CONTACT_EMAIL=census is not accepted: give an e-mail address, such as census@scanner.example.',
     ],
     [
-      'on a site that is not public',
+      'with a SITE_URL that is not public',
       { ...ON, SITE_URL: 'http://scanner.example.com' },
       'SITE_URL=http://scanner.example.com is not accepted: give the public https address of this site, because the User-Agent of the census names its page /about-census.',
     ],
@@ -100,7 +103,7 @@ describe('the start is refused, with one line that says why', () => {
       'CENSUS=bazaar,other is not accepted: give a list of indexes, such as bazaar,x402scan.',
     ],
     [
-      'with a list of none',
+      'with an empty list of indexes',
       { ...ON, CENSUS: ',' },
       'CENSUS=, is not accepted: give a list of indexes, such as bazaar,x402scan.',
     ],
@@ -115,12 +118,12 @@ describe('the start is refused, with one line that says why', () => {
       'CENSUS=bazaar,x402scan is not accepted: give only indexes that are switched on: X402SCAN_URL is empty.',
     ],
     [
-      'without its file',
+      'with a CENSUS_FILE that does not exist',
       { ...ON, CENSUS_FILE: '/nowhere/list.txt' },
       'CENSUS_FILE=/nowhere/list.txt is not accepted: give a readable file with an origin, or the URL of a paid GET, in each line.',
     ],
     [
-      'without the file of those who are left out',
+      'with a CENSUS_EXCLUDE that does not exist',
       { ...ON, CENSUS_EXCLUDE: '/nowhere/list.txt' },
       'CENSUS_EXCLUDE=/nowhere/list.txt is not accepted: give a readable file with a host, or a registrable domain, in each line.',
     ],
@@ -140,7 +143,7 @@ describe('the start is refused, with one line that says why', () => {
     'https://localhost',
     'https://10.0.0.1',
     'https://scanner.test',
-  ])('on the site %s', (SITE_URL) => {
+  ])('with SITE_URL=%s', (SITE_URL) => {
     expect(refusalOf({ ...ON, SITE_URL })).toMatch(/^SITE_URL=.* the public https address/);
   });
 

@@ -46,7 +46,7 @@ describe('an accepted origin', () => {
         fc.constantFrom(...policies),
         (labels, scheme, slash, policy) => {
           const host = labels.join('.');
-          // A query is dropped, and keeps the whole from being plain.
+          // parseOrigin drops the query; because of it the text is not a plain name, and the URL parser reads it.
           const parsed = outcome(`https://${host}/?`, policy);
           expect(outcome(`${scheme}${host}${slash}`, policy)).toEqual(parsed);
         },
@@ -72,7 +72,7 @@ describe('an accepted origin', () => {
   });
 });
 
-describe('a refused origin, and the message with the remedy', () => {
+describe('a refused origin has a message with the remedy', () => {
   const cases: [string, RefusalReason, RegExp][] = [
     [' example.com', 'control_space_or_backslash', /remove it/],
     ['user@example.com', 'userinfo', /only the host/],
@@ -185,7 +185,7 @@ describe('for any input', () => {
   test('every refusal is an OriginRefused', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        // Callers hand over what a request body held.
+        // Callers pass members of request bodies, unchecked.
         expect(() => parse(value as string)).not.toThrow();
       }),
     );

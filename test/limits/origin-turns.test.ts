@@ -1,6 +1,6 @@
-/** What is free and asks origins: how much at once, in which order, and how often one server is asked. */
+/** The queue of free requests to origins: how many run at once, in which order, and how often one server is asked. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-// Loaded here, as the queue loads it when it is asked first.
+// The queue imports it at its first request; with a manual clock it must be loaded before.
 import 'tldts';
 import { expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
@@ -19,7 +19,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
-/** `runningScans: 1` is one request at a time, so that the order is what is seen. */
+/** With `runningScans: 1`, requests run one at a time, so tests see their order. */
 function startTurns(runningScans = 0) {
   const clock = new ManualClock();
   const state = { runningScans };
@@ -56,7 +56,7 @@ function startTurns(runningScans = 0) {
     running,
     dialled,
     enter: (...call: Parameters<typeof enter>) => void enter(...call),
-    /** Looks a name up, dials what it found, and ends at once. */
+    /** Enters the queue, waits to be let toward `address`, records the moment, and ends. */
     async dial(
       host: string,
       block: string,
@@ -128,7 +128,7 @@ test('work that several blocks wait for has the best place among theirs', async 
   expect(order).toEqual(['first', 'running', 'shared', 'others']);
 });
 
-test('eight run at once, and a caller that cannot wait is sent away', async () => {
+test('eight requests run at once; a caller that can wait one second is refused after it', async () => {
   const { enter, order, refused, running, advance, turns } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
@@ -146,7 +146,7 @@ test('eight run at once, and a caller that cannot wait is sent away', async () =
   expect(refused).toEqual(['hasty', 'shop9']);
 });
 
-test('64 wait; beyond them a caller that cannot wait long is sent away at once', async () => {
+test('64 callers may wait; the next one is refused at once if it cannot wait long', async () => {
   const { enter, refused, turns } = startTurns();
   for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
   await settled();
@@ -184,14 +184,14 @@ test.each([
   for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, address(n));
   void dial('elsewhere.dev', 'home', '203.0.113.1');
   await settled();
-  // Names that wait for their server take no place of the others.
+  // Requests that wait for their server do not occupy places of others.
   expect(dialled.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
   await advance(2_000);
   expect(dialled.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
   expect(refused).toEqual([]);
 });
 
-test('a caller that would wait over a second for the server is told so, and nothing is dialled', async () => {
+test('a caller that would wait over a second for the server is refused, and its request is not sent', async () => {
   const { dial, dialled, advance } = startTurns();
   const calls = Array.from({ length: 6 }, (_value, n) =>
     dial(`shop${n}.dev`, `block ${n}`, '198.51.100.7', 1_000),
@@ -201,7 +201,7 @@ test('a caller that would wait over a second for the server is told so, and noth
   expect(dialled).toHaveLength(4);
 });
 
-test('beside a scan, free requests open one connection a second; after it, all go on', async () => {
+test('while a scan runs, free requests open one connection a second; after it, all continue', async () => {
   const { dial, dialled, advance, state } = startTurns(1);
   for (let n = 0; n < 12; n += 1) {
     void dial(`shop${n}.dev`, `block ${n}`, `198.51.${100 + n}.1`);

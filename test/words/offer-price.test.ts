@@ -1,4 +1,4 @@
-/** What an offer asks, as a reader is told it. */
+/** The price of an offer, as reports print it. */
 import { expect, test } from 'vitest';
 import { money, toOfferPrice } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
