@@ -20,8 +20,8 @@ import {
   seen,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-const UNKNOWN = seen(indexedOrigin({ resources: [] }));
-const RESOURCE: IndexedResource = {
+const NOT_INDEXED = seen(indexedOrigin({ resources: [] }));
+const INDEXED_RESOURCE: IndexedResource = {
   resource: `${ORIGIN}/weather`,
   method: 'GET',
   lastUpdated: null,
@@ -33,11 +33,11 @@ function originAt(hostname: string): OriginFacts {
   return { url: `https://${hostname}`, scheme: 'https', hostname, port: 443, host: hostname };
 }
 
-/** One GET resource, and an OpenAPI document without any input. */
-function challenging(challenge: Parameters<typeof challenge402>[0]): CheckCase['seen'] {
+/** The seller has one GET resource with this challenge. Its OpenAPI document declares no input. */
+function challengingWith(challenge: Parameters<typeof challenge402>[0]): CheckCase['seen'] {
   const get = challenge402(challenge);
   return {
-    x402scan: UNKNOWN,
+    x402scan: NOT_INDEXED,
     resources: resources([resource({ get })]),
     openapi: asked(
       '/openapi.json',
@@ -48,23 +48,23 @@ function challenging(challenge: Parameters<typeof challenge402>[0]): CheckCase['
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'offline',
+    name: 'the scan runs offline',
     seen: { x402scan: { state: 'off', why: 'offline' } },
     expect: { status: 'warn', outcome: 'offline', basis: 'not_determined', evidence: ['offline'] },
   },
   {
-    name: 'the index does not answer',
+    name: 'the index answers 503',
     seen: { x402scan: { state: 'failed', source: 'x402scan', detail: 'answered 503' } },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['503'] },
   },
   {
-    name: 'known, but nothing to display',
+    name: 'the index knows two resources: one without accepts, one deprecated',
     seen: {
       x402scan: seen(
         indexedOrigin({
           resources: [
-            { ...RESOURCE, resource: `${ORIGIN}/a`, accepts: 0 },
-            { ...RESOURCE, resource: `${ORIGIN}/b`, deprecated: true },
+            { ...INDEXED_RESOURCE, resource: `${ORIGIN}/a`, accepts: 0 },
+            { ...INDEXED_RESOURCE, resource: `${ORIGIN}/b`, deprecated: true },
           ],
         }),
       ),
@@ -72,69 +72,69 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'not-displayed', evidence: ['2 resources'] },
   },
   {
-    name: 'unknown, and nothing prevents the registration',
-    seen: { x402scan: UNKNOWN },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
+    name: 'an unregistered seller breaks no rule of registration',
+    seen: { x402scan: NOT_INDEXED },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['no obstacle'] },
   },
   {
-    name: 'unknown: a tunnel',
-    seen: { x402scan: UNKNOWN, origin: originAt('brave-otter.trycloudflare.com') },
+    name: 'an unregistered seller uses the host of a tunnel',
+    seen: { x402scan: NOT_INDEXED, origin: originAt('brave-otter.trycloudflare.com') },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['tunnel'] },
   },
   {
-    name: 'unknown: a Vercel preview sends noindex',
+    name: 'an unregistered seller on a Vercel preview sends noindex',
     seen: {
-      x402scan: UNKNOWN,
+      x402scan: NOT_INDEXED,
       origin: originAt('shop-git-main.vercel.app'),
       root: html(200, ROOT_PAGE, { 'x-robots-tag': 'noindex' }),
     },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['Vercel preview'] },
   },
   {
-    name: 'unknown: production on vercel.app is fine',
-    seen: { x402scan: UNKNOWN, origin: originAt('shop.vercel.app') },
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
+    name: 'an unregistered seller runs in production on vercel.app',
+    seen: { x402scan: NOT_INDEXED, origin: originAt('shop.vercel.app') },
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['no obstacle'] },
   },
   {
-    name: 'unknown: no OpenAPI document',
-    seen: { x402scan: UNKNOWN, openapi: asked('/openapi.json', NOT_FOUND) },
+    name: 'an unregistered seller has no OpenAPI document',
+    seen: { x402scan: NOT_INDEXED, openapi: asked('/openapi.json', NOT_FOUND) },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['not an OpenAPI document'] },
   },
   {
-    name: 'unknown: nothing challenges',
-    seen: { x402scan: UNKNOWN, resources: resources([]) },
+    name: 'an unregistered seller has no resource that answers 402',
+    seen: { x402scan: NOT_INDEXED, resources: resources([]) },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['no resource answered 402'] },
   },
   {
-    name: 'unknown: version 1 only',
+    name: 'an unregistered seller sends only version 1 challenges',
     seen: {
-      x402scan: UNKNOWN,
+      x402scan: NOT_INDEXED,
       resources: resources([resource({ get: answer(402, challengeV1()) })]),
     },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['version 1'] },
   },
   {
-    name: 'unknown: the header is over 16 KB',
-    seen: challenging(challengeV2({ extensions: { notes: { text: 'a'.repeat(13_000) } } })),
+    name: 'an unregistered seller sends a PAYMENT-REQUIRED header over 16 KB',
+    seen: challengingWith(challengeV2({ extensions: { notes: { text: 'a'.repeat(13_000) } } })),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['PAYMENT-REQUIRED has'] },
   },
   {
-    name: 'unknown: a network that the index does not show',
-    seen: challenging(challengeV2({ accepts: [offer({ network: 'eip155:137' })] })),
+    name: 'an unregistered seller offers only a network that the index does not show',
+    seen: challengingWith(challengeV2({ accepts: [offer({ network: 'eip155:137' })] })),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['eip155:137'] },
   },
   {
-    name: 'unknown: no input schema anywhere',
-    seen: challenging(challengeV2()),
+    name: 'an unregistered seller declares no input schema',
+    seen: challengingWith(challengeV2()),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['has an input schema'] },
   },
   {
-    name: 'unknown: a bazaar extension is input schema enough',
-    seen: challenging(challengeV2({ extensions: { bazaar: bazaarExtension() } })),
-    expect: { status: 'fail', outcome: 'not-found', evidence: ['we see nothing'] },
+    name: 'an unregistered seller declares its input only in the bazaar extension',
+    seen: challengingWith(challengeV2({ extensions: { bazaar: bazaarExtension() } })),
+    expect: { status: 'fail', outcome: 'not-found', evidence: ['no obstacle'] },
   },
   {
-    name: 'registered',
+    name: 'the index shows the only resource of the seller',
     seen: { x402scan: seen(indexedOrigin(), 'x402scan', 7_300) },
     expect: { status: 'pass', outcome: 'registered', evidence: ['1 of 1 resources', '2 h old'] },
   },

@@ -1,4 +1,4 @@
-/** D1: the public index shows this origin. Rule, and what the index refuses: README.md. */
+/** D1: the public index shows this origin. Rule and sources: README.md. */
 import {
   askedAt,
   defineCheck,
@@ -13,8 +13,8 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const REGISTER = 'Register the origin at x402scan.com/resources/register.';
 
-/** Hosts that the index refuses to register, in its own order; sources: README.md. */
-const TUNNELS =
+/** Hosts of tunnels, which the index refuses to register. */
+const TUNNEL_HOSTS =
   /(?:^|\.)(?:ngrok(?:-free)?\.(?:app|dev|io)|trycloudflare\.com|loca\.lt|localtunnel\.me|serveo\.net|lhr\.life|devtunnels\.ms)$/;
 const INDEXED_NETWORKS: ReadonlySet<string> = new Set([
   'eip155:8453',
@@ -56,27 +56,27 @@ export default defineCheck({
     if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', REGISTER);
     const { resources } = x402scan.data;
     const age = askedAt(x402scan);
-    const shown = resources.filter((one) => one.accepts > 0 && !one.deprecated);
-    if (shown.length > 0) {
-      const count = `${shown.length} of ${resources.length} resources`;
-      return ['registered', `x402scan shows ${count}, ${age}`];
+    const displayed = resources.filter(({ accepts, deprecated }) => accepts > 0 && !deprecated);
+    if (displayed.length > 0) {
+      const share = `${displayed.length} of ${resources.length} resources`;
+      return ['registered', `x402scan shows ${share}, ${age}`];
     }
-    const [obstacle, fix] = refusalOf(seen, kit) ?? ['we see nothing that would prevent it'];
+    const [obstacle, fix] = findRefusal(seen, kit) ?? ['we see no obstacle to registration'];
     if (resources.length > 0) {
-      const count = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
-      return ['not-displayed', `${count}, ${age}; ${obstacle}`, fix];
+      const known = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
+      return ['not-displayed', `${known}, ${age}; ${obstacle}`, fix];
     }
     return ['not-found', `x402scan has 0 resources of this origin, ${age}; ${obstacle}`, fix];
   },
 });
 
-/** The first rule of registration that would reject this origin, in the index's own order. */
-function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
+/** Tests the rules of registration in the index's own order. Null if none rejects this origin. */
+function findRefusal(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
   const { origin, resources } = seen;
-  if (TUNNELS.test(origin.hostname)) {
+  if (TUNNEL_HOSTS.test(origin.hostname)) {
     return [`${origin.hostname} is a tunnel`, 'Register a permanent host, not a tunnel.'];
   }
-  if (isPreview(seen, kit)) {
+  if (isVercelPreview(seen, kit)) {
     const evidence = 'GET / has "x-robots-tag: noindex", as Vercel previews have';
     return [evidence, 'Register the production host.'];
   }
@@ -101,7 +101,7 @@ function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: str
   const networks = challenged
     .flatMap(({ reading }) => reading.challenge.offers.map(({ network }) => network))
     .filter((network) => network !== undefined);
-  if (!networks.some((one) => typeof one === 'string' && INDEXED_NETWORKS.has(kit.caip2(one)))) {
+  if (!networks.some((id) => typeof id === 'string' && INDEXED_NETWORKS.has(kit.caip2(id)))) {
     const fix = 'Offer a network that x402scan shows: Base or Solana mainnet.';
     return [`it offers only the networks ${kit.show([...new Set(networks)])}`, fix];
   }
@@ -110,7 +110,7 @@ function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: str
   return ['neither OpenAPI nor the bazaar extension has an input schema', fix];
 }
 
-function isPreview({ origin, root }: Facts, kit: Kit): boolean {
+function isVercelPreview({ origin, root }: Facts, kit: Kit): boolean {
   if (!origin.hostname.endsWith('.vercel.app') || !root.ok) return false;
   return /noindex/i.test(kit.headers(root.data, 'x-robots-tag').join(','));
 }
@@ -119,15 +119,15 @@ function headerChars(answer: HttpData, kit: Kit): number {
   return kit.header(answer, 'payment-required')?.length ?? 0;
 }
 
-/** The bazaar extension of a challenge, or parameters or a body in the OpenAPI document. */
+/** An input schema is a bazaar extension's `schema`, or parameters or a body of an OpenAPI operation. */
 function hasInputSchema(seen: Facts, kit: Kit): boolean {
-  const isInChallenge = kit
+  const hasBazaarSchema = kit
     .challenged(seen.resources)
     .some(
       ({ reading }) => kit.at(reading.challenge.value, '/extensions/bazaar/schema') !== undefined,
     );
   const openapi = kit.openapi(seen);
-  if (isInChallenge || openapi.state !== 'found') return isInChallenge;
+  if (hasBazaarSchema || openapi.state !== 'found') return hasBazaarSchema;
   const { document, operations } = openapi.facts;
   return operations
     .filter((operation) => operation.paid)

@@ -9,7 +9,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Resources that were updated so many days before the index was asked; null has no date. */
+/** One resource for each age, in days before the index was asked. The resource of null has no date. */
 function updated(...daysAgo: readonly (number | null)[]): CheckCase['seen'] {
   const resources = daysAgo.map((days, index): IndexedResource => {
     const lastUpdated =
@@ -27,59 +27,59 @@ function updated(...daysAgo: readonly (number | null)[]): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'offline',
+    name: 'the scan runs offline',
     seen: { x402scan: { state: 'off', why: 'offline' } },
     expect: { status: 'warn', outcome: 'offline', basis: 'not_determined' },
   },
   {
-    name: 'the index does not answer',
+    name: 'the index does not answer in time',
     seen: {
       x402scan: { state: 'failed', source: 'x402scan', detail: 'did not answer in 3000 ms' },
     },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['3000 ms'] },
   },
   {
-    name: 'not registered',
+    name: 'the index knows no resource of the seller',
     seen: updated(),
     expect: { status: 'warn', outcome: 'not-registered', evidence: ['0 resources'] },
   },
   {
-    name: 'no dates',
+    name: 'both resources have no date',
     seen: updated(null, null),
     expect: { status: 'warn', outcome: 'undated', evidence: ['none of them with a date'] },
   },
   {
-    name: 'all older than 90 days',
+    name: 'both resources were updated over 90 days ago',
     seen: updated(90.1, 200),
     expect: { status: 'fail', outcome: 'all-stale', evidence: ['90.1 days'] },
   },
   {
-    name: 'the youngest is 90 days old to the day',
+    name: 'the newer resource was updated exactly 90 days ago',
     seen: updated(90, 200),
     expect: { status: 'warn', outcome: 'some-stale', evidence: ['90 days to 200 days'] },
   },
   {
-    name: 'one is older than 30 days',
+    name: 'one of two resources was updated over 30 days ago',
     seen: updated(1, 30.1),
     expect: { status: 'warn', outcome: 'some-stale' },
   },
   {
-    name: 'one has no date',
+    name: 'one of two resources has no date',
     seen: updated(1, null),
     expect: { status: 'warn', outcome: 'some-stale' },
   },
   {
-    name: 'one is older than 90 days, of the other nothing is known',
+    name: 'one resource was updated over 90 days ago, the other has no date',
     seen: updated(120, null),
     expect: { status: 'warn', outcome: 'some-stale', evidence: ['1 without a date'] },
   },
   {
-    name: 'all within 30 days, to the day',
+    name: 'the older resource was updated exactly 30 days ago',
     seen: updated(0, 30),
     expect: { status: 'pass', outcome: 'fresh', evidence: ['at most 30 days'] },
   },
   {
-    name: 'an old answer of the index is judged by its own time',
+    name: 'ages are counted to the time of an answer that is 20 days old',
     seen: { x402scan: { ...seen(indexedOrigin(), 'x402scan', 20 * 86_400) } },
     expect: { status: 'pass', outcome: 'fresh', evidence: ['480 h old'] },
   },

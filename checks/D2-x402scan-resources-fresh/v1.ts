@@ -8,8 +8,8 @@ import {
   warn,
 } from '../../src/engine/define-check.ts';
 
-const FRESH_DAYS = 30;
-const STALE_DAYS = 90;
+const MAX_FRESH_DAYS = 30;
+const STALE_AFTER_DAYS = 90;
 
 const FIX =
   'Make x402scan read the resources again: register them again at x402scan.com/resources/register.';
@@ -41,26 +41,26 @@ export default defineCheck({
     if (resources.length === 0) {
       return ['not-registered', `x402scan has 0 resources of this origin, ${asOf}`];
     }
-    // Windows end when the index was asked: an outage later moves no verdict.
+    // Ages are counted to the time of the index's answer, so that a later outage changes no verdict.
     const ages = resources
       .map(({ lastUpdated }) => kit.daysBefore(x402scan.asOf, lastUpdated))
       .filter((days) => days !== null);
-    const count = `${resources.length} resources on x402scan`;
-    if (ages.length === 0) return ['undated', `${count}, none of them with a date, ${asOf}`];
+    const total = `${resources.length} resources on x402scan`;
+    if (ages.length === 0) return ['undated', `${total}, none of them with a date, ${asOf}`];
     const [youngest, oldest] = [Math.min(...ages), Math.max(...ages)];
     const undated = resources.length - ages.length;
-    if (youngest > STALE_DAYS && undated === 0) {
-      return ['all-stale', `${count}, updated ${days(youngest)} ago or longer, ${asOf}`];
+    if (youngest > STALE_AFTER_DAYS && undated === 0) {
+      return ['all-stale', `${total}, updated ${formatDays(youngest)} ago or longer, ${asOf}`];
     }
-    if (oldest > FRESH_DAYS || undated > 0) {
-      const span = `${days(youngest)} to ${days(oldest)} ago`;
-      const rest = undated === 0 ? '' : `, ${undated} without a date`;
-      return ['some-stale', `${count}, updated ${span}${rest}, ${asOf}`];
+    if (oldest > MAX_FRESH_DAYS || undated > 0) {
+      const span = `${formatDays(youngest)} to ${formatDays(oldest)} ago`;
+      const undatedNote = undated === 0 ? '' : `, ${undated} without a date`;
+      return ['some-stale', `${total}, updated ${span}${undatedNote}, ${asOf}`];
     }
-    return ['fresh', `${count}, updated at most ${days(oldest)} ago, ${asOf}`];
+    return ['fresh', `${total}, updated at most ${formatDays(oldest)} ago, ${asOf}`];
   },
 });
 
-function days(count: number): string {
-  return `${Math.floor(count * 10) / 10} days`;
+function formatDays(days: number): string {
+  return `${Math.floor(days * 10) / 10} days`;
 }

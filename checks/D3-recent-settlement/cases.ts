@@ -18,7 +18,7 @@ function settled(
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'switched off',
+    name: 'the sources of settlements are switched off',
     seen: { settlements: { state: 'off', why: 'switched-off' } },
     expect: {
       status: 'warn',
@@ -28,12 +28,12 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'nobody answers',
+    name: 'the Bazaar answers 500',
     seen: { settlements: { state: 'failed', source: 'Bazaar', detail: 'Bazaar answered 500' } },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['500'] },
   },
   {
-    name: 'none seen: no proof of none',
+    name: 'the chain logs show no settlement in 30 days',
     seen: settled({ settlements: 0, payers: 0 }, 'chain logs'),
     expect: {
       status: 'warn',
@@ -42,7 +42,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'none seen, and the source does not state its window',
+    name: 'a source saw no settlement, and does not state its period',
     seen: settled({ settlements: 0, payers: 0, windowDays: 0 }),
     expect: {
       status: 'warn',
@@ -51,27 +51,27 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the last one is 30 days and a second old',
+    name: 'the last settlement is 30 days and one second old',
     seen: settled({ lastAt: '2026-07-15T11:59:59.000Z' }),
     expect: { status: 'warn', outcome: 'not-observed', evidence: ['2026-07-15'] },
   },
   {
-    name: 'the last one is 30 days old to the second',
+    name: 'the last settlement is exactly 30 days old',
     seen: settled({ lastAt: '2026-07-15T12:00:00.000Z' }),
     expect: { status: 'pass', outcome: 'recent', evidence: ['2026-07-15T12:00:00.000Z'] },
   },
   {
-    name: 'known by origin, without an address',
+    name: 'the source knows settlements by origin, without an address',
     seen: settled({ address: null, lastAt: '2026-08-14T11:00:00.000Z' }),
     expect: { status: 'pass', outcome: 'recent', evidence: ['this origin'] },
   },
   {
-    name: 'an old answer is judged by its own time',
+    name: 'the age is counted to the time of an answer that is 29 days old',
     seen: settled({ lastAt: '2026-08-13T12:00:00.000Z' }, 'Bazaar', 29 * 86_400),
     expect: { status: 'pass', outcome: 'recent', evidence: ['Bazaar', '696 h old'] },
   },
   {
-    name: 'the source dates it after itself: clocks differ',
+    name: 'the settlement is dated after the answer of the source, whose clock differs',
     seen: settled({ lastAt: '2026-08-14T12:00:30.000Z' }),
     expect: { status: 'pass', outcome: 'recent' },
   },

@@ -27,7 +27,7 @@ export default defineCheck({
     const { source, asOf, data } = settlements;
     const about = data.address === null ? 'this origin' : `the address ${kit.quote(data.address)}`;
     const sourceNote = `${source} about ${about}, ${askedAt(settlements)}`;
-    // The window ends when the source was asked: an outage later moves no verdict.
+    // The age is counted to the time of the source's answer, so that a later outage changes no verdict.
     const days = kit.daysBefore(asOf, data.lastAt);
     if (days !== null && days <= WINDOW_DAYS) {
       return ['recent', `last settlement ${data.lastAt}: ${sourceNote}`];

@@ -2,7 +2,7 @@ import type { CheckCase } from '../../src/engine/define-check.ts';
 import type { SettlementFacts } from '../../src/model/observations.ts';
 import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
 
-function counted(
+function counting(
   settlements: number,
   payers: number,
   more: Partial<SettlementFacts> = {},
@@ -21,20 +21,20 @@ function counted(
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'offline',
+    name: 'the scan runs offline',
     seen: { settlements: { state: 'off', why: 'offline' } },
     expect: { status: 'warn', outcome: 'offline', basis: 'not_determined' },
   },
   {
-    name: 'nobody answers',
+    name: 'the RPC of the chain logs answers 502',
     seen: {
       settlements: { state: 'failed', source: 'chain logs', detail: 'the RPC answered 502' },
     },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['502'] },
   },
   {
-    name: 'ten settlements of three payers',
-    seen: counted(10, 3),
+    name: 'three payers made ten settlements',
+    seen: counting(10, 3),
     expect: {
       status: 'pass',
       outcome: 'adopted',
@@ -42,33 +42,33 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'enough in a window that is short',
-    seen: counted(10, 3, { windowDays: 4.6 }),
+    name: 'three payers made ten settlements in a window of 4.6 days',
+    seen: counting(10, 3, { windowDays: 4.6 }),
     expect: { status: 'pass', outcome: 'adopted', evidence: ['4.6 days'] },
   },
   {
-    name: 'nine settlements of three payers',
-    seen: counted(9, 3),
+    name: 'three payers made nine settlements',
+    seen: counting(9, 3),
     expect: { status: 'warn', outcome: 'some', evidence: ['9 settlements'] },
   },
   {
-    name: 'forty settlements of two payers',
-    seen: counted(40, 2),
+    name: 'two payers made forty settlements',
+    seen: counting(40, 2),
     expect: { status: 'warn', outcome: 'some', evidence: ['2 payers'] },
   },
   {
-    name: 'one settlement',
-    seen: counted(1, 1, { address: null }),
+    name: 'one payer made one settlement',
+    seen: counting(1, 1, { address: null }),
     expect: { status: 'warn', outcome: 'some', evidence: ['this origin'] },
   },
   {
-    name: 'none in a window that does not reach 30 days',
-    seen: counted(0, 0, { windowDays: 29.9 }),
+    name: 'nobody paid in a window of 29.9 days',
+    seen: counting(0, 0, { windowDays: 29.9 }),
     expect: { status: 'warn', outcome: 'short-window', evidence: ['29.9 days'] },
   },
   {
-    name: 'none, and the source does not state its window',
-    seen: counted(0, 0, { windowDays: 0 }),
+    name: 'nobody paid, and the source does not state its period',
+    seen: counting(0, 0, { windowDays: 0 }),
     expect: {
       status: 'warn',
       outcome: 'short-window',
@@ -76,8 +76,8 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'none in a full window',
-    seen: counted(0, 0),
+    name: 'nobody paid in 30 days',
+    seen: counting(0, 0),
     expect: { status: 'fail', outcome: 'none', evidence: ['0 settlements of 0 payers in 30 days'] },
   },
 ];

@@ -1,4 +1,4 @@
-/** D4: several payers use this origin. The numbers are about the paid address. Rule: README.md. */
+/** D4: several payers use this origin. The numbers belong to the paid address. Rule: README.md. */
 import {
   askedAt,
   defineCheck,
@@ -40,12 +40,12 @@ export default defineCheck({
     const about = data.address === null ? 'this origin' : `the address ${kit.quote(data.address)}`;
     const span =
       data.windowDays > 0 ? `${data.windowDays} days` : 'a period that it does not state';
-    const count = `${data.settlements} settlements of ${data.payers} payers in ${span}`;
-    const seen = `${count}: ${source} about ${about}, ${askedAt(settlements)}`;
+    const counts = `${data.settlements} settlements of ${data.payers} payers in ${span}`;
+    const evidence = `${counts}: ${source} about ${about}, ${askedAt(settlements)}`;
 
     const isEnough = data.settlements >= MIN_SETTLEMENTS && data.payers >= MIN_PAYERS;
-    if (isEnough) return ['adopted', seen];
-    if (data.settlements > 0) return ['some', seen];
-    return [data.windowDays < WINDOW_DAYS ? 'short-window' : 'none', seen];
+    if (isEnough) return ['adopted', evidence];
+    if (data.settlements > 0) return ['some', evidence];
+    return [data.windowDays < WINDOW_DAYS ? 'short-window' : 'none', evidence];
   },
 });
