@@ -12,8 +12,8 @@ import {
   resources,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-/** An origin where every request but the root ends as given. */
-function everywhere(given: ReturnType<typeof failure>): CheckCase['seen'] {
+/** Every request except GET / gets this answer. */
+function answeringEach(given: ReturnType<typeof failure>): CheckCase['seen'] {
   return {
     soft404: given,
     openapi: given,
@@ -28,78 +28,85 @@ function everywhere(given: ReturnType<typeof failure>): CheckCase['seen'] {
   };
 }
 
-function tls(reason: FailureReason & `tls-${string}`): CheckCase {
+function tlsCase(reason: FailureReason & `tls-${string}`): CheckCase {
   return {
-    name: `a certificate that fails as ${reason}`,
-    seen: { ...everywhere(failure(reason)), root: failure(reason) },
+    name: `every connection fails with ${reason}`,
+    seen: { ...answeringEach(failure(reason)), root: failure(reason) },
     expect: { status: 'fail', outcome: reason, evidence: ['GET /', reason] },
   };
 }
 
-const http = { ...perfectSeller().origin, url: 'http://127.0.0.1:4021', scheme: 'http' as const };
+const HTTP_ORIGIN = {
+  ...perfectSeller().origin,
+  url: 'http://127.0.0.1:4021',
+  scheme: 'http' as const,
+};
 
 const cases: readonly CheckCase[] = [
-  tls('tls-expired'),
-  tls('tls-self-signed'),
-  tls('tls-wrong-host'),
-  tls('tls-unknown-issuer'),
-  tls('tls-other'),
+  tlsCase('tls-expired'),
+  tlsCase('tls-self-signed'),
+  tlsCase('tls-wrong-host'),
+  tlsCase('tls-unknown-issuer'),
+  tlsCase('tls-other'),
   {
-    name: 'one of several servers has a bad certificate',
+    name: 'one of several servers has an expired certificate',
     seen: { root: failure('tls-expired') },
     expect: { status: 'fail', outcome: 'tls-expired' },
   },
   {
-    name: 'a name that leads into a private network',
-    seen: { ...everywhere(failure('blocked-address')), root: failure('blocked-address') },
+    name: 'the host name resolves to a private address',
+    seen: { ...answeringEach(failure('blocked-address')), root: failure('blocked-address') },
     expect: { status: 'fail', outcome: 'blocked-address', evidence: ['GET /: blocked-address'] },
   },
   {
-    name: 'a name that does not exist',
-    seen: { ...everywhere(failure('dns')), root: failure('dns', 'NXDOMAIN') },
+    name: 'the host name does not exist',
+    seen: { ...answeringEach(failure('dns')), root: failure('dns', 'NXDOMAIN') },
     expect: { status: 'fail', outcome: 'dns', evidence: ['dns', 'NXDOMAIN'] },
   },
   {
-    name: 'a closed port',
-    seen: { ...everywhere(failure('refused')), root: failure('refused') },
+    name: 'every connection is refused',
+    seen: { ...answeringEach(failure('refused')), root: failure('refused') },
     expect: { status: 'fail', outcome: 'refused', evidence: ['refused'] },
   },
   {
-    name: 'nothing but 5xx, the root too',
-    seen: { ...everywhere(answer(502)), root: answer(503) },
+    name: 'the root and every other path answer 5xx',
+    seen: { ...answeringEach(answer(502)), root: answer(503) },
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['503'] },
   },
   {
-    name: 'the root is silent and all else is 5xx',
-    seen: { ...everywhere(answer(502)), root: failure('timeout') },
+    name: 'the root does not answer, and every other path answers 5xx',
+    seen: { ...answeringEach(answer(502)), root: failure('timeout') },
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['timeout', '502'] },
   },
   {
-    name: 'no surface answers in time',
-    seen: { ...everywhere(failure('timeout')), root: failure('timeout', 'no answer within 10 s') },
+    name: 'no request is answered in time',
+    seen: {
+      ...answeringEach(failure('timeout')),
+      root: failure('timeout', 'no answer within 10 s'),
+    },
     expect: { status: 'fail', outcome: 'silent', evidence: ['no answer within 10 s'] },
   },
   {
-    name: 'the root is silent, documents answer',
+    name: 'the root does not answer, but the documents do',
     seen: { root: failure('timeout') },
     expect: { status: 'warn', outcome: 'root-silent', evidence: ['timeout', '/openapi.json: 200'] },
   },
   {
-    name: 'the root is silent, only a paid resource answers',
+    name: 'only a paid resource answers',
     seen: {
-      ...everywhere(failure('reset')),
+      ...answeringEach(failure('reset')),
       root: failure('reset'),
       resources: resources([resource()]),
     },
     expect: { status: 'warn', outcome: 'root-silent', evidence: ['paid resource: 402'] },
   },
   {
-    name: 'the root is refused, a plain 404 shows a server',
-    seen: { ...everywhere(failure('reset')), root: failure('refused'), soft404: NOT_FOUND },
+    name: 'the root refuses connections, but a random path answers 404',
+    seen: { ...answeringEach(failure('reset')), root: failure('refused'), soft404: NOT_FOUND },
     expect: { status: 'warn', outcome: 'root-silent', evidence: ['random path: 404'] },
   },
   {
-    name: 'only the root is 5xx: 500 is the limit',
+    name: 'the root answers exactly 500, and the documents answer',
     seen: { root: answer(500) },
     expect: { status: 'warn', outcome: 'root-5xx', evidence: ['GET /: 500', '200'] },
   },
@@ -116,14 +123,14 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'left-host', evidence: ['10.0.0.1'] },
   },
   {
-    name: 'a redirect that was refused but stays on the host leaves nothing',
+    name: 'the root redirects to plain http on its own host, which the guard refuses',
     seen: {
       root: answer(301, '', {}, { refusedRedirect: { to: 'http://seller.example/', why: 'http' } }),
     },
     expect: { status: 'pass', outcome: 'reachable', evidence: ['301'] },
   },
   {
-    name: 'a redirect on the same host is none of our business here',
+    name: 'the root redirects to a page of its own host',
     seen: {
       root: html(
         200,
@@ -138,27 +145,27 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'reachable' },
   },
   {
-    name: 'first byte after 5001 ms',
+    name: 'the root sends its first byte after 5001 ms',
     seen: { root: html(200, '', {}, { firstByteMs: 5_001 }) },
     expect: { status: 'warn', outcome: 'slow', evidence: ['5001 ms'] },
   },
   {
-    name: 'first byte after exactly 5000 ms',
+    name: 'the root sends its first byte after exactly 5000 ms',
     seen: { root: html(200, '', {}, { firstByteMs: 5_000 }) },
     expect: { status: 'pass', outcome: 'reachable', evidence: ['5000 ms'] },
   },
   {
-    name: 'a root of 402, 404 or 499 is an answer',
+    name: 'the root answers 499, the highest status that passes',
     seen: { root: answer(499) },
     expect: { status: 'pass', outcome: 'reachable', evidence: ['499'] },
   },
   {
-    name: 'an allowed http origin needs no certificate',
-    seen: { origin: http, root: html(200, '', {}, { url: 'http://127.0.0.1:4021/' }) },
+    name: 'the origin uses plain http, which the scan allows',
+    seen: { origin: HTTP_ORIGIN, root: html(200, '', {}, { url: 'http://127.0.0.1:4021/' }) },
     expect: { status: 'pass', outcome: 'reachable', evidence: ['over http'] },
   },
   {
-    name: 'all right',
+    name: 'the root answers 200 over https in time',
     seen: {},
     expect: { status: 'pass', outcome: 'reachable', evidence: ['GET /: 200 over https'] },
   },

@@ -2,8 +2,8 @@
 import { defineCheck, fail, pass, type Seen, warn } from '../../src/engine/define-check.ts';
 import type { HttpObservation } from '../../src/model/observations.ts';
 
-/** Python's httpx, what most Python buyers run on, gives up after 5 s without a byte. */
-const SLOW_MS = 5_000;
+/** Most Python buyers use httpx, which gives up after 5 s without a byte. */
+const MAX_FIRST_BYTE_MS = 5_000;
 
 const NEEDS = [
   'origin',
@@ -20,7 +20,7 @@ const NEEDS = [
   'resources',
 ] as const;
 
-const TLS = {
+const TLS_OUTCOMES = {
   'tls-expired': fail('Renew the certificate and let an ACME client renew it from now on.'),
   'tls-self-signed': fail('Replace the self-signed certificate with one from a public authority.'),
   'tls-wrong-host': fail('Serve a certificate whose subjectAltName has this host name.'),
@@ -33,7 +33,7 @@ const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 
 
 const OUTCOMES = {
   'blocked-address': fail('Publish only public internet addresses for this host name.'),
-  ...TLS,
+  ...TLS_OUTCOMES,
   dns: fail('Publish A or AAAA records for this host name.'),
   refused: fail('Let the server listen on the public address and open the port.'),
   'only-5xx': fail(ANSWER_FIX),
@@ -62,37 +62,37 @@ export default defineCheck({
     if (!root.ok && root.reason === 'blocked-address') {
       return ['blocked-address', kit.failure('GET /', root)];
     }
-    // A bad certificate is served to clients at random, even if another answer got through.
-    if (!root.ok && isTls(root.reason)) return [root.reason, kit.failure('GET /', root)];
-    const others = surfaces(seen);
-    const alive = others.find(({ answer }) => answer.ok && answer.data.status < 500);
+    // One of several servers may have the bad certificate: only some requests then reach it.
+    if (!root.ok && isTlsReason(root.reason)) return [root.reason, kit.failure('GET /', root)];
+    const others = listOtherAnswers(seen);
+    const working = others.find(({ answer }) => answer.ok && answer.data.status < 500);
     if (!root.ok) {
-      const what = kit.failure('GET /', root);
-      if (alive !== undefined) return ['root-silent', `${what}, but ${show(alive)}`];
-      if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, what];
-      const broken = others.find(({ answer }) => answer.ok);
-      if (broken !== undefined) return ['only-5xx', `${what}, ${show(broken)}`];
-      return ['silent', `${what}; ${others.length} more requests got no answer`];
+      const rootFailure = kit.failure('GET /', root);
+      if (working !== undefined) return ['root-silent', `${rootFailure}, but ${describe(working)}`];
+      if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, rootFailure];
+      const error5xx = others.find(({ answer }) => answer.ok);
+      if (error5xx !== undefined) return ['only-5xx', `${rootFailure}, ${describe(error5xx)}`];
+      return ['silent', `${rootFailure}; ${others.length} more requests got no answer`];
     }
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
-      if (alive === undefined)
+      if (working === undefined)
         return ['only-5xx', `GET /: ${status}, and no other request got an answer below 500`];
-      return ['root-5xx', `GET /: ${status}, but ${show(alive)}`];
+      return ['root-5xx', `GET /: ${status}, but ${describe(working)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
     if (target !== null && target.host !== new URL(origin.url).host) {
       return ['left-host', `GET / leads to another host, ${kit.quote(target.host)}`];
     }
     const evidence = `GET /: ${status} over ${origin.scheme}, first byte after ${firstByteMs} ms`;
-    return [firstByteMs > SLOW_MS ? 'slow' : 'reachable', evidence];
+    return [firstByteMs > MAX_FIRST_BYTE_MS ? 'slow' : 'reachable', evidence];
   },
 });
 
-type Surface = { readonly request: string; readonly answer: HttpObservation };
+type OtherAnswer = { readonly request: string; readonly answer: HttpObservation };
 
-/** Every answer of this origin but that of the root. */
-function surfaces(seen: Seen<(typeof NEEDS)[number]>): readonly Surface[] {
+/** Every answer of this origin except the root's. */
+function listOtherAnswers(seen: Seen<(typeof NEEDS)[number]>): readonly OtherAnswer[] {
   const probes = seen.resources.probed.flatMap(({ probes }) => probes);
   return [
     { request: 'GET /openapi.json', answer: seen.openapi },
@@ -108,10 +108,10 @@ function surfaces(seen: Seen<(typeof NEEDS)[number]>): readonly Surface[] {
   ];
 }
 
-function show({ request, answer }: Surface): string {
+function describe({ request, answer }: OtherAnswer): string {
   return `${request}: ${answer.ok ? answer.data.status : answer.reason}`;
 }
 
-function isTls(reason: string): reason is keyof typeof TLS {
-  return Object.hasOwn(TLS, reason);
+function isTlsReason(reason: string): reason is keyof typeof TLS_OUTCOMES {
+  return Object.hasOwn(TLS_OUTCOMES, reason);
 }

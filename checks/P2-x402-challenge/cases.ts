@@ -14,71 +14,71 @@ import {
   toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
+const freeGet = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
 const SIGN_IN = challengeV2({
   accepts: [],
   extensions: { 'sign-in-with-x': { info: {}, schema: {} } },
 });
 const signIn = resource({ path: '/profile', get: challenge402(SIGN_IN) });
 const MPP = 'Payment id="d41d8cd9", method="tempo", intent="charge"';
-const mpp = speaking('/mpp', MPP);
-const stripe = speaking('/stripe', 'Payment id="2", method="stripe", intent="charge"');
-const both402 = resource({
+const overMpp = soldBy('/mpp', MPP);
+const overStripe = soldBy('/stripe', 'Payment id="2", method="stripe", intent="charge"');
+const x402AndMpp = resource({
   get: challenge402(challengeV2(), { headers: { 'www-authenticate': MPP } }),
 });
 const signInOverMpp = resource({
   get: challenge402(SIGN_IN, { headers: { 'www-authenticate': MPP } }),
 });
-const l402 = speaking('/l402', 'L402 macaroon="AGIAJEemVQUTEyNCR0exk7ek90Cg==", invoice="lnbc1"');
+const overL402 = soldBy('/l402', 'L402 macaroon="AGIAJEemVQUTEyNCR0exk7ek90Cg==", invoice="lnbc1"');
 const unsentPost = resource({ method: 'POST', post: [] });
 const post422 = resource({
   method: 'POST',
   post: answer(422, { detail: [{ loc: ['body', 'text'], msg: 'Field required' }] }),
 });
 
-/** A 402 of another protocol. */
-function speaking(path: string, challenge: string) {
+/** A resource whose 402 has only a challenge of another protocol. */
+function soldBy(path: string, challenge: string) {
   return resource({ path, get: answer(402, {}, { 'www-authenticate': challenge }) });
 }
 
-/** Asked with an id that nothing declares. */
-const madeUp = resource({
+/** The scan made up the id, and got 404. */
+const madeUpResource = resource({
   ...{ path: '/users/1', template: '/users/{id}', madeUp: true },
   ...{ get: NOT_FOUND, head: NOT_FOUND },
 });
 const forbidden = html(403, '<html><title>Attention Required!</title></html>');
-const walled = resource({ get: forbidden, head: forbidden });
+const firewalled = resource({ get: forbidden, head: forbidden });
 
-const both: readonly CheckCase[] = [
+const casesOfBothVersions: readonly CheckCase[] = [
   {
-    name: 'a firewall before the paid resource',
+    name: 'a firewall answers every paid resource with 403',
     seen: {
-      resources: resources([walled, resource({ path: '/b', get: forbidden, head: forbidden })]),
+      resources: resources([firewalled, resource({ path: '/b', get: forbidden, head: forbidden })]),
     },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: 403', 'GET /b: 403'] },
   },
   {
-    name: 'nothing but ids that we made up',
-    seen: { resources: resources([madeUp]) },
+    name: 'the only paid path needs an id, and answers a made-up id with 404',
+    seen: { resources: resources([madeUpResource]) },
     expect: { status: 'warn', outcome: 'made-up', evidence: ['GET /users/1: 404'] },
   },
   {
-    name: 'a made-up id beside a resource that challenges',
-    seen: { resources: resources([resource(), madeUp]) },
+    name: 'one resource challenges, another answers a made-up id with 404',
+    seen: { resources: resources([resource(), madeUpResource]) },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 with a made-up id'] },
   },
   {
-    name: 'a made-up id that is answered, and not by 404',
-    seen: { resources: resources([{ ...free, madeUp: true }]) },
+    name: 'the only paid path answers a made-up id with 200',
+    seen: { resources: resources([{ ...freeGet, madeUp: true }]) },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
   },
   {
-    name: 'a made-up id that challenges',
+    name: 'the only paid path answers a made-up id with a challenge',
     seen: { resources: resources([resource({ madeUp: true })]) },
     expect: { status: 'pass', outcome: 'challenged' },
   },
   {
-    name: 'nothing paid is declared or found',
+    name: 'the seller declares nothing paid, and nothing answers 402',
     seen: { resources: resources([]) },
     expect: {
       status: 'fail',
@@ -87,17 +87,17 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the plan could not be made within limits',
+    name: 'the documents exceed the limits of the plan',
     seen: { resources: resources([], { planFailure: 'over 1 s of CPU' }) },
     expect: { status: 'fail', outcome: 'limits', evidence: ['over 1 s of CPU'] },
   },
   {
-    name: 'only PUT, PATCH and DELETE are paid',
+    name: 'the seller sells only by PUT, PATCH and DELETE',
     seen: { resources: resources([], { otherMethods: 3 }) },
     expect: { status: 'warn', outcome: 'other-methods', evidence: ['3 paid operations'] },
   },
   {
-    name: 'the OpenAPI document names another origin as the server of the paid operations',
+    name: 'OpenAPI serves every paid operation from another origin',
     seen: { resources: resources([], { elsewhere: ['https://api.other.example'] }) },
     expect: {
       status: 'fail',
@@ -106,8 +106,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the manifest lists resources here that the OpenAPI document serves from elsewhere',
-    seen: { resources: resources([free], { elsewhere: ['https://api.other.example'] }) },
+    name: 'the manifest lists a free resource, and OpenAPI serves the paid operations from another origin',
+    seen: { resources: resources([freeGet], { elsewhere: ['https://api.other.example'] }) },
     expect: {
       status: 'fail',
       outcome: 'no-402',
@@ -115,12 +115,12 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'all that answers 402 asks for a sign-in',
+    name: 'the only 402 asks for a sign-in',
     seen: { resources: resources([signIn]) },
     expect: { status: 'fail', outcome: 'none-found', evidence: ['1 ask for a sign-in'] },
   },
   {
-    name: 'a sign-in beside a paid resource is counted, and is not a resource',
+    name: 'one resource challenges, another asks for a sign-in',
     seen: { resources: resources([resource(), signIn]) },
     expect: {
       status: 'pass',
@@ -129,8 +129,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'only MPP',
-    seen: { resources: resources([mpp]) },
+    name: 'the only 402 asks over MPP',
+    seen: { resources: resources([overMpp]) },
     expect: {
       status: 'fail',
       outcome: 'other-protocol',
@@ -138,18 +138,20 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'MPP and L402, each on its own resource',
-    seen: { resources: resources([mpp, l402]) },
+    name: 'one 402 asks over MPP, another over L402',
+    seen: { resources: resources([overMpp, overL402]) },
     expect: { status: 'fail', outcome: 'other-protocol', evidence: ['MPP and L402'] },
   },
   {
-    name: 'MPP on one resource, a 402 without any challenge on another',
-    seen: { resources: resources([mpp, resource({ get: answer(402), head: answer(402) })]) },
+    name: 'one 402 asks over MPP, another has no challenge',
+    seen: {
+      resources: resources([overMpp, resource({ get: answer(402), head: answer(402) })]),
+    },
     expect: { status: 'fail', outcome: 'undecodable' },
   },
   {
-    name: 'MPP on one resource, x402 on another: two tills, and nothing is wrong',
-    seen: { resources: resources([mpp, resource()]) },
+    name: 'one resource is sold over MPP, another over x402',
+    seen: { resources: resources([overMpp, resource()]) },
     expect: {
       status: 'pass',
       outcome: 'challenged',
@@ -157,8 +159,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'two resources are sold over MPP, by two methods, beside one of x402',
-    seen: { resources: resources([resource(), mpp, stripe]) },
+    name: 'two resources are sold over MPP by two methods, a third over x402',
+    seen: { resources: resources([resource(), overMpp, overStripe]) },
     expect: {
       status: 'pass',
       outcome: 'challenged',
@@ -166,8 +168,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'MPP, L402 and x402, each on its own resource',
-    seen: { resources: resources([mpp, l402, resource()]) },
+    name: 'three resources are sold, over MPP, L402 and x402',
+    seen: { resources: resources([overMpp, overL402, resource()]) },
     expect: {
       status: 'pass',
       outcome: 'challenged',
@@ -175,13 +177,13 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a resource that speaks both is judged by its x402 half',
-    seen: { resources: resources([both402]) },
+    name: 'one 402 asks over x402 and over MPP',
+    seen: { resources: resources([x402AndMpp]) },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
-    name: 'MPP beside x402 excuses no free resource',
-    seen: { resources: resources([resource(), mpp, free]) },
+    name: 'one resource is sold over x402, one over MPP, and a third is free',
+    seen: { resources: resources([resource(), overMpp, freeGet]) },
     expect: {
       status: 'warn',
       outcome: 'some-missing',
@@ -189,8 +191,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'MPP beside version 1 of x402',
-    seen: { resources: resources([resource({ get: bodyChallenge402() }), mpp]) },
+    name: 'one resource is sold over MPP, another over version 1 of x402',
+    seen: { resources: resources([resource({ get: bodyChallenge402() }), overMpp]) },
     expect: {
       status: 'warn',
       outcome: 'v1-only',
@@ -198,7 +200,7 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a price in MPP beside a sign-in of x402',
+    name: 'one 402 has a price in MPP and a sign-in of x402',
     seen: { resources: resources([signInOverMpp]) },
     expect: {
       status: 'fail',
@@ -207,12 +209,12 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the one paid resource answers 200 unpaid',
-    seen: { resources: resources([free]) },
+    name: 'the only paid resource answers 200 without payment',
+    seen: { resources: resources([freeGet]) },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
   },
   {
-    name: 'every paid route is 500 while the facilitator is away',
+    name: 'the only paid resource answers 500',
     seen: { resources: resources([resource({ get: answer(500), head: answer(500) })]) },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: 500'] },
   },
@@ -222,22 +224,22 @@ const both: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: timeout'] },
   },
   {
-    name: 'every GET validates first: nothing shows that it is paid',
+    name: 'the only GET answers 422, which does not show that it is paid',
     seen: { resources: resources([resource({ get: answer(422) })]) },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['422'] },
   },
   {
-    name: '402 with a page for people and no challenge',
+    name: 'a 402 has an HTML page and no challenge',
     seen: { resources: resources([resource({ get: html(402, '<h1>Pay</h1>') })]) },
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['GET /weather: 402'] },
   },
   {
-    name: '402 with JSON that is not a challenge',
+    name: 'a 402 has JSON that is not a challenge',
     seen: { resources: resources([resource({ get: answer(402, { error: 'Pay' }) })]) },
     expect: { status: 'fail', outcome: 'undecodable' },
   },
   {
-    name: 'a GET that validates first, beside one that challenges',
+    name: 'one GET challenges, another answers 400',
     seen: { resources: resources([resource(), resource({ path: '/city', get: answer(400) })]) },
     expect: {
       status: 'warn',
@@ -246,8 +248,8 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one of two resources is free',
-    seen: { resources: resources([resource(), free]) },
+    name: 'one resource challenges, another answers 200',
+    seen: { resources: resources([resource(), freeGet]) },
     expect: {
       status: 'warn',
       outcome: 'some-missing',
@@ -255,12 +257,12 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one answers 403, which does not count as validation',
+    name: 'one resource challenges, another answers 403',
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(403) })]) },
     expect: { status: 'warn', outcome: 'some-missing', evidence: ['GET /b: 403'] },
   },
   {
-    name: 'a version 1 challenge, in the body',
+    name: 'the only challenge is of version 1',
     seen: { resources: resources([resource({ get: bodyChallenge402() })]) },
     expect: {
       status: 'warn',
@@ -269,7 +271,7 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one of two resources still speaks version 1',
+    name: 'one challenge is of version 2, another of version 1',
     seen: { resources: resources([resource(), resource({ path: '/b', get: bodyChallenge402() })]) },
     expect: {
       status: 'warn',
@@ -278,7 +280,7 @@ const both: readonly CheckCase[] = [
     },
   },
   {
-    name: 'version 2 in the header, version 1 in the body for old clients',
+    name: 'the header has a version 2 challenge, the body one of version 1',
     seen: {
       resources: resources([
         resource({
@@ -289,17 +291,17 @@ const both: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'challenged' },
   },
   {
-    name: 'a body-only challenge of version 2 is a challenge: its header is for P4',
+    name: 'a version 2 challenge is only in the body',
     seen: { resources: resources([resource({ get: bodyChallenge402(challengeV2()) })]) },
     expect: { status: 'pass', outcome: 'challenged' },
   },
   {
-    name: 'a paid GET that knows no HEAD',
+    name: 'a paid GET challenges, and HEAD answers 405',
     seen: { resources: resources([resource({ head: answer(405) })]) },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
-    name: '6 of 41 resources probed, all challenge',
+    name: 'six of 41 declared resources were asked, and all challenge',
     seen: {
       resources: resources(
         ['/a', '/b', '/c', '/d', '/e', '/f'].map((path) => resource({ path })),
@@ -309,7 +311,7 @@ const both: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'challenged', evidence: ['6 of 6', '6 of 41'] },
   },
   {
-    name: 'a candidate that nobody declared, seen to answer 402',
+    name: 'a link of llms.txt that no document declares paid answers 402',
     seen: {
       resources: resources([resource({ declaredPaid: false, sources: ['llms'] })], { declared: 1 }),
     },
@@ -317,9 +319,9 @@ const both: readonly CheckCase[] = [
   },
 ];
 
-const withoutPost: readonly CheckCase[] = [
+const casesWithoutPost: readonly CheckCase[] = [
   {
-    name: 'POST resources only',
+    name: 'the seller has only POST resources',
     versions: [1],
     seen: { resources: resources([unsentPost]), probing: { post: false } },
     expect: {
@@ -329,7 +331,7 @@ const withoutPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'no method declared, and GET is 404: it may be a POST',
+    name: 'no document declares a method, and GET answers 404',
     versions: [1],
     seen: {
       resources: resources([resource({ method: null, get: NOT_FOUND, head: NOT_FOUND })]),
@@ -338,21 +340,21 @@ const withoutPost: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'post-unsent' },
   },
   {
-    name: 'a GET that challenges beside a POST that was not sent',
+    name: 'a GET challenges, and no POST was sent to another resource',
     versions: [1],
     seen: { resources: resources([resource(), unsentPost]), probing: { post: false } },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
-    name: 'a POST that was not sent excuses no free GET',
+    name: 'a GET is free, and no POST was sent to another resource',
     versions: [1],
-    seen: { resources: resources([free, unsentPost]), probing: { post: false } },
+    seen: { resources: resources([freeGet, unsentPost]), probing: { post: false } },
     expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
   },
 ];
 
-/** A router that puts a slash behind the path, and challenges there. */
-const slashed = resource({
+/** The router redirects POST /sum to /sum/, and sends the challenge there. */
+const redirectedPost = resource({
   ...{ method: 'POST', path: '/sum' },
   post: answer(
     402,
@@ -365,11 +367,11 @@ const slashed = resource({
   ),
 });
 
-const withPost: readonly CheckCase[] = [
+const casesWithPost: readonly CheckCase[] = [
   {
-    name: 'a POST that is challenged behind a redirect to its own origin',
+    name: 'a POST gets its challenge after a redirect on the same origin',
     versions: [2],
-    seen: { resources: resources([slashed]) },
+    seen: { resources: resources([redirectedPost]) },
     expect: {
       status: 'warn',
       outcome: 'redirected',
@@ -377,7 +379,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a POST that redirects elsewhere',
+    name: 'a POST redirects to another host',
     versions: [2],
     seen: {
       resources: resources([
@@ -396,7 +398,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
   },
   {
-    name: 'FastAPI validates the body of every POST before it challenges',
+    name: 'FastAPI answers the only POST with 422',
     versions: [2],
     seen: { resources: resources([post422]) },
     expect: {
@@ -406,13 +408,13 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a key is asked for before the payment',
+    name: 'the only POST answers 401',
     versions: [2],
     seen: { resources: resources([resource({ method: 'POST', post: answer(401) })]) },
     expect: { status: 'warn', outcome: 'validates-only', evidence: ['401'] },
   },
   {
-    name: 'no method declared: GET 405 and a validating POST',
+    name: 'no document declares a method: GET answers 405, POST answers 400',
     versions: [2],
     seen: {
       resources: resources([resource({ method: null, get: answer(405), post: answer(400) })]),
@@ -420,7 +422,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'validates-only', evidence: ['POST /weather: 400'] },
   },
   {
-    name: 'one POST validates, another runs the handler unpaid',
+    name: 'one POST answers 422, another runs the handler unpaid',
     versions: [2],
     seen: {
       resources: resources([
@@ -431,7 +433,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-402', evidence: ['POST /open: 200'] },
   },
   {
-    name: 'a POST that validates first beside a GET that challenges',
+    name: 'a GET challenges, and a POST answers 422',
     versions: [2],
     seen: { resources: resources([resource(), post422]) },
     expect: {
@@ -441,7 +443,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'GET is declared, only POST gets the challenge',
+    name: 'the documents declare GET, but only POST gets the challenge',
     versions: [2],
     seen: {
       resources: resources([
@@ -455,7 +457,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'no method declared, the challenge comes to POST: nothing is wrong',
+    name: 'no document declares a method, and POST gets the challenge',
     versions: [2],
     seen: {
       resources: resources([resource({ method: null, get: NOT_FOUND, post: challenge402() })]),
@@ -463,7 +465,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'challenged' },
   },
   {
-    name: 'a recording of a catalog without POST',
+    name: 'a recording has no POST to the only resource',
     versions: [2],
     seen: { resources: resources([unsentPost]), probing: { post: false } },
     expect: {
@@ -474,25 +476,25 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'paid tools that nobody annotated as read-only',
+    name: 'the seller has only paid tools, none annotated as read-only',
     versions: [2],
     seen: { resources: resources([], { uncalledTools: 2 }) },
     expect: { status: 'warn', outcome: 'tools-uncalled', evidence: ['2 paid tools'] },
   },
   {
-    name: 'a tool that challenges',
+    name: 'the only paid tool asks for payment',
     versions: [2],
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
   },
   {
-    name: 'a recording without POST, with a GET that challenges',
+    name: 'a recording has a GET that challenges, and a POST resource without a POST',
     versions: [2],
     seen: { resources: resources([resource(), unsentPost]), probing: { post: false } },
     expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
   },
 ];
 
-const cases = [...both, ...withoutPost, ...withPost];
+const cases = [...casesOfBothVersions, ...casesWithoutPost, ...casesWithPost];
 
 export default cases;

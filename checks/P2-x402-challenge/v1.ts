@@ -1,4 +1,4 @@
-/** P2: paid resources challenge an unpaid GET; for catalogs that send no POST. Rule: README.md. */
+/** P2 for catalogs that send no POST: paid resources answer GET with a challenge. Rule: README.md. */
 import {
   defineCheck,
   type Finding,
@@ -46,119 +46,119 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const { probed, declared, elsewhere = [], planFailure } = resources;
+    const { probed, declared, elsewhere: otherServers = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
     const selling = kit.selling(resources);
-    if (selling.length === 0) return nothingPaid(resources, signIns.length);
-    const madeUp = selling.filter((one) => kit.isMadeUp(one));
-    const paid = selling.filter((one) => !madeUp.includes(one));
+    if (selling.length === 0) return judgeNothingPaid(resources, signIns.length);
+    const withMadeUpId = selling.filter((resource) => kit.isMadeUp(resource));
+    const paid = selling.filter((resource) => !withMadeUpId.includes(resource));
     if (paid.length === 0) {
-      return ['made-up', `we had only made-up ids to ask paid paths with: ${kit.answers(madeUp)}`];
+      return ['made-up', `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`];
     }
 
     const challenged = kit.challenged(resources);
-    const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
-    const missing = paid.filter((one) => !asking.includes(one));
-    const silent = missing.filter((one) => !kit.isPostOnly(one));
-    if (asking.length === 0) return nothingChallenged(silent, missing, elsewhere, kit);
+    const challenging = new Set(challenged.map(({ resource }) => resource));
+    const unchallenged = paid.filter((resource) => !challenging.has(resource));
+    const notAsking = unchallenged.filter((resource) => !kit.isPostOnly(resource));
+    const askedCount = paid.length - unchallenged.length;
+    if (askedCount === 0) return judgeNoChallenge(notAsking, unchallenged, otherServers, kit);
 
-    const more = kit.moreSold(resources);
-    const apart = more === null ? '' : `; ${more}`;
-    const count = `${asking.length} of ${asking.length + silent.length} paid resources asked for payment`;
-    if (silent.length > 0) {
-      const isOrder = silent.every((one) => kit.validatesFirst(one));
-      const evidence = `${count}; ${kit.answers(silent)}${apart}`;
-      return isOrder
+    const soldOtherwise = kit.moreSold(resources);
+    const otherNote = soldOtherwise === null ? '' : `; ${soldOtherwise}`;
+    const summary = `${askedCount} of ${askedCount + notAsking.length} paid resources asked for payment`;
+    if (notAsking.length > 0) {
+      const isInputFirst = notAsking.every((resource) => kit.validatesFirst(resource));
+      const evidence = `${summary}; ${kit.answers(notAsking)}${otherNote}`;
+      return isInputFirst
         ? ['validates-first', evidence]
-        : ['some-missing', evidence, firewallFix(silent, kit)];
+        : ['some-missing', evidence, findFirewallFix(notAsking, kit)];
     }
-    const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
-    if (old.length > 0) {
-      const list = kit.answers(old.map(({ resource }) => resource));
-      return [
-        'v1-only',
-        `${old.length} of ${challenged.length} challenges are version 1: ${list}${apart}`,
-      ];
+    const version1 = challenged.filter(({ reading }) => reading.challenge.version === 1);
+    if (version1.length > 0) {
+      const list = kit.answers(version1.map(({ resource }) => resource));
+      const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${otherNote}`;
+      return ['v1-only', evidence];
     }
-    const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
-    const unknown = madeUp.length > 0 ? `; we asked ${madeUp.length} with a made-up id` : '';
-    const sampleSize = probed.length - signIns.length - madeUp.length;
-    const sample =
+    const signInNote = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
+    const madeUpCount = withMadeUpId.length;
+    const madeUpNote = madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '';
+    const sampleSize = probed.length - signIns.length - madeUpCount;
+    const sampleNote =
       sampleSize === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`;
-    return ['challenged', `${count}${sample}${apart}${free}${unknown}`];
+    return ['challenged', `${summary}${sampleNote}${otherNote}${signInNote}${madeUpNote}`];
   },
 });
 
-function nothingPaid(
-  { otherMethods, looked, elsewhere = [] }: ResourceSet,
-  signIns: number,
+function judgeNothingPaid(
+  { otherMethods, looked, elsewhere: otherServers = [] }: ResourceSet,
+  signInCount: number,
 ): Result {
   if (otherMethods > 0) {
     const evidence = `${otherMethods} paid operations take only methods that we do not send`;
     return ['other-methods', evidence];
   }
-  if (elsewhere.length > 0) {
-    return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
+  if (otherServers.length > 0) {
+    return ['none-found', describeServers(otherServers), ELSEWHERE_FIX];
   }
-  const free = signIns > 0 ? `${signIns} ask for a sign-in and for no price; ` : '';
-  return [
-    'none-found',
-    `nothing declares a paid path: ${free}${looked.join('; ')}`,
-    looked.length > 0 && looked.every((one) => one.endsWith(': 403')) ? FIREWALL_FIX : undefined,
-  ];
+  const signInNote = signInCount > 0 ? `${signInCount} ask for a sign-in and for no price; ` : '';
+  const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}`;
+  const isWalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
+  return ['none-found', evidence, isWalled ? FIREWALL_FIX : undefined];
 }
 
-function nothingChallenged(
-  silent: readonly ResourceObservation[],
-  missing: readonly ResourceObservation[],
-  elsewhere: readonly string[],
+function judgeNoChallenge(
+  notAsking: readonly ResourceObservation[],
+  unchallenged: readonly ResourceObservation[],
+  otherServers: readonly string[],
   kit: Kit,
 ): Result {
-  if (silent.length === 0) {
-    const evidence = `${missing.length} paid resources need a POST, which this catalog does not send`;
+  if (notAsking.length === 0) {
+    const evidence = `${unchallenged.length} paid resources need a POST, which this catalog does not send`;
     return ['post-unsent', evidence];
   }
-  return withoutChallenge(silent, kit) ?? missing402(silent, elsewhere, kit);
+  return judgeOther402(notAsking, kit) ?? judgeMissing402(notAsking, otherServers, kit);
 }
 
-function missing402(
-  silent: readonly ResourceObservation[],
-  elsewhere: readonly string[],
+function judgeMissing402(
+  notAsking: readonly ResourceObservation[],
+  otherServers: readonly string[],
   kit: Kit,
 ): Result {
-  const answers = kit.answers(silent);
-  if (elsewhere.length === 0) return ['no-402', answers, firewallFix(silent, kit)];
-  return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+  const answers = kit.answers(notAsking);
+  if (otherServers.length === 0) return ['no-402', answers, findFirewallFix(notAsking, kit)];
+  return ['no-402', `${answers}; ${describeServers(otherServers)}`, ELSEWHERE_FIX];
 }
 
 /** A firewall or a bot protection answers every unpaid caller with 403. */
-function firewallFix(silent: readonly ResourceObservation[], kit: Kit): string | undefined {
-  const isRefused = (one: ResourceObservation) =>
-    kit.status(one, 'GET') === 403 || kit.status(one, 'POST') === 403;
-  return silent.every(isRefused) ? FIREWALL_FIX : undefined;
+function findFirewallFix(notAsking: readonly ResourceObservation[], kit: Kit): string | undefined {
+  const isRefused = (resource: ResourceObservation) =>
+    kit.status(resource, 'GET') === 403 || kit.status(resource, 'POST') === 403;
+  return notAsking.every(isRefused) ? FIREWALL_FIX : undefined;
 }
 
-function serversText(elsewhere: readonly string[]): string {
-  return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
+function describeServers(otherServers: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${otherServers.join(', ')}`;
 }
 
-/** A 402 that speaks only MPP or L402 is not x402 badly encoded. */
-function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Result | null {
-  const answers = silent
+/** Judges resources that answer 402 without a challenge of x402; null if none answers 402. */
+function judgeOther402(notAsking: readonly ResourceObservation[], kit: Kit): Result | null {
+  const answers = notAsking
     .flatMap(({ probes }) => probes)
     .filter(({ method, number }) => method !== 'HEAD' && number === 1)
     .flatMap(({ answer }) => (answer.ok && answer.data.status === 402 ? [answer.data] : []));
   if (answers.length === 0) return null;
-  const others = answers.map((answer) => kit.otherChallenges(answer));
-  if (others.some(({ length }) => length === 0)) {
-    return ['undecodable', `the 402 has no challenge that we can decode: ${kit.answers(silent)}`];
+  const shown = kit.answers(notAsking);
+  const challenges = answers.map((answer) => kit.otherChallenges(answer));
+  if (challenges.some(({ length }) => length === 0)) {
+    return ['undecodable', `the 402 has no challenge that we can decode: ${shown}`];
   }
-  const spoken = [...new Set(others.flat().map(({ protocol }) => protocol))].join(' and ');
-  const methods = [...new Set(others.flat().flatMap((one) => one.methods))].slice(0, MAX_METHODS);
-  const by = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
-  return [
-    'other-protocol',
-    `the 402 asks over ${spoken}, not over x402: ${kit.answers(silent)}${by}`,
-  ];
+  const protocols = [...new Set(challenges.flat().map(({ protocol }) => protocol))].join(' and ');
+  const methods = [...new Set(challenges.flat().flatMap((each) => each.methods))].slice(
+    0,
+    MAX_METHODS,
+  );
+  const methodsNote = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
+  const evidence = `the 402 asks over ${protocols}, not over x402: ${shown}${methodsNote}`;
+  return ['other-protocol', evidence];
 }
