@@ -18,13 +18,13 @@ import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/
 const MIN_TIMEOUT_SECONDS = 6;
 const MAX_TIMEOUT_SECONDS = 86_400;
 /** A path or a query. A URL that begins with a host name has lost its scheme and is not relative. */
-const RELATIVE = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
-/** The second client is x402 2.25 for Python; tests run it. */
-const TYPED =
+const RELATIVE_URL = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
+/** Measured with x402 2.25 for Python. */
+const TYPE_NOTE =
   'the official Python client refuses the whole challenge, the TypeScript client reads on';
-const SIGNED_ALL_THE_SAME = ' (clients sign it, facilitators refuse it)';
-const MAX_WORDS = 110;
-const MAX_NAMED = 3;
+const SIGNED_NOTE = ' (clients sign it, facilitators refuse it)';
+const MAX_MESSAGE_CHARS = 110;
+const MAX_SHOWN = 3;
 /** A client's message may contain a shorter value by chance. */
 const MIN_QUOTED_CHARS = 20;
 
@@ -64,12 +64,12 @@ const OUTCOMES = {
 type Kind = keyof typeof OUTCOMES;
 type Flaw = Found<Kind>;
 type Origin = Seen<'origin'>['origin'];
-/** One offer: sound (null), or what it is called, with the places that say so. */
-type Judged = {
-  readonly offer: Offer;
+/** The evidence about one offer is `texts`. */
+type JudgedOffer = {
+  /** Null if the offer is sound, or named only. */
   readonly kind: Kind | null;
   readonly isUnsound: boolean;
-  /** Known, and not judged here. */
+  /** True if its scheme and network are known, and not judged here. */
   readonly isNamed?: boolean;
   readonly texts: readonly string[];
 };
@@ -87,7 +87,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ origin, resources, payability }, kit) {
-    const saidOf = ({ probe, resource }: ChallengedResource) =>
+    const findPayability = ({ probe, resource }: ChallengedResource) =>
       payability?.resources.find(
         ({ method, path }) => method === probe.method && path === resource.path,
       ) ?? null;
@@ -95,43 +95,44 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      (one) => {
-        const { challenge } = one.reading;
-        const offers = judgeOffers(challenge, saidOf(one), kit);
+      (paidResource) => {
+        const { challenge } = paidResource.reading;
+        const clients = findPayability(paidResource);
         return [
-          ...inspectTop(one, origin, saidOf(one), kit),
-          ...illTyped(challenge, kit),
-          ...flawsOf(offers, saidOf(one)),
+          ...inspectTopLevel(paidResource, origin, clients, kit),
+          ...findIllTyped(challenge, kit),
+          ...listFlaws(judgeOffers(challenge, clients, kit), clients),
         ];
       },
       (count, challenged) => {
-        const named = challenged.flatMap((one) =>
-          judgeOffers(one.reading.challenge, saidOf(one), kit).flatMap(({ kind, isNamed, texts }) =>
-            texts.map((text) => `${text} (${kind ?? (isNamed ? 'named' : 'passive')})`),
+        const notes = challenged.flatMap((paidResource) =>
+          judgeOffers(paidResource.reading.challenge, findPayability(paidResource), kit).flatMap(
+            ({ kind, isNamed, texts }) =>
+              texts.map((text) => `${text} (${kind ?? (isNamed ? 'named' : 'passive')})`),
           ),
         );
-        const beside = named.length > 0 ? `; also offered: ${short(named)}` : '';
-        return ['valid', `${count} sent a valid version 2 challenge${beside}`];
+        const otherOffers = notes.length > 0 ? `; also offered: ${joinFirst(notes)}` : '';
+        return ['valid', `${count} sent a valid version 2 challenge${otherOffers}`];
       },
       'named',
     );
   },
 });
 
-function inspectTop(
+function inspectTopLevel(
   { reading, resource }: ChallengedResource,
   origin: Origin,
-  said: ResourcePayability | null,
+  clients: ResourcePayability | null,
   kit: Kit,
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
-  const words = wordsOf(said, kit);
+  const message = quoteMessage(clients, kit);
   const flaws: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
   if (version === 1) flaws.push(['version-1', `/x402Version: ${stated}`]);
-  else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${words}`]);
+  else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${message}`]);
   if (offers.length === 0) {
-    flaws.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${words}`]);
+    flaws.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${message}`]);
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
     const stated = kit.show(value['resource']);
@@ -148,20 +149,20 @@ function inspectTop(
   return flaws;
 }
 
-function illTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
+function findIllTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
   return kit.illTyped(challenge).map(({ pointer, value }): Flaw => {
-    return ['clients-differ', `${pointer}: ${kit.show(value)}: ${TYPED}`];
+    return ['clients-differ', `${pointer}: ${kit.show(value)}: ${TYPE_NOTE}`];
   });
 }
 
-function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined): Kind | null {
-  const isRelative = RELATIVE.test(written);
-  const url = URL.parse(written, isRelative ? origin.url : undefined);
+function judgeUrl(text: string, origin: Origin, tool: ToolFacts | undefined): Kind | null {
+  const isRelative = RELATIVE_URL.test(text);
+  const url = URL.parse(text, isRelative ? origin.url : undefined);
   if (tool !== undefined && url?.protocol === 'mcp:') {
     // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
     return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
   }
-  // The seller sends over HTTP the URL that the transport over MCP prints.
+  // Only the transport over MCP writes this URL, but this resource is sold over HTTP.
   if (url?.protocol === 'mcp:') return 'other-host';
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
   if (url.hostname !== origin.hostname) return 'other-host';
@@ -171,35 +172,35 @@ function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined):
 
 function judgeOffers(
   challenge: Challenge,
-  said: ResourcePayability | null,
+  clients: ResourcePayability | null,
   kit: Kit,
-): readonly Judged[] {
+): readonly JudgedOffer[] {
   return challenge.offers.map((offer) => {
-    const verdict = said?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
+    const verdict = clients?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
     const faults = kit.offerFaults(offer, challenge.version);
     const [first] = faults;
     if (first !== undefined) {
       const texts = faults.map((fault) => kit.describeFault(fault));
       const isSigned = verdict?.words?.startsWith('clients sign it') ?? false;
-      const words = isSigned ? SIGNED_ALL_THE_SAME : wordsOf(verdict, kit);
-      const evidence = [`${texts[0]}${words}`, ...texts.slice(1)];
-      return { offer, kind: first.kind, isUnsound: true, texts: evidence };
+      const note = isSigned ? SIGNED_NOTE : quoteMessage(verdict, kit);
+      const evidence = [`${texts[0]}${note}`, ...texts.slice(1)];
+      return { kind: first.kind, isUnsound: true, texts: evidence };
     }
     const named = kit.named(offer);
     if (named !== null) {
-      return { offer, kind: null, isUnsound: false, isNamed: true, texts: [named] };
+      return { kind: null, isUnsound: false, isNamed: true, texts: [named] };
     }
-    const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
-    const texts = [text ?? passiveText(offer, kit)].filter((one) => one !== null);
-    return { offer, kind, isUnsound: false, texts };
+    const [kind, text] = judgeAllowed(offer, challenge.version, verdict, kit) ?? [null, null];
+    const texts = [text ?? describePassive(offer, kit)].filter((each) => each !== null);
+    return { kind, isUnsound: false, texts };
   });
 }
 
-/** The reason why an offer that the specification allows cannot be paid, or not be judged. */
-function judgeSound(
+/** Finds why clients may not pay an offer that the specification allows; null without a reason. */
+function judgeAllowed(
   offer: Offer,
   version: Challenge['version'],
-  said: OfferPayability | null,
+  client: OfferPayability | null,
   kit: Kit,
 ): Flaw | null {
   const { pointer, scheme, network, asset, extra, maxTimeoutSeconds } = offer;
@@ -212,82 +213,81 @@ function judgeSound(
   }
   if (!kit.isPaidMethod(offer)) {
     const method = kit.at(extra, '/assetTransferMethod');
-    const isKnown = row.methods?.some((one) => one === method) ?? false;
-    const place = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
+    const isKnown = row.methods?.some((known) => known === method) ?? false;
+    const source = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
     return [
       'client-refuses',
-      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${place}, and no official client pays by it${wordsOf(said, kit)}`,
+      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${quoteMessage(client, kit)}`,
     ];
   }
-  if (said?.verdict === 'refuses') {
-    const place = refusedPlace(offer, said.words ?? '', kit);
+  if (client?.verdict === 'refuses') {
+    const member = findRefusedMember(offer, client.words ?? '', kit);
     return [
       'client-refuses',
-      `${row.specification?.file} allows ${place}, and the official client refuses it${wordsOf(said, kit)}`,
+      `${row.specification?.file} allows ${member}, and the official client refuses it${quoteMessage(client, kit)}`,
     ];
   }
   const known = kit.asset(String(network), String(asset));
-  // A price over the default limit is the buyer's to decide.
-  if (said?.verdict === 'limited' && known === null) {
-    return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${wordsOf(said, kit)}`];
+  // A price over the client's default limit is no flaw: the buyer decides about it.
+  if (client?.verdict === 'limited' && known === null) {
+    return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${quoteMessage(client, kit)}`];
   }
   const seconds = Number(maxTimeoutSeconds);
   if (seconds >= MIN_TIMEOUT_SECONDS && seconds <= MAX_TIMEOUT_SECONDS) return null;
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
-/** The member that the client's words name, by its value or its name; else the offer. */
-function refusedPlace({ pointer, entry, extra }: Offer, words: string, kit: Kit): string {
-  const top = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
-  const inExtra = Object.entries(kit.object(extra)).map(
+/** Finds the member that the client's message names by value or name; without one, the offer. */
+function findRefusedMember({ pointer, entry, extra }: Offer, message: string, kit: Kit): string {
+  const topLevel = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
+  const ofExtra = Object.entries(kit.object(extra)).map(
     ([name, value]) => [`extra/${name}`, value] as const,
   );
-  const named = [...top, ...inExtra].find(([name, value]) => {
+  const refused = [...topLevel, ...ofExtra].find(([name, value]) => {
     const isQuoted =
-      typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && words.includes(value);
-    return isQuoted || (name.startsWith('extra/') && words.includes(name.slice('extra/'.length)));
+      typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
+    return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
   });
-  return named === undefined ? pointer : `${pointer}/${named[0]}: ${kit.show(named[1])}`;
+  return refused === undefined ? pointer : `${pointer}/${refused[0]}: ${kit.show(refused[1])}`;
 }
 
-/** Sound by its specification only; null if a client here has the scheme. */
-function passiveText(offer: Offer, kit: Kit): string | null {
+/** Says by which document a passive offer is judged; null if a client here has its scheme. */
+function describePassive(offer: Offer, kit: Kit): string | null {
   const row = kit.scheme(offer);
   if (row === null || row.client !== null) return null;
   const pair = `${kit.show(offer.scheme)} on ${kit.show(offer.network)}`;
   return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}; no client that we run pays it`;
 }
 
-function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {
+function listFlaws(offers: readonly JudgedOffer[], clients: ResourcePayability | null): Flaw[] {
   const flawed = offers.filter(({ kind }) => kind !== null);
-  const isSold = offers.some(
+  const hasSound = offers.some(
     ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
   );
-  const isMild = offers.some(({ isUnsound }) => !isUnsound);
-  const hinders = said === null || said.payableBy !== 'default';
-  const nameOf = (one: Judged): Kind | null => {
-    const { kind, isUnsound } = one;
+  const hasAllowed = offers.some(({ isUnsound }) => !isUnsound);
+  const isHindered = clients === null || clients.payableBy !== 'default';
+  const findKind = ({ kind, isUnsound }: JudgedOffer): Kind | null => {
     if (kind === null || kind === 'timeout') return kind;
-    if (isUnsound && !isSold) return isMild ? 'unsound-offer' : kind;
-    if (isUnsound) return hinders ? 'unsound-offer' : null;
-    if (!isSold) return kind;
-    // Clients skip what they do not know; what they know and refuse may be what they choose.
-    return kind === 'client-refuses' && hinders && said !== null ? kind : null;
+    if (isUnsound && !hasSound) return hasAllowed ? 'unsound-offer' : kind;
+    if (isUnsound) return isHindered ? 'unsound-offer' : null;
+    if (!hasSound) return kind;
+    // Clients skip an offer that they do not know, but may choose one that they then refuse.
+    return kind === 'client-refuses' && isHindered && clients !== null ? kind : null;
   };
-  return flawed.flatMap((one): readonly Flaw[] => {
-    const name = nameOf(one);
-    return name === null ? [] : one.texts.map((text): Flaw => [name, text]);
+  return flawed.flatMap((offer): readonly Flaw[] => {
+    const kind = findKind(offer);
+    return kind === null ? [] : offer.texts.map((text): Flaw => [kind, text]);
   });
 }
 
-function wordsOf(said: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
-  if (said === null || said.words === null) return '';
-  // Words of ours about the whole challenge; the finding names the member itself.
-  if (said.words.startsWith('some clients sign it')) return '';
-  return ` (the official client says ${kit.quote(said.words, MAX_WORDS)})`;
+function quoteMessage(client: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
+  if (client === null || client.words === null) return '';
+  // This text is ours, not a client's. The finding names the member itself.
+  if (client.words.startsWith('some clients sign it')) return '';
+  return ` (the official client says ${kit.quote(client.words, MAX_MESSAGE_CHARS)})`;
 }
 
-function short(texts: readonly string[]): string {
-  const rest = texts.length - MAX_NAMED;
-  return texts.slice(0, MAX_NAMED).join('; ') + (rest > 0 ? `; ${rest} more` : '');
+function joinFirst(texts: readonly string[]): string {
+  const rest = texts.length - MAX_SHOWN;
+  return texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
 }
