@@ -3,7 +3,7 @@ import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import { askOnce, resolveForStranger, type StrangersOptions, unanswered } from './preflight.ts';
+import { askOnce, resolveForStranger, type StrangerOptions, unanswered } from './preflight.ts';
 import { notAsked } from './preflight-request.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import type { Preflight } from './result.ts';
@@ -30,7 +30,7 @@ const ACCEPT = 'application/json, */*;q=0.5';
  */
 export async function preflightHost(
   origin: Origin,
-  options: StrangersOptions,
+  options: StrangerOptions,
 ): Promise<HostPreflight> {
   const { answerWithinMs, admit, client, ...engine } = options;
   const resolved = await resolveForStranger(origin, options);

@@ -14,7 +14,7 @@ type Client = Pick<ProbeClient, 'check' | 'request'>;
 
 export type PreflightDeps = PreflightEngine & { readonly client: Client };
 
-export type StrangersOptions = PreflightDeps & {
+export type StrangerOptions = PreflightDeps & {
   /** Limits the DNS lookup, and then the answer. */
   readonly answerWithinMs: number;
   /** Returns false when these addresses must not be dialled. */
@@ -52,7 +52,7 @@ export async function preflightUrl(
  */
 export async function preflightForStranger(
   request: PreflightRequest & { readonly method: 'GET' },
-  { answerWithinMs, admit, client, ...engine }: StrangersOptions,
+  { answerWithinMs, admit, client, ...engine }: StrangerOptions,
 ): Promise<Preflight | null> {
   const { origin, method } = request;
   const resolved = await resolveForStranger(origin, { answerWithinMs, client });
@@ -65,7 +65,7 @@ export async function preflightForStranger(
 /** The addresses of a name, or the answer to a caller whose name gave none. */
 export async function resolveForStranger(
   origin: Origin,
-  { answerWithinMs, client }: Pick<StrangersOptions, 'answerWithinMs' | 'client'>,
+  { answerWithinMs, client }: Pick<StrangerOptions, 'answerWithinMs' | 'client'>,
 ): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
   const resolved = await withinTime(client.check(origin), answerWithinMs);
   if (resolved?.kind === 'addresses') return resolved;

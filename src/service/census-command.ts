@@ -25,30 +25,30 @@ import { openScans } from './open-scans.ts';
 
 const USAGE =
   'npm run census -- --dry-run [--json] prints what a day would do; -- --once --limit N does the work of one day for N origins.';
-const FAILED = 2;
-/** Requests of a scan of a usual seller. */
-const SCAN_REQUESTS = 22;
+const FAILED_EXIT_CODE = 2;
+/** Requests that a scan sends to a typical seller. */
+const REQUESTS_PER_SCAN = 22;
 const WEEK_DAYS = 7;
 const SECOND_MS = 1_000;
-/** Looks that found no room for so long are left to the service. */
-const ROOM_TRIES = 180;
+/** One attempt a second. After these the running service has to look at the host. */
+const MAX_LOOK_ATTEMPTS = 180;
 
-/** The command was used wrongly; its message is one line. */
+/** The arguments or settings of the command are wrong. The message is one line. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 async function runCensusCommand(args: readonly string[]): Promise<void> {
   try {
-    const wanted = readArguments(args);
+    const { limit, isJson } = readArguments(args);
     loadEnvFile();
     const config = loadConfig(process.env);
     const { census } = config;
     if (census === null) {
       throw new UsageError('No index to ask: set CENSUS=bazaar,x402scan, or CENSUS_FILE.');
     }
-    if (wanted.limit === null) await dryRun(config, census, wanted.isJson);
-    else await runOnce(config, census, wanted.limit);
+    if (limit === null) await runDry(config, census, isJson);
+    else await runOnce(config, census, limit);
   } catch (error) {
     const isForOperators =
       error instanceof UsageError ||
@@ -56,7 +56,7 @@ async function runCensusCommand(args: readonly string[]): Promise<void> {
       error instanceof CatalogError ||
       error instanceof StoreError;
     console.error(isForOperators ? error.message : inspect(error));
-    process.exitCode = FAILED;
+    process.exitCode = FAILED_EXIT_CODE;
   }
 }
 
@@ -66,7 +66,7 @@ function readArguments(args: readonly string[]): { limit: number | null; isJson:
   const options = { 'dry-run': flag, once: flag, json: flag, limit: { type: 'string' } } as const;
   let values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
   try {
-    values = parseArgs({ args: args.filter((one) => one !== '--'), options }).values;
+    values = parseArgs({ args: args.filter((arg) => arg !== '--'), options }).values;
   } catch {
     throw new UsageError(USAGE);
   }
@@ -81,12 +81,12 @@ function readArguments(args: readonly string[]): { limit: number | null; isJson:
   return { limit: Number(limit), isJson };
 }
 
-/** Asks only the indexes. */
-async function dryRun(config: Config, census: CensusConfig, isJson: boolean): Promise<void> {
+/** Sends requests only to the indexes, and prints what a day would do. */
+async function runDry(config: Config, census: CensusConfig, isJson: boolean): Promise<void> {
   const answers = createAnswerReader();
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
   const options = { config: census, policy: config.originPolicy, userAgent, answers };
-  const day = new DayOutline();
+  const plan = new DayPlan();
   try {
     for (const source of listSources(census)) {
       let pages = 0;
@@ -94,23 +94,23 @@ async function dryRun(config: Config, census: CensusConfig, isJson: boolean): Pr
         pages += 1;
         showProgress(`${source}: ${pages} pages`);
       };
-      day.add(source, await readListings(source, { ...options, onRequest }));
+      plan.add(source, await readListings(source, { ...options, onRequest }));
     }
   } finally {
     clearProgress();
     await answers.close();
   }
-  const outline = day.outline(census.maxOrigins, await readExcluded(census.exclude));
-  console.log(isJson ? JSON.stringify(outline, null, 2) : toText(outline));
-  if (outline.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
+  const summary = plan.summarize(census.maxOrigins, await readExcluded(census.exclude));
+  console.log(isJson ? JSON.stringify(summary, null, 2) : toText(summary));
+  if (summary.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
     throw new UsageError('No index answered: see above.');
   }
 }
 
-type Outline = ReturnType<DayOutline['outline']>;
+type DayPlanSummary = ReturnType<DayPlan['summarize']>;
 
-/** The work of one day, by the lists of the sources. */
-class DayOutline {
+/** The requests of one day, as the lists of the sources require them. */
+class DayPlan {
   readonly #sources: {
     readonly source: string;
     readonly origins: number;
@@ -132,7 +132,7 @@ class DayOutline {
     }
   }
 
-  outline(maxOrigins: number, excluded: ReadonlySet<string>) {
+  summarize(maxOrigins: number, excluded: ReadonlySet<string>) {
     const candidates = [...this.#origins].map(([host, { domain }]) => ({ host, domain }));
     const { hosts, leftOut } = chooseOrigins(candidates, { maxOrigins, excluded });
     let resources = 0;
@@ -140,7 +140,7 @@ class DayOutline {
       resources += Math.min(this.#origins.get(host)?.resources.size ?? 0, MAX_RESOURCES);
     }
     const scans = hosts.size / WEEK_DAYS;
-    const requests = (resources * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (SCAN_REQUESTS + 1);
+    const requests = (resources * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
     return {
       sources: this.#sources,
       origins: candidates.length,
@@ -155,7 +155,7 @@ class DayOutline {
   }
 }
 
-function toText({ sources, origins, leftOut, asked }: Outline): string {
+function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
   const lines = [
     ...sources.map(({ source, origins: listed, detail }) => {
       const end = detail === null ? '' : ` (broke off: ${detail})`;
@@ -180,16 +180,16 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     const { store } = scans;
     showProgress('reading the indexes');
     await running.imports.runDue();
-    const hosts = (await hostsWithoutWord(store)).slice(0, limit);
-    const left = await lookAtAll(running, hosts);
+    const hosts = (await findHostsWithoutWord(store)).slice(0, limit);
+    const missedCount = await lookAtAll(running, hosts);
     clearProgress();
     const words = await Promise.all(
       hosts.map((host) => store.census.findWord(host, utcDay(store.now()))),
     );
     const counts = [...Map.groupBy(words, (word) => word ?? 'without a word')];
-    const said = counts.map(([word, all]) => `${all.length} ${word}`).sort();
-    console.log(`${hosts.length} origins: ${said.join(', ') || 'each has its word of today'}`);
-    if (left > 0) console.log(`${left} found no room and are left to the service`);
+    const texts = counts.map(([word, all]) => `${all.length} ${word}`).sort();
+    console.log(`${hosts.length} origins: ${texts.join(', ') || 'each has its word of today'}`);
+    if (missedCount > 0) console.log(`${missedCount} met a limit and are left to the service`);
     await store.instances.leave();
   } finally {
     clearProgress();
@@ -197,39 +197,39 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
   }
 }
 
-/** The hosts that have no word today, in the order in which the service would ask them. */
-async function hostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
-  const left: { readonly host: string; readonly lookAtMs: number }[] = [];
+/** Finds the hosts that have no word today, in the order in which the service would ask them. */
+async function findHostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
+  const found: { readonly host: string; readonly lookAtMs: number }[] = [];
   for await (const rows of census.readBatches()) {
     for (const { host, lookAtMs, isChosen, wordAtMs } of rows) {
       const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
-      if (isChosen && !isDone) left.push({ host, lookAtMs });
+      if (isChosen && !isDone) found.push({ host, lookAtMs });
     }
   }
-  return left.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
+  return found.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
 }
 
-/** Resolves to the number of hosts that found no room. */
+/** Resolves to the number of hosts at which no look was possible, because of a limit. */
 async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Promise<number> {
   const queue = new PQueue({
     concurrency: MAX_LOOKS,
     intervalCap: MAX_LOOKS_PER_SECOND,
     interval: SECOND_MS,
   });
-  let done = 0;
-  let left = 0;
+  let doneCount = 0;
+  let missedCount = 0;
   const lookAt = async (host: string) => {
-    if (!(await lookInRoom(census, host))) left += 1;
-    done += 1;
-    showProgress(bar(done, hosts.length));
+    if (!(await lookWithRetries(census, host))) missedCount += 1;
+    doneCount += 1;
+    showProgress(toProgressBar(doneCount, hosts.length));
   };
   await queue.addAll(hosts.map((host) => () => lookAt(host)));
   await census.decideSilentHosts();
-  return left;
+  return missedCount;
 }
 
-async function lookInRoom(census: OpenCensus['census'], host: string): Promise<boolean> {
-  for (let tries = 0; tries < ROOM_TRIES; tries += 1) {
+async function lookWithRetries(census: OpenCensus['census'], host: string): Promise<boolean> {
+  for (let attempts = 0; attempts < MAX_LOOK_ATTEMPTS; attempts += 1) {
     try {
       await census.lookNow(host);
       return true;
@@ -243,12 +243,12 @@ async function lookInRoom(census: OpenCensus['census'], host: string): Promise<b
 
 const BAR_WIDTH = 30;
 
-function bar(done: number, all: number): string {
-  const full = Math.round((done / Math.max(all, 1)) * BAR_WIDTH);
-  return `[${'#'.repeat(full)}${'.'.repeat(BAR_WIDTH - full)}] ${done} of ${all} origins`;
+function toProgressBar(doneCount: number, total: number): string {
+  const filled = Math.round((doneCount / Math.max(total, 1)) * BAR_WIDTH);
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${doneCount} of ${total} origins`;
 }
 
-/** Progress is shown on a terminal only. */
+/** Shows progress only on a terminal. */
 function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

@@ -2,19 +2,20 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from '../config/config.ts';
 import { redact } from '../model/redact.ts';
 
-/** Redacting shorter parts would hide ordinary words; keys are longer. */
+/** Keys are longer. Masking shorter texts would hide ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 /**
- * Buffers lines, because one write a line costs a request more than its answer. Flushes at 4 KiB, each
- * second, at a fatal line and at the exit; synchronous, because a pending write is lost with the process.
+ * Lines are buffered, because a write for each line would take longer than a request. The buffer is flushed at 4 KiB,
+ * each second, at a fatal line and at the exit. Writes are synchronous: an exit would lose a pending one.
  */
 const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
-const HIDDEN = '(hidden)';
+const SECRET_MASK = '(hidden)';
+const MAX_ERROR_DEPTH = 6;
 
-/** The secrets in the settings: keys, and the parts of URLs that may be keys. */
+/** Returns the secrets in the settings: keys, and parts of URLs that may be keys. */
 export function listSecrets({ payment }: Pick<Config, 'payment'>): readonly string[] {
   const { rpcUrl, facilitatorUrl, settlementKey, cdpKey } = payment;
-  const ofUrls = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : keysIn(url)));
+  const ofUrls = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : findKeys(url)));
   const all = [settlementKey?.slice(2), cdpKey?.id, ...ofUrls];
   return all.filter((secret) => secret !== undefined).filter(isLongEnough);
 }
@@ -25,13 +26,13 @@ export function createLogger(
 ): Logger {
   const secrets = listSecrets(config);
   const hide = (text: string) =>
-    secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
+    secrets.reduce((masked, secret) => masked.replaceAll(secret, SECRET_MASK), text);
   return pino(
     {
       level: config.logLevel,
       // Libraries quote URLs and calldata in messages, stacks and their own members.
       serializers: { err: (error: Error) => mapTexts(stdSerializers.err(error), redact) },
-      // The last filter: it covers every way into a line.
+      // This hook sees every line as it is written.
       hooks: { streamWrite: hide },
     },
     destination ?? standardOutput(),
@@ -50,8 +51,8 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/** Parts of path, query and user info that are long enough to be a key. */
-function keysIn(url: string): string[] {
+/** Returns the parts of path, query and user info that may be keys: long ones with a digit. */
+function findKeys(url: string): string[] {
   const { pathname, search, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...search.split(/[?&=]/), username, password];
   return parts.filter((part) => isLongEnough(part) && /\d/.test(part));
@@ -65,9 +66,9 @@ function isLongEnough(secret: string): boolean {
 function mapTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > 6) return HIDDEN;
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change, depth + 1));
+  if (depth > MAX_ERROR_DEPTH) return SECRET_MASK;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, mapTexts(one, change, depth + 1)]),
+    Object.entries(value).map(([name, member]) => [name, mapTexts(member, change, depth + 1)]),
   );
 }

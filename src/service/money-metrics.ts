@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
-/** Source of the gauges, read at each scrape. */
+/** The gauges read it at each scrape. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'unreadyReason'>;
 
-const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const STATES = ['claimed', 'computed', 'settling', 'unknown', 'settled'] as const;
-const WEI = 1e18;
+const BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const PAYMENT_STATES = ['claimed', 'computed', 'settling', 'unknown', 'settled'] as const;
+const WEI_PER_ETHER = 1e18;
 
 export class MoneyMetrics {
   readonly registry = new Registry();
@@ -20,19 +20,19 @@ export class MoneyMetrics {
   });
   readonly #sent = new Counter({
     name: 'payments_sent_total',
-    help: 'Settlements sent, again ones included, by outcome.',
+    help: 'Settlements sent, repeated ones included, by outcome.',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #reconciled = new Counter({
     name: 'payments_reconciled_total',
-    help: 'Payments in doubt that have come to their end, by outcome.',
+    help: 'Payments whose settlement was in doubt and has been decided, by outcome.',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #overdue = new Counter({
     name: 'payments_overdue_total',
-    help: 'Payments whose end should have been proved, and was not.',
+    help: 'Payments whose outcome should have been proved by now, and was not.',
     registers: this.#registers,
   });
   readonly #debts = new Counter({
@@ -44,19 +44,19 @@ export class MoneyMetrics {
     name: 'payments_facilitator_seconds',
     help: 'Time that the facilitator took, by call and outcome.',
     labelNames: ['call', 'outcome'],
-    buckets: SECONDS,
+    buckets: BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #nodeSeconds = new Histogram({
     name: 'payments_node_seconds',
     help: 'Time that the node behind RPC_URL took, by method and whether it failed.',
     labelNames: ['method', 'failed'],
-    buckets: SECONDS,
+    buckets: BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #purged = new Gauge({
     name: 'store_purged_timestamp_seconds',
-    help: 'When the store was last purged, in seconds since the epoch; 0 before that.',
+    help: 'Time of the last purge of the store, in seconds since the epoch; 0 before the first.',
     registers: this.#registers,
   });
 
@@ -68,11 +68,11 @@ export class MoneyMetrics {
     switch (event.kind) {
       case 'verified':
         this.#verified.inc({ outcome: event.outcome });
-        this.#took('verify', event);
+        this.#observeCall('verify', event.outcome, event.ms);
         return;
       case 'sent':
         this.#sent.inc({ outcome: event.outcome });
-        this.#took('settle', event);
+        this.#observeCall('settle', event.outcome, event.ms);
         return;
       case 'node_call': {
         const { method, isError, ms } = event;
@@ -90,13 +90,13 @@ export class MoneyMetrics {
     }
   }
 
-  purged(atMs: number): void {
+  setPurged(atMs: number): void {
     this.#purged.set(Math.floor(atMs / 1_000));
   }
 
-  /** Connects the gauges to `source`; before it they have no value. */
+  /** Connects the gauges to `source`. They have no value before this call. */
   watch(source: MoneySource, now: () => number): void {
-    const gauge = (name: string, help: string, read: () => number | null) => {
+    const addGauge = (name: string, help: string, read: () => number | null) => {
       new Gauge({
         name,
         help,
@@ -108,11 +108,11 @@ export class MoneyMetrics {
       });
     };
     const account = () => source.facilitator.account?.() ?? null;
-    this.#watchKeys(source);
-    gauge('payments_ready', '1 while payments are taken, else 0.', () =>
+    this.#addKeysGauge(source);
+    addGauge('payments_ready', '1 while payments are taken, else 0.', () =>
       source.unreadyReason() === null ? 1 : 0,
     );
-    gauge(
+    addGauge(
       'payments_oldest_doubt_seconds',
       'Age of the payment that has been in doubt for longest; 0 if there is none.',
       () => {
@@ -121,48 +121,48 @@ export class MoneyMetrics {
       },
     );
     if (source.facilitator.kind !== 'local') return;
-    gauge('payments_gas_balance_ether', 'What SETTLEMENT_KEY holds to pay gas with.', () => {
+    addGauge('payments_gas_balance_ether', 'Balance of SETTLEMENT_KEY for gas.', () => {
       const balance = account()?.balance ?? null;
-      return balance === null ? null : Number(balance) / WEI;
+      return balance === null ? null : Number(balance) / WEI_PER_ETHER;
     });
-    gauge(
+    addGauge(
       'payments_transactions_unconfirmed',
-      'Transactions of SETTLEMENT_KEY that are sent and not mined.',
+      'Transactions that SETTLEMENT_KEY has sent and that are not mined.',
       () => account()?.unconfirmed ?? null,
     );
-    gauge('payments_oldest_transaction_seconds', 'Age of the oldest of them.', () => {
+    addGauge('payments_oldest_transaction_seconds', 'Age of the oldest unconfirmed one.', () => {
       const oldestMs = account()?.oldestUnconfirmedMs ?? null;
       return oldestMs === null ? null : oldestMs / 1_000;
     });
-    gauge(
+    addGauge(
       'payments_nonce_gap',
       'Nonces of SETTLEMENT_KEY that the node holds as pending and that this process did not send.',
       () => account()?.nonceGap ?? null,
     );
   }
 
-  #watchKeys({ recovery }: MoneySource): void {
+  #addKeysGauge({ recovery }: MoneySource): void {
     new Gauge({
       name: 'payments_keys',
-      help: 'Payments that have not come to their end, by state.',
+      help: 'Payments that are not finished, by state.',
       labelNames: ['state'],
       registers: this.#registers,
       collect() {
         const { byState } = recovery.census;
-        for (const state of STATES) this.set({ state }, byState[state] ?? 0);
+        for (const state of PAYMENT_STATES) this.set({ state }, byState[state] ?? 0);
       },
     });
   }
 
-  #took(call: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void {
+  #observeCall(call: string, outcome: string, ms: number): void {
     this.#facilitatorSeconds.observe({ call, outcome }, ms / 1_000);
   }
 }
 
-/** Logs at level error what needs an operator; docs/payments.md says what to do. */
+/** Logs, at level error, an event that needs an operator. docs/payments.md says what to do. */
 export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;
 
-const LOOK_INTERVAL_MS = 5_000;
+const READINESS_INTERVAL_MS = 5_000;
 
 export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
   if (event.kind === 'overdue') {
@@ -176,18 +176,18 @@ export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
   else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
 }
 
-/** Logs when payments stop and start being taken, with the reason. Returns a function that ends the watch. */
+/** Logs when payments stop being taken, with the reason, and when they are taken again. Returns a function that ends it. */
 export function watchReadiness(
   unreadyReason: () => string | null,
-  tell: { readonly closed: Alarm; readonly opened: (message: string) => void },
-  intervalMs = LOOK_INTERVAL_MS,
+  log: { readonly closed: Alarm; readonly opened: (message: string) => void },
+  intervalMs = READINESS_INTERVAL_MS,
 ): () => void {
-  let logged: string | null = null;
+  let loggedReason: string | null = null;
   const timer = setInterval(() => {
-    const now = unreadyReason();
-    if (now !== null && logged === null) tell.closed('payments are not taken', { reason: now });
-    if (now === null && logged !== null) tell.opened('payments are taken again');
-    logged = now;
+    const reason = unreadyReason();
+    if (reason !== null && loggedReason === null) log.closed('payments are not taken', { reason });
+    if (reason === null && loggedReason !== null) log.opened('payments are taken again');
+    loggedReason = reason;
   }, intervalMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -1,4 +1,4 @@
-/** Loaded if the settings turn the census on. */
+/** The service loads this module only if the settings turn the census on. */
 import { Counter, Gauge, Registry } from 'prom-client';
 import { Census } from '../census/census.ts';
 import { CensusImports, listSources } from '../census/import.ts';
@@ -11,7 +11,7 @@ import { DAY_WORDS } from '../model/availability.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { snapshotCacheOn } from './open-scanning.ts';
+import { createSnapshotCache } from './open-scanning.ts';
 import type { OpenScans } from './open-scans.ts';
 
 class CensusMetrics {
@@ -19,7 +19,7 @@ class CensusMetrics {
   readonly #registers = [this.registry];
   readonly looks = new Counter({
     name: 'census_looks_total',
-    help: 'Days of origins that got their word, by word.',
+    help: 'Words stored, each for one origin and one day, by word.',
     labelNames: ['word'],
     registers: this.#registers,
   });
@@ -34,12 +34,12 @@ class CensusMetrics {
     for (const word of DAY_WORDS) this.looks.inc({ word }, 0);
   }
 
-  /** Connects the gauges. */
+  /** Adds the gauges, which read these parts at each scrape. */
   watch(census: Pick<Census, 'latenessMs'>, imports: CensusImports): void {
     const registers = this.#registers;
     new Gauge({
       name: 'census_looks_late_seconds',
-      help: 'How long the look that has waited longest is overdue.',
+      help: 'Time by which the most overdue look is late.',
       registers,
       collect() {
         this.set(census.latenessMs / 1_000);
@@ -55,7 +55,7 @@ class CensusMetrics {
     });
     new Gauge({
       name: 'census_import_failed_days',
-      help: 'Days running on which the import of an index broke off.',
+      help: 'Number of consecutive days on which the import of an index failed.',
       labelNames: ['index'],
       registers,
       collect() {
@@ -73,13 +73,14 @@ export type OpenCensus = {
   stop(graceMs?: number): Promise<void>;
 };
 
-/** An import is due once a day; this often it is asked whether one is. */
-const IMPORT_TICK_MS = 60_000;
-const IMPORT_DAYS = 2;
+/** Interval at which the service looks for a due import. An import runs once a day. */
+const IMPORT_CHECK_MS = 60_000;
+/** A weekly scan uses an import of at most this age. */
+const MAX_IMPORT_AGE_DAYS = 2;
 const NO_NODE = { rpcUrl: null, asset: '', network: '' };
 
-/** Asks nobody before `start`. */
-export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScans): OpenCensus {
+/** Sends no request before `start`. */
+export function openCensus(config: Config, settings: CensusConfig, parts: OpenScans): OpenCensus {
   const { store, answers, scanning, scanCoordinator, turns, onError } = parts;
   const { originPolicy: policy, siteUrl } = config;
   const userAgent = scannerUserAgent(`${siteUrl}/about-census`);
@@ -87,7 +88,7 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
   const stopping = new AbortController();
   const standing = createCensusStanding({
     sources: { ...config.ecosystem, ...NO_NODE, userAgent, answers },
-    snapshots: snapshotCacheOn(store),
+    snapshots: createSnapshotCache(store),
     bazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,
   });
@@ -99,17 +100,17 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
   });
   const { signal } = stopping;
   const imports = new CensusImports({
-    ...{ config: wanted, store, policy, siteUrl, userAgent, answers, onError, signal },
+    ...{ config: settings, store, policy, siteUrl, userAgent, answers, onError, signal },
     onRequest: (index, result) => metrics.pages.inc({ index, result }),
   });
-  for (const index of listSources(wanted)) metrics.pages.inc({ index, result: 'failed' }, 0);
+  for (const index of listSources(settings)) metrics.pages.inc({ index, result: 'failed' }, 0);
   metrics.watch(census, imports);
   let timer: NodeJS.Timeout | null = null;
   return {
     ...{ census, imports, registry: metrics.registry },
     start() {
       void imports.runDue();
-      timer = setInterval(() => void imports.runDue(), IMPORT_TICK_MS);
+      timer = setInterval(() => void imports.runDue(), IMPORT_CHECK_MS);
       timer.unref();
       census.start();
     },
@@ -121,12 +122,12 @@ export function openCensus(config: Config, wanted: CensusConfig, parts: OpenScan
   };
 }
 
-/** The rows of the last complete import, if it is recent. */
+/** Reads the rows of the last import; null if it is old or incomplete. */
 async function readBazaarRows(store: Store, host: string): Promise<ImportedRows | null> {
   const [last] = await store.census.findImports('bazaar');
   const row = await store.census.get(host);
   if (!last?.isComplete || row === null) return null;
-  if (last.day <= utcDay(store.now()) - IMPORT_DAYS) return null;
+  if (last.day <= utcDay(store.now()) - MAX_IMPORT_AGE_DAYS) return null;
   const { sources, bazaar } = toListing(row.listing);
   const isListed = sources.bazaar !== undefined && sources.bazaar >= last.day;
   return {

@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts';
 import type { CensusScanning, Scanning, ScanningOptions } from './scanning.ts';
 
 /**
- * Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. Each member is
- * written out: a helper over their names would need a cast for each.
+ * Loads the fifty modules of a scan at the first call, so that an idle service starts fast and needs little memory. Each
+ * member is written out, because a helper over the names would need a type cast for each.
  */
 export function openScanning(options: ScanningOptions): Scanning {
   let opened: Promise<Scanning> | null = null;
@@ -25,16 +25,16 @@ export function openScanning(options: ScanningOptions): Scanning {
     scanner = scanning.scanner;
     return scanning;
   }
-  const scanning = () => {
+  const load = () => {
     opened ??= open();
     return opened;
   };
   return {
     scanner: {
       checksVersion: options.catalog.checksVersion,
-      admit: async (origin) => (await scanning()).scanner.admit(origin),
-      scan: async (...scan) => (await scanning()).scanner.scan(...scan),
-      record: async (scan) => (await scanning()).scanner.record(scan),
+      admit: async (origin) => (await load()).scanner.admit(origin),
+      scan: async (...args) => (await load()).scanner.scan(...args),
+      record: async (scan) => (await load()).scanner.record(scan),
       isSaturated: () => scanner?.isSaturated?.() === true,
       fault: () => scanner?.fault?.() ?? null,
       async close() {
@@ -42,28 +42,28 @@ export function openScanning(options: ScanningOptions): Scanning {
         await scanner?.close();
       },
     },
-    fetchToken: async (...asked) => (await scanning()).fetchToken(...asked),
-    judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
-    askResources: async (...asked) => (await scanning()).askResources(...asked),
-    resolve: async (origin) => (await scanning()).resolve(origin),
-    postWebhook: async (...posted) => (await scanning()).postWebhook(...posted),
-    askSeller: async (...asked) => (await scanning()).askSeller(...asked),
-    askHost: async (...asked) => (await scanning()).askHost(...asked),
+    fetchToken: async (...args) => (await load()).fetchToken(...args),
+    judgeInHand: async (...args) => (await load()).judgeInHand(...args),
+    askResources: async (...args) => (await load()).askResources(...args),
+    resolve: async (origin) => (await load()).resolve(origin),
+    postWebhook: async (...args) => (await load()).postWebhook(...args),
+    askSeller: async (...args) => (await load()).askSeller(...args),
+    askHost: async (...args) => (await load()).askHost(...args),
     openCensus(census) {
       let parts: CensusScanning | null = null;
-      const open = async () => {
-        parts ??= (await scanning()).openCensus(census);
+      const loadParts = async () => {
+        parts ??= (await load()).openCensus(census);
         return parts;
       };
       return {
-        askListed: async (...asked) => (await open()).askListed(...asked),
-        scanner: { scan: async (...scan) => (await open()).scanner.scan(...scan) },
+        askListed: async (...args) => (await loadParts()).askListed(...args),
+        scanner: { scan: async (...args) => (await loadParts()).scanner.scan(...args) },
       };
     },
   };
 }
 
-/** Loaded with the first lookup. D3 and D4 share the node with payments, so they have a small rate of their own. */
+/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so a rate limits their calls to it. */
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,
@@ -75,25 +75,25 @@ export function openStanding(
   async function open(): Promise<RefreshingStanding> {
     const { createStanding } = await import('../indexes/create-standing.ts');
     const chainTurn = createLookupRate();
-    const place = { rpcUrl, asset: asset.address, network };
-    const options = { ...ecosystem, ...place, userAgent, chainTurn, answers };
-    return createStanding(options, snapshotCacheOn(store));
+    const chain = { rpcUrl, asset: asset.address, network };
+    const options = { ...ecosystem, ...chain, userAgent, chainTurn, answers };
+    return createStanding(options, createSnapshotCache(store));
   }
-  const standing = () => {
+  const load = () => {
     opened ??= open();
     return opened;
   };
   return {
-    origin: async (origin) => (await standing()).origin(origin),
-    settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
-    listings: async (...asked) => (await standing()).listings(...asked),
-    onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
-    refreshListing: async () => (await standing()).refreshListing(),
+    origin: async (origin) => (await load()).origin(origin),
+    settlements: async (origin, payees) => (await load()).settlements(origin, payees),
+    listings: async (...args) => (await load()).listings(...args),
+    onChain: async (offers) => (await (await load()).onChain?.(offers)) ?? [],
+    refreshListing: async () => (await load()).refreshListing(),
   };
 }
 
-/** Cache of third parties' answers in the store, shared by all instances. */
-export function snapshotCacheOn(store: Store): SnapshotCache {
+/** Caches the answers of third parties in the store, for all instances. */
+export function createSnapshotCache(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),
     put: ({ source, key, takenAtMs, data }) =>

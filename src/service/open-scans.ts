@@ -1,4 +1,4 @@
-/** The parts that a service and a day of the census share: store, indexes, scans, turns. */
+/** The parts that the service and the census command share: store, indexes, scans, turns. */
 import type { Logger } from 'pino';
 import { createAnswerReader } from '../answers/answer-reader.ts';
 import { toSigningKey } from '../attestation/signing-keys.ts';
@@ -17,30 +17,30 @@ export type OpenScansOptions = {
   readonly log: Logger;
   /** The address that sends settlements; null if nothing is settled. */
   readonly signer: string | null;
-  /** Called once a scan is published. */
+  /** Called when a scan has been published. */
   readonly onPublished: (host: string) => void;
 };
 
 export type OpenScans = Awaited<ReturnType<typeof openScans>>;
 
-/** Adds each part that it opens to `opened`. Throws SettingError, CatalogError and StoreError. */
+/** Adds each part that it opens to `disposables`. Throws SettingError, CatalogError and StoreError. */
 export async function openScans(
   config: Config,
-  opened: AsyncDisposableStack,
+  disposables: AsyncDisposableStack,
   { log, signer, onPublished }: OpenScansOptions,
 ) {
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const opening = openStore(config.storeUrl, { timeScale: config.timeScale, onError });
-  const store = opened.adopt(await opening, (one) => one.close());
+  const store = disposables.adopt(await opening, (adopted) => adopted.close());
   const checks = await discoverChecks();
-  const catalog = await catalogFor(config, checks);
+  const catalog = await loadConfiguredCatalog(config, checks);
   await joinInstances(store, config, catalog, { log, signer });
-  const answers = opened.adopt(createAnswerReader(), (reader) => reader.close());
+  const answers = disposables.adopt(createAnswerReader(), (reader) => reader.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const standing = openStanding(config, userAgent, { store, answers });
   const policy = config.originPolicy;
   const scanning = openScanning({ policy, userAgent, catalog, checks, standing, log });
-  opened.defer(() => scanning.scanner.close());
+  disposables.defer(() => scanning.scanner.close());
   const scanCoordinator = createScanCoordinator({
     scanner: scanning.scanner,
     store,
@@ -48,11 +48,11 @@ export async function openScans(
     onPublished,
     onError: (err) => log.error({ err }, 'scan failed'),
   });
-  opened.defer(() => scanCoordinator.close());
+  disposables.defer(() => scanCoordinator.close());
   const runningScans = () => scanCoordinator.running();
   const turns = createOriginTurns({ now: () => store.now(), runningScans });
-  const judged = { store, checks, catalog, answers, standing, scanning };
-  return { ...judged, scanCoordinator, turns, onError };
+  const parts = { store, checks, catalog, answers, standing, scanning };
+  return { ...parts, scanCoordinator, turns, onError };
 }
 
 function joinInstances(
@@ -73,7 +73,7 @@ function joinInstances(
       signingKey: signingKey === null ? 'kept in the store' : toSigningKey(signingKey).kid,
     },
     signer: signer ?? undefined,
-    // Instances with different settings on one store would settle and grade by different rules.
+    // With different settings, the instances of one store would settle and grade by different rules.
     onEvicted: (reason) => {
       log.fatal(`Stopping: ${reason.message}`);
       process.kill(process.pid, 'SIGTERM');
@@ -82,7 +82,7 @@ function joinInstances(
 }
 
 /** Throws SettingError for an unknown version and CatalogError for an invalid catalog. */
-async function catalogFor(
+async function loadConfiguredCatalog(
   { checksVersion }: Config,
   checks: readonly DiscoveredCheck[],
 ): Promise<Catalog> {

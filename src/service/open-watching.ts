@@ -10,7 +10,7 @@ import type { PostWebhook } from '../watch/deliveries.ts';
 import { toWatchTiming } from '../watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../watch/watching.ts';
 
-const SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
+const BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
 
 export class WatchMetrics {
   readonly registry = new Registry();
@@ -24,7 +24,7 @@ export class WatchMetrics {
   readonly #deliverySeconds = new Histogram({
     name: 'watch_delivery_seconds',
     help: 'Time that a try of a delivery took.',
-    buckets: SECONDS,
+    buckets: BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #looks = new Counter({
@@ -49,9 +49,9 @@ export class WatchMetrics {
     this.#deliverySeconds.observe(event.ms / 1_000);
   }
 
-  /** Connects the gauges; before it they have no value. */
+  /** Adds the gauges, which read `watching` at each scrape. */
   watch(watching: Pick<Watching, 'lateness'>): void {
-    const gauge = (name: string, help: string, read: () => number) =>
+    const addGauge = (name: string, help: string, read: () => number) =>
       new Gauge({
         name,
         help,
@@ -60,14 +60,14 @@ export class WatchMetrics {
           this.set(read() / 1_000);
         },
       });
-    gauge(
+    addGauge(
       'watch_deliveries_late_seconds',
-      'How long the delivery that has waited longest is overdue.',
+      'Time by which the most overdue delivery is late.',
       () => watching.lateness.deliveriesMs,
     );
-    gauge(
+    addGauge(
       'watch_looks_late_seconds',
-      'How long the most overdue look has waited.',
+      'Time by which the most overdue look is late.',
       () => watching.lateness.looksMs,
     );
   }
@@ -85,7 +85,7 @@ export type OpenWatchingOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** Looks at nothing before `start`. */
+/** Begins no look and no delivery before `start`. */
 export function openWatching({ config, ...parts }: OpenWatchingOptions): {
   readonly watching: Watching;
   readonly metrics: WatchMetrics;

@@ -20,11 +20,11 @@ export type OpenPaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
-  /** Reads what nodes and facilitators answer; default one of their own. */
+  /** Parses the answers of nodes and facilitators. By default they have a reader of their own. */
   readonly answers?: AnswerReader | undefined;
 };
 
-/** Sends no request and sweeps nothing before `start`. */
+/** Sends no request, and looks for no unfinished payment, before `start`. */
 export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPayments> {
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
@@ -39,7 +39,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     store,
     terms,
     baseUrl,
-    facilitator: await facilitatorFor(config, { terms, store, onEvent, answers }),
+    facilitator: await loadFacilitator(config, { terms, store, onEvent, answers }),
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
@@ -47,14 +47,14 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     onError,
     onEvent,
     answers,
-    ...scaledTimes(timeScale),
+    ...scaleTimes(timeScale),
   });
   metrics.watch(payments, () => store.now());
   return { ...payments, sold, metrics };
 }
 
-/** Scales the ledger's times; tests of several instances shorten them, 1 leaves them. */
-function scaledTimes(scale: number) {
+/** Multiplies the times of the ledger. A scale below 1 shortens tests of several instances. */
+function scaleTimes(scale: number) {
   return {
     reconcileWithinMs: RECONCILE_WITHIN_MS * scale,
     retryWithinMs: RETRY_WITHIN_MS * scale,
@@ -70,7 +70,7 @@ function scaledTimes(scale: number) {
 
 export function toPaymentTerms({ payment }: Config): PaymentTerms {
   return {
-    network: payment.network as PaymentTerms['network'], // `NETWORK` takes nothing else
+    network: payment.network as PaymentTerms['network'], // the setting allows no other form
     asset: payment.asset.address,
     assetName: payment.asset.name,
     assetVersion: payment.asset.version,
@@ -85,8 +85,8 @@ type FacilitatorOptions = {
   readonly answers: AnswerReader | undefined;
 };
 
-/** Loads only the facilitator of the mode: each imports packages of its own. */
-async function facilitatorFor(
+/** Loads only the facilitator of the configured mode, because each imports other packages. */
+async function loadFacilitator(
   { payment }: Config,
   { terms, store, onEvent, answers }: FacilitatorOptions,
 ): Promise<Facilitator> {

@@ -9,13 +9,13 @@ export type PurgeTimerOptions = {
   readonly monotonic?: (() => number) | undefined;
 };
 
-const INTERVAL_MS = 10 * 60_000;
+const PURGE_INTERVAL_MS = 10 * 60_000;
 /** A larger drift means that the clock was changed or the machine slept. */
 const MAX_DRIFT_MS = 3_600_000;
 
 /**
- * Purges the store in the background. A purge trusts the wall clock: after a jump ahead it would delete
- * answers that payers may still fetch. So it skips while the two clocks differ by an hour since the start.
+ * Purges the store in the background. A purge trusts the wall clock: after a jump ahead it would delete answers that
+ * payers may still fetch. No purge runs while the wall clock has drifted from the monotonic clock by over an hour.
  */
 export class PurgeTimer {
   readonly #options: PurgeTimerOptions;
@@ -30,14 +30,14 @@ export class PurgeTimer {
     this.#monotonicStartMs = this.#monotonic();
   }
 
-  /** Purges at once too: a process that lives shorter than the interval would never purge. */
+  /** The first purge runs at once: a process may end before the first interval has passed. */
   start(): void {
     void this.run();
-    this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? INTERVAL_MS);
+    this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? PURGE_INTERVAL_MS);
     this.#timer.unref();
   }
 
-  /** A running purge ends by itself, or fails when the store closes. */
+  /** Does not wait for a running purge, which fails if the store closes first. */
   stop(): void {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -68,7 +68,7 @@ export class PurgeTimer {
   }
 
   #driftMs(): number {
-    const wall = this.#options.store.now() - this.#wallStartMs;
-    return wall - (this.#monotonic() - this.#monotonicStartMs);
+    const wallElapsedMs = this.#options.store.now() - this.#wallStartMs;
+    return wallElapsedMs - (this.#monotonic() - this.#monotonicStartMs);
   }
 }

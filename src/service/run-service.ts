@@ -14,27 +14,27 @@ import { openService, type Service } from './service.ts';
 
 /** Time for running scans to end after a signal. */
 const GRACE_MS = 15_000;
-const CLOSE_WITHIN_MS = 30_000;
+const MAX_CLOSE_MS = 30_000;
 
-const WITHOUT_RPC =
+const NO_RPC_WARNING =
   'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain (a payer who cancels in time is served for nothing), and D3 and D4 do not read its logs';
 
-/** Never rejects: a failed start is logged and sets the exit code. */
+/** Never rejects. If the start fails, it prints the error and sets the exit code. */
 export async function runService(): Promise<void> {
   try {
     await start();
   } catch (error) {
-    console.error(explain(error));
+    console.error(toErrorText(error));
     process.exitCode = 1;
   }
 }
 
 async function start(): Promise<void> {
-  const knownCertificates = process.env['NODE_EXTRA_CA_CERTS'];
+  const trustedBefore = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
   for (const line of misspelledSettings(process.env)) console.warn(line);
   const config = loadConfig(process.env);
-  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], knownCertificates);
+  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], trustedBefore);
 
   const service = await openService(config);
   try {
@@ -44,20 +44,20 @@ async function start(): Promise<void> {
     await service.close();
     throw error;
   }
-  // Registered after the start: before, a signal would turn a failed start's exit code into 0.
-  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err, signal }) => {
+  // Registered only now: during the start, a signal would set the exit code to 0.
+  closeWithGrace({ delay: MAX_CLOSE_MS }, async ({ err, signal }) => {
     console.log(
       `Stopping${signal ? ` on ${signal}` : ''}: scans in flight have ${GRACE_MS / 1_000} s to end`,
     );
     if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
     await service.close(GRACE_MS);
   });
-  announce(config, service);
+  logStart(config, service);
 }
 
-/** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded, so a value from there is applied here. */
-function trustCertificates(path: string | undefined, known: string | undefined): void {
-  if (!path || path === known) return;
+/** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded. A value from `.env` is applied here. */
+function trustCertificates(path: string | undefined, trusted: string | undefined): void {
+  if (!path || path === trusted) return;
   // Node 24.5 and later can change the CA list of a running process.
   if (typeof tls.setDefaultCACertificates !== 'function') {
     const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';
@@ -66,32 +66,32 @@ function trustCertificates(path: string | undefined, known: string | undefined):
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(path, 'utf8')]);
 }
 
-function announce({ baseUrl, revision, payment, originPolicy }: Config, service: Service): void {
+function logStart({ baseUrl, revision, payment, originPolicy }: Config, service: Service): void {
   const mode =
     payment.mode === 'mock' ? 'mock (signatures are verified, nothing is settled)' : payment.mode;
   const { kind, location } = service.store.info;
   const exceptions = [...originPolicy.allowHosts];
   const lines = [
-    `Listening on ${boundAddress(service)} (API ${revision.name}), BASE_URL ${baseUrl}`,
+    `Listening on ${readListenUrl(service)} (API ${revision.name}), BASE_URL ${baseUrl}`,
     `Payments: ${mode}, to ${payment.payTo} on ${payment.network}`,
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
-    ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [WITHOUT_RPC] : []),
+    ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [NO_RPC_WARNING] : []),
     ...(exceptions.length > 0 ? [`Scans may also contact ${exceptions.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));
 }
 
-/** The address that the system assigned: `HOST` and `PORT` may leave the choice to it. */
-function boundAddress({ app }: Service): string {
-  const bound = app.server.address();
-  if (bound === null || typeof bound === 'string') return String(bound);
-  const { address, family, port } = bound;
+/** Returns the URL of the socket. The system assigns the port if PORT is 0. */
+function readListenUrl({ app }: Service): string {
+  const socket = app.server.address();
+  if (socket === null || typeof socket === 'string') return String(socket);
+  const { address, family, port } = socket;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** One line for an error that an operator can fix; the whole stack for any other. */
-function explain(error: unknown): string {
+/** Returns one line for an error that an operator can fix, and the whole stack for any other error. */
+function toErrorText(error: unknown): string {
   const isForOperators =
     error instanceof SettingError ||
     error instanceof CatalogError ||

@@ -16,7 +16,7 @@ import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import {
   preflightForStranger,
   preflightInHand,
-  type StrangersOptions,
+  type StrangerOptions,
 } from '../preflight/preflight.ts';
 import type { CreateProbeClient } from '../probe/client/client.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
@@ -37,7 +37,7 @@ export type ScanningOptions = {
 };
 
 export type Scanning = {
-  /** Closing it closes all the others. */
+  /** Its `close` ends the threads of all members. */
   readonly scanner: Scanner;
   readonly fetchToken: FetchToken;
   readonly judgeInHand: JudgeInHand;
@@ -46,7 +46,7 @@ export type Scanning = {
   readonly askResources: AskResources;
   readonly resolve: ResolveOrigin;
   readonly postWebhook: PostWebhook;
-  /** The parts of a census, which asks under a name of its own. */
+  /** Returns the parts of the census, which has its own User-Agent. */
   readonly openCensus: (options: CensusScanningOptions) => CensusScanning;
 };
 
@@ -60,24 +60,24 @@ export type CensusScanning = {
   readonly scanner: Pick<Scanner, 'scan'>;
 };
 
-/** Starts no thread; the first scan does. */
+/** Starts no thread. The first scan or request starts them. */
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, catalog, checks, standing, log } = options;
-  const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  const workers = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
   let fault: string | null = null;
-  const pool = warmPool({ catalog, checks, pool: cold }, (broken) => {
-    fault = broken.message;
-    log.fatal(`no scan of this process can be sold: ${broken.message}`);
+  const pool = warmPool({ catalog, checks, pool: workers }, (error) => {
+    fault = error.message;
+    log.fatal(`no scan of this process can be sold: ${error.message}`);
   });
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),
     environment: threadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
-  const oracle = createOracle({ scale: cold.scale, onError: (message) => log.error(message) });
+  const oracle = createOracle({ scale: workers.scale, onError: (message) => log.error(message) });
   const engine = { catalog, checks, pool, oracle };
   const outbound = { policy, userAgent, createClient };
-  const asking = { engine, ...outbound, ready: () => probe.ready() };
+  const askOptions = { engine, ...outbound, ready: () => probe.ready() };
   const scanner = createScanner({ ...engine, ...outbound, standing, isSaturated });
   return {
     scanner: {
@@ -86,13 +86,13 @@ export function createScanning(options: ScanningOptions): Scanning {
       async close() {
         await scanner.close();
         await probe.close();
-        await cold.close();
+        await workers.close();
       },
     },
     fetchToken: createTokenFetcher(outbound),
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, engine),
-    askSeller: createAskSeller(asking),
-    askHost: createAskHost(asking),
+    askSeller: createAskSeller(askOptions),
+    askHost: createAskHost(askOptions),
     askResources: createAskResources({ engine, ...outbound }),
     async resolve(origin) {
       const client = createClient(outbound);
@@ -103,9 +103,9 @@ export function createScanning(options: ScanningOptions): Scanning {
       }
     },
     postWebhook: createPostWebhook(outbound),
-    openCensus: ({ userAgent: name, standing: rare }) => ({
-      askListed: createAskListed({ engine, ...outbound, userAgent: name }),
-      scanner: createScanner({ ...engine, ...outbound, userAgent: name, standing: rare }),
+    openCensus: (census) => ({
+      askListed: createAskListed({ engine, ...outbound, userAgent: census.userAgent }),
+      scanner: createScanner({ ...engine, ...outbound, ...census }),
     }),
   };
 }
@@ -115,34 +115,34 @@ export type AskSellerOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   readonly createClient: CreateProbeClient;
-  /** Starts the prober's thread before the seller's time runs; default: already running. */
+  /** Starts the prober's thread, so that its start does not count as the seller's time. */
   readonly ready?: () => Promise<void>;
-  /** Limit for the name lookup, and again for the answer, ms; default 1,000. */
+  /** Limit of the name lookup, and also of the answer; default 1,000. */
   readonly answerWithinMs?: number;
 };
 
-/** Asks the one URL that the caller names. */
+/** Sends a request to the URL that the caller names. */
 export function createAskSeller(options: AskSellerOptions): AskSeller {
   return (request, admit) =>
-    withClient(options, admit, async (strangers) => ({
-      preflight: await preflightForStranger(request, strangers),
+    withClient(options, admit, async (strangerOptions) => ({
+      preflight: await preflightForStranger(request, strangerOptions),
     }));
 }
 
-/** Asks the documents of a host, and the first address in them that sells by GET. */
+/** Reads the documents of a host, and sends a request to the first URL in them that sells by GET. */
 export function createAskHost(options: AskSellerOptions): AskHost {
   return (origin, admit) =>
-    withClient(options, admit, async (strangers) => {
-      // Loaded with the first host: most callers name a URL.
+    withClient(options, admit, async (strangerOptions) => {
+      // Loaded at the first call, because most callers name a URL and not a host.
       const { preflightHost } = await import('../preflight/preflight-host.ts');
-      return preflightHost(origin, strangers);
+      return preflightHost(origin, strangerOptions);
     });
 }
 
 async function withClient<Answer extends object>(
   options: AskSellerOptions,
   admit: AdmitAddresses,
-  ask: (strangers: StrangersOptions) => Promise<Answer>,
+  ask: (strangerOptions: StrangerOptions) => Promise<Answer>,
 ): Promise<Answer & { readonly handshakeMs: number }> {
   const { engine, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
   engine.pool.start();

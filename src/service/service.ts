@@ -24,33 +24,33 @@ export type Service = {
   close(graceMs?: number): Promise<void>;
 };
 
-const SETTLE_GRACE_MS = 5_000;
-const SWEEP_INTERVAL_MS = 100;
-const LISTING_INTERVAL_MS = 60 * 60_000;
-/** Delay of the first listing, so that it does not compete with the start. */
-const FIRST_LISTING_MS = 5_000;
+const MAX_SETTLE_GRACE_MS = 5_000;
+const IDLE_SWEEP_INTERVAL_MS = 100;
+const REFRESH_INTERVAL_MS = 60 * 60_000;
+/** Delay of the first refresh of the partner listing, so that it does not slow down the start. */
+const FIRST_REFRESH_MS = 5_000;
 
 /** Throws SettingError, CatalogError and StoreError. */
 export async function openService(config: Config): Promise<Service> {
-  const opened = new AsyncDisposableStack();
+  const disposables = new AsyncDisposableStack();
   try {
-    return await openParts(config, opened);
+    return await openParts(config, disposables);
   } catch (error) {
-    await opened.disposeAsync();
+    await disposables.disposeAsync();
     throw error;
   }
 }
 
-/** Adds each part that it opens to `opened`, which closes them in the opposite order. */
-async function openParts(config: Config, opened: AsyncDisposableStack): Promise<Service> {
+/** Adds each part that it opens to `disposables`, which closes them in reverse order. */
+async function openParts(config: Config, disposables: AsyncDisposableStack): Promise<Service> {
   const log = createLogger(config);
-  const published: ((host: string) => void)[] = [];
+  const publishedListeners: ((host: string) => void)[] = [];
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
-  const scans = await openScans(config, opened, {
+  const scans = await openScans(config, disposables, {
     log,
     signer: config.payment.signer,
     onPublished: (host) => {
-      for (const compare of published) compare(host);
+      for (const listener of publishedListeners) listener(host);
     },
   });
   const { store, catalog, checks, answers, scanning, scanCoordinator, turns, onError } = scans;
@@ -61,23 +61,23 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
-  opened.defer(() => payments.stop());
+  disposables.defer(() => payments.stop());
   const { fetchToken, askResources, resolve, postWebhook, judgeInHand, askSeller, askHost } =
     scanning;
-  const asking = { askResources, resolve, fetchToken, postWebhook, turns };
+  const outbound = { askResources, resolve, fetchToken, postWebhook, turns };
   const { watching, metrics } = openWatching({
     config,
     store,
     scanCoordinator,
-    ...asking,
+    ...outbound,
     onError,
   });
-  opened.defer(() => watching.stop());
+  disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
-  if (isWatching) published.push((host) => watching.onPublished(host));
-  const census = await openCensusIfWanted(config, scans);
-  opened.defer(() => census?.stop());
-  if (census !== null) published.push((host) => census.census.onPublished(host));
+  if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
+  const census = await openCensusIfOn(config, scans);
+  disposables.defer(() => census?.stop());
+  if (census !== null) publishedListeners.push((host) => census.census.onPublished(host));
   const app = await buildApp(config, {
     log,
     store,
@@ -90,15 +90,15 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     signingKey,
     registries: [metrics.registry, ...(census === null ? [] : [census.registry])],
   });
-  opened.defer(() => app.close());
+  disposables.defer(() => app.close());
   await payments.start();
   if (isWatching) watching.start();
   census?.start();
 
-  const looking = [watching, ...(census === null ? [] : [census])];
-  const parts = { app, store, scanCoordinator, payments, looking };
+  const lookers = [watching, ...(census === null ? [] : [census])];
+  const parts = { app, store, scanCoordinator, payments, lookers };
   const stopTimers = startTimers({ ...parts, standing: scans.standing });
-  const running = { ...parts, stopTimers, opened };
+  const running = { ...parts, stopTimers, disposables };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
   return { app, store, catalog, close };
@@ -109,35 +109,35 @@ type RunningService = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
-  /** The parts that ask origins by themselves. */
-  readonly looking: readonly Pick<Watching, 'stop'>[];
+  /** The watches and the census, which look at origins without a caller. */
+  readonly lookers: readonly Pick<Watching, 'stop'>[];
   stopTimers(): void;
   /** Disposes the opened parts in reverse order. */
-  readonly opened: AsyncDisposableStack;
+  readonly disposables: AsyncDisposableStack;
 };
 
-/** Lets calls end and settle within `graceMs`, then closes the parts. */
+/** Lets running calls end and settle within `graceMs`, then closes the parts. */
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
-  const { app, store, scanCoordinator, payments, looking, stopTimers, opened } = service;
+  const { app, store, scanCoordinator, payments, lookers, stopTimers, disposables } = service;
   stopTimers();
-  // `app.close` waits for requests, and those wait for scans: both are closed together.
+  // `app.close` waits for requests, and requests wait for scans. So both are closed at the same time.
   const answered = app.close();
-  // Connections that were busy at `close` stay open afterwards; the sweep closes them once they are idle.
-  const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-  const stopped = Promise.all(looking.map((one) => one.stop(graceMs)));
+  // `close` leaves busy connections open. The sweep closes them when they are idle.
+  const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
+  const stopped = Promise.all(lookers.map((looker) => looker.stop(graceMs)));
   const settled = scanCoordinator.close(graceMs).then(async () => {
     // Calls whose scan has just ended still have to settle and be answered.
-    const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
-    await Promise.race([answered, late]);
+    const timeUp = pause(Math.min(graceMs, MAX_SETTLE_GRACE_MS), undefined, { ref: false });
+    await Promise.race([answered, timeUp]);
     await payments.stop();
   });
   await Promise.all([answered, settled, stopped]).finally(() => clearInterval(sweeping));
   await store.instances.leave();
-  await opened.disposeAsync();
+  await disposables.disposeAsync();
 }
 
-/** A census is off by default, and its modules are then not loaded. */
-async function openCensusIfWanted(config: Config, scans: OpenScans): Promise<OpenCensus | null> {
+/** The census is off by default. Its modules are loaded only if it is on. */
+async function openCensusIfOn(config: Config, scans: OpenScans): Promise<OpenCensus | null> {
   if (config.census === null) return null;
   const { openCensus } = await import('./open-census.ts');
   return openCensus(config, config.census, scans);
@@ -153,26 +153,26 @@ type TimerOptions = {
 function startTimers({ app, store, standing, payments }: TimerOptions): () => void {
   const { log } = app;
   const { metrics, unreadyReason } = payments;
-  const purging = new PurgeTimer({
+  const purgeTimer = new PurgeTimer({
     store,
     onPurged(removed, atMs) {
-      metrics.purged(atMs);
+      metrics.setPurged(atMs);
       log.info(removed, 'purged');
     },
     onError: (message, err) => log.error({ err }, message),
   });
-  purging.start();
-  const stopWatching = watchReadiness(unreadyReason, {
+  purgeTimer.start();
+  const stopReadinessLog = watchReadiness(unreadyReason, {
     closed: (message, facts) => log.error(facts, message),
     opened: (message) => log.info(message),
   });
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const refresh = () => refreshListing({ store, standing, onError });
-  const timers = [setTimeout(refresh, FIRST_LISTING_MS), setInterval(refresh, LISTING_INTERVAL_MS)];
+  const timers = [setTimeout(refresh, FIRST_REFRESH_MS), setInterval(refresh, REFRESH_INTERVAL_MS)];
   for (const timer of timers) timer.unref();
   return () => {
-    purging.stop();
-    stopWatching();
+    purgeTimer.stop();
+    stopReadinessLog();
     timers.forEach(clearInterval);
   };
 }

@@ -1,6 +1,6 @@
 /**
  * `npm run backup -- FILE` writes the embedded store of STORE_URL to a new file, also while the service runs;
- * `npm run restore -- FILE` makes that store from a backup, before the service starts.
+ * `npm run restore -- FILE` creates that store from a backup, before the service starts.
  */
 import { inspect } from 'node:util';
 import { DEFAULT_STORE_URL, loadEnvFile } from '../config/environment.ts';
@@ -29,7 +29,7 @@ const RESTORE: StoreFileCommand = {
   },
 };
 
-/** Runs a command with one file and the store of STORE_URL; an error prints one line and exits with 1. */
+/** Runs a command with one file and the store of STORE_URL. Exits with 1 after an error, and with 2 after wrong usage. */
 function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly string[]): void {
   const [file, ...more] = args.filter((argument) => argument !== '--');
   if (file === undefined || more.length > 0 || file.startsWith('-')) {
@@ -46,5 +46,5 @@ function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly st
   }
 }
 
-const [word, ...args] = process.argv.slice(2);
-runStoreFileCommand(word === 'restore' ? RESTORE : BACKUP, args);
+const [command, ...args] = process.argv.slice(2);
+runStoreFileCommand(command === 'restore' ? RESTORE : BACKUP, args);

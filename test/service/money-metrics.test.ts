@@ -39,7 +39,7 @@ test('counters state events, gauges the present state', async () => {
   metrics.observe({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' });
   metrics.observe({ kind: 'overdue', key: 'k', reason: 'r' });
   metrics.observe({ kind: 'debt' });
-  metrics.purged(1_800_000_000_000);
+  metrics.setPurged(1_800_000_000_000);
   const lines = (await metrics.registry.metrics()).split('\n');
   expect(lines).toEqual(
     expect.arrayContaining([
