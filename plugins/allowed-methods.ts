@@ -1,19 +1,20 @@
-/** Knows which methods a path takes, for the `Allow` of a 405. */
+/** Finds the methods of a path, for the `Allow` header of a 405. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Methods that have a route at the path of this URL, sorted; empty if there is none. */
-    allowedMethods(url: string): string[];
+    /** Finds the methods that have a route at the path of this URL, sorted; empty if the path has no route. */
+    findAllowedMethods(url: string): string[];
   }
 }
 
-type Pattern = { readonly segments: readonly string[]; readonly methods: Set<string> };
+/** A registered path such as `/checks/:id`, split at its slashes. */
+type PathPattern = { readonly segments: readonly string[]; readonly methods: Set<string> };
 
 export default fp(
   async (app: FastifyInstance) => {
-    const patterns = new Map<string, Pattern>();
+    const patterns = new Map<string, PathPattern>();
     app.addHook('onRoute', ({ url, method }) => {
       // The catch-all that answers CORS preflights is not a resource.
       if (url === '*' || url === '/*') return;
@@ -21,22 +22,22 @@ export default fp(
       for (const name of [method].flat()) pattern.methods.add(name);
       patterns.set(url, pattern);
     });
-    app.decorate('allowedMethods', (url) => {
+    app.decorate('findAllowedMethods', (url) => {
       const segments = (url.split('?', 1)[0] ?? '').split('/');
-      const matching = [...patterns.values()].filter((pattern) => matches(pattern, segments));
+      const matching = [...patterns.values()].filter((pattern) => matchesPath(pattern, segments));
       return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
     });
   },
   { name: 'allowed-methods' },
 );
 
-/** A segment that begins with a colon stands for any one segment. */
-function matches({ segments: expected }: Pattern, segments: readonly string[]): boolean {
+/** A segment of the pattern that begins with a colon matches any segment that is not empty. */
+function matchesPath({ segments: expected }: PathPattern, segments: readonly string[]): boolean {
   return (
     expected.length === segments.length &&
-    expected.every((part, index) => {
+    expected.every((expectedSegment, index) => {
       const segment = segments[index] ?? '';
-      return part.startsWith(':') ? segment !== '' : part === segment;
+      return expectedSegment.startsWith(':') ? segment !== '' : expectedSegment === segment;
     })
   );
 }

@@ -1,37 +1,42 @@
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 
-type Refusal = { readonly line: string; readonly error: string; readonly message: string };
+type ErrorAnswer = {
+  readonly statusLine: string;
+  readonly error: string;
+  readonly message: string;
+};
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+/** Answers by Node's error code. */
+const ERROR_ANSWERS: Readonly<Record<string, ErrorAnswer>> = {
   HPE_HEADER_OVERFLOW: {
-    line: '431 Request Header Fields Too Large',
+    statusLine: '431 Request Header Fields Too Large',
     error: 'headers_too_large',
-    message: 'The request headers are over 32 KiB. Send fewer or shorter ones.',
+    message: 'The request headers are over 32 KiB. Send fewer or shorter headers.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
-    line: '408 Request Timeout',
+    statusLine: '408 Request Timeout',
     error: 'request_timeout',
     message: 'The request did not arrive in time. Send it again.',
   },
 };
 
-const MALFORMED: Refusal = {
-  line: '400 Bad Request',
+const MALFORMED_REQUEST: ErrorAnswer = {
+  statusLine: '400 Bad Request',
   error: 'invalid_http',
   message: 'This is not a well-formed HTTP request.',
 };
 
-/** Answers bytes that Node could not parse as an HTTP request; Fastify never sees them. */
+/** Answers a request that Node could not parse, or that was too slow; Fastify never gets it. */
 export function answerClientError(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { line, ...refusal } = REFUSALS[error.code] ?? MALFORMED;
-  const body = JSON.stringify({ ...refusal, charged: false });
+  const { statusLine, ...members } = ERROR_ANSWERS[error.code] ?? MALFORMED_REQUEST;
+  const body = JSON.stringify({ ...members, charged: false });
   const head = [
-    `HTTP/1.1 ${line}`,
+    `HTTP/1.1 ${statusLine}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
-/** Each proxy adds at least one of these headers; some add only one. */
-const FORWARDING =
+/** Names of headers that proxies add. Some proxies add only one of them. */
+const FORWARDING_HEADER =
   /^(?:forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|.*-connecting-ip|true-client-ip|fastly-client-ip|x-original-.*|x-envoy-.*)$/;
-/** Ranges of ipaddr.js from which no client across the internet can connect. */
-const OWN_NETWORK: ReadonlySet<string> = new Set([
+/** Names that ipaddr.js gives to address ranges. No client on the internet has an address in them. */
+const OWN_NETWORK_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',
   'uniqueLocal',
@@ -14,26 +14,26 @@ const OWN_NETWORK: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/** True if a proxy's header is present; any client can send one. */
+/** True if the request has a header that proxies add. Any client can send one too. */
 export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
-  return Object.keys(headers).some((name) => FORWARDING.test(name));
+  return Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 }
 
 export function isLoopback(ip: string): boolean {
-  return rangeOf(ip) === 'loopback';
+  return findRange(ip) === 'loopback';
 }
 
-/** True for loopback and private addresses, which a proxy in front of us has. */
+/** True for loopback and private addresses: a proxy in front of this service has one. */
 export function isOwnNetwork(ip: string): boolean {
-  return OWN_NETWORK.has(rangeOf(ip));
+  return OWN_NETWORK_RANGES.has(findRange(ip));
 }
 
-function rangeOf(ip: string): string {
+function findRange(ip: string): string {
   return ipaddr.isValid(ip) ? ipaddr.process(ip).range() : 'none';
 }
 
-/** Aborts when the client disconnects before its answer was written. */
-export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+/** The signal aborts when the client disconnects before its answer was written. */
+export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const disconnect = new AbortController();
   const onClose = () => {
     if (!raw.writableFinished) disconnect.abort();

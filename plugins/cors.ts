@@ -2,7 +2,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
-/** Any page may call the API, without credentials; these are the headers that official clients use. */
+/** Lets any page call the API, without credentials. The lists hold the headers that official clients use. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(cors, {
@@ -28,7 +28,7 @@ export default fp(
         'RateLimit-Reset',
       ],
       maxAge: 86_400,
-      // Any OPTIONS is answered 204: it neither runs nor costs anything.
+      // Answers every OPTIONS request 204, also one that is not a CORS preflight.
       strictPreflight: false,
     });
   },

@@ -32,63 +32,65 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const paid = error instanceof PaidCallFailed ? error : null;
-  const known = toServiceError(paid === null ? error : paid.cause, request);
-  const charged = paid === null ? (known.charged ?? chargedUnsaid(known, request)) : paid.charged;
-  if (known.status >= 500 && known.cause !== undefined) {
-    request.log.error({ err: known.cause, code: known.code }, 'request failed');
+  const failedCall = error instanceof PaidCallFailed ? error : null;
+  const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
+  const { status, code, message, cause, retryAfterSec } = serviceError;
+  const charged = failedCall === null ? findCharged(serviceError, request) : failedCall.charged;
+  if (status >= 500 && cause !== undefined) {
+    request.log.error({ err: cause, code }, 'request failed');
   }
-  if (known.retryAfterSec !== null) reply.header('retry-after', known.retryAfterSec);
-  if (known.status === 429) tellLimit(known, reply);
+  if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
+  if (status === 429) setLimitHeaders(serviceError, reply);
   return reply
-    .code(known.status)
-    .headers({ ...known.headers, 'cache-control': 'no-store' })
-    .send({
-      error: known.code,
-      message: known.message,
-      charged,
-      ...known.body,
-    });
+    .code(status)
+    .headers({ ...serviceError.headers, 'cache-control': 'no-store' })
+    .send({ error: code, message, charged, ...serviceError.body });
 }
 
-/** Replaces the rate headers of the route, which may have room, with those of the limit that was reached. */
-function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
+/** Replaces the route's rate headers: a limit other than the route's may have been reached. */
+function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
   if (limit !== null) reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', 0);
   if (retryAfterSec !== null) reply.header('ratelimit-reset', retryAfterSec);
 }
 
 /**
- * Leaves `charged` out if the payment gate did not look: a payment that was sent along may be one
- * that was charged before.
+ * Tells whether the payment of the request was charged. Null means unknown: if the payment gate did not
+ * read the payment, an earlier request may have spent it.
  */
-function chargedUnsaid({ charged, status }: ServiceError, request: FastifyRequest): false | null {
-  if (charged === null) return null;
-  const { headers, routeOptions } = request;
-  const isUnread = status === 429 || status >= 500;
-  const isSold = routeOptions.config.offer?.kind === 'paid';
-  return isSold && hasPaymentHeader(headers) && isUnread ? null : false;
+function findCharged(
+  { charged, status }: ServiceError,
+  { headers, routeOptions }: FastifyRequest,
+): boolean | null {
+  if (charged !== undefined) return charged;
+  const isPaymentUnread = status === 429 || status >= 500;
+  const isPaidRoute = routeOptions.config.offer?.kind === 'paid';
+  return isPaidRoute && hasPaymentHeader(headers) && isPaymentUnread ? null : false;
 }
 
-/** Errors that end without a change of our code: disk space, a released lock, a server that returns. */
-const PASSING: ReadonlySet<StoreErrorCode> = new Set(['unavailable', 'full', 'locked']);
+/** Errors of the store that end without a change of our code, such as a full disk. */
+const TRANSIENT_STORE_ERRORS: ReadonlySet<StoreErrorCode> = new Set([
+  'unavailable',
+  'full',
+  'locked',
+]);
 
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof OriginRefused) return new InvalidUrl(error.message, error.reason);
   if (error instanceof ScannerFailure) return new ScannerFailed(error);
-  if (error instanceof StoreError && PASSING.has(error.code)) {
+  if (error instanceof StoreError && TRANSIENT_STORE_ERRORS.has(error.code)) {
     return new StoreUnavailable(error);
   }
-  return (error instanceof Error && fromFramework(error, request)) || new InternalError(error);
+  return (error instanceof Error && fromFastifyError(error, request)) || new InternalError(error);
 }
 
 /** Maps an error that Fastify throws before the handler; null for any other. */
-function fromFramework(
+function fromFastifyError(
   error: Error & Partial<FastifyError>,
   request: FastifyRequest,
 ): ServiceError | null {
-  if (error.validation !== undefined) return fromValidation(error);
+  if (error.validation !== undefined) return fromValidationError(error);
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new BodyTooLarge(request.server.initialConfig.bodyLimit ?? 0);
@@ -100,12 +102,12 @@ function fromFramework(
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new InvalidJson('The body is empty.');
     default:
-      return fromStatus(error);
+      return fromParserError(error);
   }
 }
 
-/** The JSON parser and its guard against prototype keys throw a 400 without a code. */
-function fromStatus(error: Error & Partial<FastifyError>): ServiceError | null {
+/** The JSON parser throws a 400 without a code, also for members such as `__proto__`. */
+function fromParserError(error: Error & Partial<FastifyError>): ServiceError | null {
   const { statusCode } = error;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;
   if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
@@ -114,16 +116,15 @@ function fromStatus(error: Error & Partial<FastifyError>): ServiceError | null {
   return new InvalidJson('The body is not JSON, or holds a forbidden key.');
 }
 
-function fromValidation({ validation = [], validationContext }: Partial<FastifyError>) {
-  const [first] = validation;
-  const missing = first?.params['missingProperty'];
-  const name = typeof missing === 'string' ? missing : (first?.instancePath.slice(1) ?? '');
-  const described = first as { parentSchema?: { description?: string } } | undefined; // ajv's verbose mode
-  const accepted = described?.parentSchema?.description ?? '';
-  if (validationContext !== 'body') {
-    return new RejectedParameter(name, typeof missing === 'string' ? '' : accepted);
-  }
-  const where = name === '' ? 'The body' : `The member "${name}" of the body`;
-  const problem = typeof missing === 'string' ? 'is missing' : (first?.message ?? 'is not valid');
-  return new InvalidRequest(`${where} ${problem}. GET /openapi.json has the schema.`);
+function fromValidationError({ validation = [], validationContext }: Partial<FastifyError>) {
+  const [fault] = validation;
+  const missingName = fault?.params['missingProperty'];
+  const isMissing = typeof missingName === 'string';
+  const name = isMissing ? missingName : (fault?.instancePath.slice(1) ?? '');
+  const verboseFault = fault as { parentSchema?: { description?: string } } | undefined; // ajv's verbose mode
+  const accepted = verboseFault?.parentSchema?.description ?? '';
+  if (validationContext !== 'body') return new RejectedParameter(name, isMissing ? '' : accepted);
+  const subject = name === '' ? 'The body' : `The member "${name}" of the body`;
+  const problem = isMissing ? 'is missing' : (fault?.message ?? 'is not valid');
+  return new InvalidRequest(`${subject} ${problem}. GET /openapi.json has the schema.`);
 }

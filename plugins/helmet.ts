@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from './views.ts';
 
-/** Pages contain their one style sheet and one script, load only our own images, and may not be framed. */
+/** Sets security headers. Pages may run only their own style sheet and script, and may not be framed. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(helmet, {
@@ -22,9 +22,9 @@ export default fp(
       },
       // Other sites embed badges and icons.
       crossOriginResourcePolicy: { policy: 'cross-origin' },
-      // Browsers older than frame-ancestors read this header.
+      // Browsers that do not know frame-ancestors read this header.
       frameguard: { action: 'deny' },
-      // Subdomains may belong to others, who may not serve https.
+      // Subdomains may belong to other people, whose sites may not serve https.
       hsts: { maxAge: 31_536_000, includeSubDomains: false },
     });
   },

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
 /**
- * Logs one line a request with the registered route. URLs and client addresses are left out: they are
- * callers' data, which is stored for 24 hours only.
+ * Logs one line for each request, with the path of its route. The line has no URL and no client address:
+ * callers' data may be kept for only 24 hours.
  */
 export default fp(
   async (app: FastifyInstance) => {

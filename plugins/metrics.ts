@@ -7,27 +7,27 @@ import { hasForwardingHeader, isLoopback } from './connection.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The process's registry; `/metrics` answers it. */
+    /** The metrics of this process, which `/metrics` serves. */
     metrics: Registry;
   }
 }
 
 export type MetricsOptions = {
   /** Addresses and CIDR blocks that may read `/metrics`. */
-  readonly allow: readonly string[];
-  readonly isBehindProxy: boolean;
-  /** Number of scans that run now. */
-  readonly runningScans: () => number;
-  /** Registries of other parts, answered as well. */
-  readonly further?: readonly Registry[];
+  readonly allowedAddresses: readonly string[];
+  /** True if TRUST_PROXY is set. */
+  readonly trustsProxy: boolean;
+  readonly countRunningScans: () => number;
+  /** Registries of other parts, which `/metrics` serves too. */
+  readonly otherRegistries?: readonly Registry[];
 };
 
-const SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
+const DURATION_BUCKETS_SEC = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
 
 export default fp(
   async (
     app: FastifyInstance,
-    { allow, isBehindProxy, runningScans, further = [] }: MetricsOptions,
+    { allowedAddresses, trustsProxy, countRunningScans, otherRegistries = [] }: MetricsOptions,
   ) => {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
@@ -37,7 +37,7 @@ export default fp(
       name: 'http_request_duration_seconds',
       help: 'Time to answer, by route and status.',
       labelNames: ['method', 'route', 'status'],
-      buckets: SECONDS,
+      buckets: DURATION_BUCKETS_SEC,
       registers: [registry],
     });
     new Gauge({
@@ -45,7 +45,7 @@ export default fp(
       help: 'Scans in flight in this process.',
       registers: [registry],
       collect() {
-        this.set(runningScans());
+        this.set(countRunningScans());
       },
     });
 
@@ -62,26 +62,28 @@ export default fp(
     });
 
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
-      if (isSomebodyElse(request, isBehindProxy) || !isAllowed(request.ip, allow)) {
-        throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
+      if (hidesClient(request, trustsProxy) || !isAllowed(request.ip, allowedAddresses)) {
+        throw new Forbidden('Only the addresses in METRICS_ALLOW may read the metrics.');
       }
-      const parts = await Promise.all([registry, ...further].map((one) => one.metrics()));
-      return reply.type(registry.contentType).send(parts.join('\n'));
+      const registries = [registry, ...otherRegistries];
+      const texts = await Promise.all(registries.map((each) => each.metrics()));
+      return reply.type(registry.contentType).send(texts.join('\n'));
     });
   },
   { name: 'metrics', dependencies: ['errors'] },
 );
 
 /**
- * True if an untrusted proxy forwarded the request. `ip` is then the proxy's address, often
- * loopback, which METRICS_ALLOW lets in.
+ * True if `ip` is the address of a proxy and not of the client. A proxy often has a loopback address, which
+ * METRICS_ALLOW accepts by default.
  */
-function isSomebodyElse({ headers, ip }: FastifyRequest, isBehindProxy: boolean): boolean {
+function hidesClient({ headers, ip }: FastifyRequest, trustsProxy: boolean): boolean {
   if (!hasForwardingHeader(headers)) return false;
-  const isStated = isBehindProxy && headers['x-forwarded-for'] !== undefined;
-  return !isStated || isLoopback(ip);
+  const isClientNamed = trustsProxy && headers['x-forwarded-for'] !== undefined;
+  return !isClientNamed || isLoopback(ip);
 }
 
+/** Each block is an address or a CIDR block. */
 function isAllowed(ip: string, blocks: readonly string[]): boolean {
   if (!ipaddr.isValid(ip)) return false;
   const address = ipaddr.process(ip);

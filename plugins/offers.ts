@@ -3,7 +3,7 @@ import fp from 'fastify-plugin';
 import { Type } from 'typebox';
 import type { OperationOffer } from '../src/config/revision.ts';
 
-/** One documented operation; every discovery document is written from it. */
+/** One operation of the API, as the discovery documents describe it. */
 export type DocumentedOperation = Readonly<ReturnType<typeof toOperation>>;
 
 /** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
@@ -14,9 +14,9 @@ export type PaymentInfo = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Price and rate of the route. */
+    /** The price and the rate limit of the route. */
     offer?: OperationOffer;
-    /** Path of the route whose limit counts these requests too; its own by default. */
+    /** Path of the route with which this route shares its rate limit; by default, this route's own path. */
     bucket?: string;
   }
   interface FastifySchema {
@@ -28,10 +28,10 @@ declare module 'fastify' {
   }
 }
 
-/** Base units of a dollar, in an asset with 6 decimals. */
+/** The asset has 6 decimals. */
 const BASE_UNITS_PER_DOLLAR = 1_000_000n;
 
-/** The body of a 402 (interface spec 2.7): the same JSON as in its `PAYMENT-REQUIRED` header. */
+/** The body of a 402. Its `PAYMENT-REQUIRED` header holds the same JSON. */
 const challengeSchema = Type.Object(
   {
     x402Version: Type.Integer({ const: 2 }),
@@ -54,8 +54,8 @@ const challengeSchema = Type.Object(
 );
 
 /**
- * Completes every route that has an offer: security, payment info and 402 answer in its schema. A
- * route with an offer is documented unless its schema is hidden.
+ * Adds security, payment info and the 402 answer to the schema of every route that has an offer. Documents
+ * every such route, unless its schema is hidden.
  */
 export default fp(
   async (app: FastifyInstance) => {
@@ -65,7 +65,7 @@ export default fp(
       const offer = route.config?.offer;
       if (offer === undefined) return;
       route.schema = withOffer(route.schema ?? {}, offer);
-      const method = documentedMethod(route);
+      const method = findDocumentedMethod(route);
       if (method !== null && route.schema.hide !== true) {
         operations.push(toOperation(route.url, method, route.schema, offer));
       }
@@ -76,17 +76,17 @@ export default fp(
 
 function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema {
   if (offer.kind === 'free') return { ...schema, security: [] };
-  const declared = typeof schema.response === 'object' ? schema.response : {};
+  const responses = typeof schema.response === 'object' ? schema.response : {};
   return {
     ...schema,
     security: [{ x402: [] }],
-    'x-payment-info': paymentInfo(offer.priceBaseUnits),
-    response: { ...declared, 402: challengeSchema },
+    'x-payment-info': toPaymentInfo(offer.priceBaseUnits),
+    response: { ...responses, 402: challengeSchema },
   };
 }
 
-/** Null for the HEAD route that Fastify adds to every GET. */
-function documentedMethod({ method }: RouteOptions): 'GET' | 'POST' | null {
+/** Null for the HEAD route that Fastify adds to every GET route. */
+function findDocumentedMethod({ method }: RouteOptions): 'GET' | 'POST' | null {
   if (method === 'GET') return 'GET';
   return method === 'POST' ? 'POST' : null;
 }
@@ -99,7 +99,9 @@ function toOperation(
 ) {
   const { operationId, summary, description, tags } = schema;
   if (operationId === undefined || summary === undefined || tags?.[0] === undefined) {
-    throw new Error(`${method} ${path} has an offer: give it operationId, summary and a tag.`);
+    throw new Error(
+      `${method} ${path} has an offer, and needs an operationId, a summary and a tag.`,
+    );
   }
   return {
     operationId,
@@ -109,50 +111,50 @@ function toOperation(
     summary,
     description: description ?? summary,
     parameters: [
-      ...parametersOf(schema.params, 'path'),
-      ...parametersOf(schema.querystring, 'query'),
-      ...parametersOf(schema.body, 'body'),
+      ...listParameters(schema.params, 'path'),
+      ...listParameters(schema.querystring, 'query'),
+      ...listParameters(schema.body, 'body'),
     ],
     offer,
   };
 }
 
-function parametersOf(schema: unknown, place: 'path' | 'query' | 'body') {
+function listParameters(schema: unknown, location: 'path' | 'query' | 'body') {
   const { properties, required = [] } = (schema ?? {}) as {
     readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
     readonly required?: readonly string[];
-  }; // our own route schemas, which are objects by construction
+  }; // schemas of our routes are always objects
   return Object.entries(properties ?? {}).map(([name, property]) => ({
     name,
-    in: place,
+    in: location,
     required: required.includes(name),
     description: property.description ?? '',
   }));
 }
 
-export function paymentInfo(priceBaseUnits: bigint): PaymentInfo {
+export function toPaymentInfo(priceBaseUnits: bigint): PaymentInfo {
   return {
-    price: { mode: 'fixed', currency: 'USD', amount: dollarAmount(priceBaseUnits) },
+    price: { mode: 'fixed', currency: 'USD', amount: formatSixDecimals(priceBaseUnits) },
     protocols: [{ x402: {} }],
   };
 }
 
-/** Writes six decimals: `0.050000`. */
-function dollarAmount(baseUnits: bigint): string {
+/** Formats an amount in dollars with six decimals: `0.050000`. */
+function formatSixDecimals(baseUnits: bigint): string {
   const fraction = String(baseUnits % BASE_UNITS_PER_DOLLAR).padStart(6, '0');
   return `${baseUnits / BASE_UNITS_PER_DOLLAR}.${fraction}`;
 }
 
-/** Writes an amount with at least two decimals: `0.05`. */
-export function dollars(baseUnits: bigint): string {
-  return dollarAmount(baseUnits).replace(/0{1,4}$/, '');
+/** Formats an amount in dollars with at least two decimals: `0.05`. */
+export function formatDollars(baseUnits: bigint): string {
+  return formatSixDecimals(baseUnits).replace(/0{1,4}$/, '');
 }
 
-export function priceUsd(offer: OperationOffer): number {
-  return offer.kind === 'paid' ? Number(dollarAmount(offer.priceBaseUnits)) : 0;
+export function toPriceUsd(offer: OperationOffer): number {
+  return offer.kind === 'paid' ? Number(formatSixDecimals(offer.priceBaseUnits)) : 0;
 }
 
-/** "$0.05"; a route without a price is free. */
-export function priceText(offer: OperationOffer | undefined): string {
-  return offer?.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}` : 'nothing';
+/** "$0.05", or "nothing" for a free route. */
+export function formatPrice(offer: OperationOffer | undefined): string {
+  return offer?.kind === 'paid' ? `$${formatDollars(offer.priceBaseUnits)}` : 'nothing';
 }

@@ -9,8 +9,8 @@ export type OpenApiOptions = {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 };
 
-/** Schema keyword with facts for the OpenAPI document; validators ignore it. */
-export const DOCUMENTED = 'documented';
+/** Keyword of a property in a route's schema. Its members appear only in the OpenAPI document, and validate nothing. */
+export const OPENAPI_KEYWORD = 'documented';
 
 /** Writes OpenAPI 3.1 from the schemas of the routes; `app.swagger()` returns it. */
 export default fp(
@@ -22,48 +22,48 @@ export default fp(
         servers: [{ url: baseUrl }],
         tags: [...tags],
         components: {
-          schemas: { Error: anyErrorSchema() },
+          schemas: { Error: errorSchema() },
           securitySchemes: {
             x402: {
               type: 'http',
               scheme: 'x402',
               description:
-                'x402 V2, scheme exact: call without payment, sign for one entry of the 402 challenge, repeat with PAYMENT-SIGNATURE (or X-PAYMENT).',
+                'x402 V2, scheme exact: call without payment, sign for one entry of the 402 challenge, and call again with PAYMENT-SIGNATURE (or X-PAYMENT).',
             },
           },
         },
       },
-      transform: ({ schema, url }) => ({ schema: withDocumented(schema), url }),
-      // Pages and operations without an offer carry no tag.
+      transform: ({ schema, url }) => ({ schema: withOpenApiMembers(schema), url }),
+      // Only operations with an offer have a tag; pages have none.
       hideUntagged: true,
     });
   },
   { name: 'openapi', dependencies: ['offers'] },
 );
 
-function withDocumented(schema: FastifySchema): FastifySchema {
+function withOpenApiMembers(schema: FastifySchema): FastifySchema {
   const { body, querystring, params } = schema;
   return {
     ...schema,
-    ...(body ? { body: describeProperties(body) } : {}),
-    ...(querystring ? { querystring: describeProperties(querystring) } : {}),
-    ...(params ? { params: describeProperties(params) } : {}),
+    ...(body ? { body: addOpenApiMembers(body) } : {}),
+    ...(querystring ? { querystring: addOpenApiMembers(querystring) } : {}),
+    ...(params ? { params: addOpenApiMembers(params) } : {}),
   };
 }
 
-function describeProperties(schema: unknown): unknown {
+function addOpenApiMembers(schema: unknown): unknown {
   const { properties = {}, ...rest } = schema as {
-    readonly properties?: Readonly<Record<string, { readonly [DOCUMENTED]?: object }>>;
-  }; // our own route schemas, which are objects by construction
-  const described = Object.entries(properties).map(([name, property]) => {
-    const { [DOCUMENTED]: documented, ...validated } = property;
-    return [name, { ...validated, ...documented }] as const;
+    readonly properties?: Readonly<Record<string, { readonly [OPENAPI_KEYWORD]?: object }>>;
+  }; // schemas of our routes are always objects
+  const merged = Object.entries(properties).map(([name, property]) => {
+    const { [OPENAPI_KEYWORD]: openApiMembers, ...validated } = property;
+    return [name, { ...validated, ...openApiMembers }] as const;
   });
-  return { ...rest, properties: Object.fromEntries(described) };
+  return { ...rest, properties: Object.fromEntries(merged) };
 }
 
-/** Lists every error code, also `not_found` and `method_not_allowed`, which no operation answers. */
-function anyErrorSchema() {
+/** Lists every error code, also `not_found` and `method_not_allowed`, which no documented operation answers. */
+function errorSchema() {
   return {
     type: 'object' as const,
     description: 'Every error of this API has this form.',
@@ -72,7 +72,7 @@ function anyErrorSchema() {
       error: {
         type: 'string' as const,
         enum: Object.keys(ERROR_CODES),
-        description: 'Stable: decide by it, not by the message.',
+        description: 'A stable code. Programs should decide by it, and not by the message.',
       },
       message: { type: 'string' as const, description: 'What happened and what to do.' },
     },

@@ -7,17 +7,17 @@ import { addressBlock } from '../src/limits/client-key.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
-import { disconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
+import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Puts a route behind the payment gate. A GET brings its HEAD along, which is never paid. */
+    /** Registers a route behind the payment gate. Fastify adds a HEAD route to a GET; a HEAD never takes money. */
     sell<Input>(
       route: PaidRoute<Input>,
-      documented: { schema: FastifySchema; offer: PaidOffer },
+      operation: { schema: FastifySchema; offer: PaidOffer },
     ): void;
-    /** Finds the client that a paid call counts against; null if the address is a proxy's. */
-    payingClient(request: FastifyRequest): string | null;
+    /** Finds the address block whose limits count a paid call; null if the address is a proxy's. */
+    findPayingClient(request: FastifyRequest): string | null;
   }
 }
 
@@ -29,37 +29,38 @@ export type PaymentPluginOptions = {
   readonly trustsProxy: boolean;
 };
 
-/** Prefix length that providers assign to one customer. */
+/** Length of the prefix that a provider assigns to one customer. */
 const IPV6_CLIENT_BITS = 48;
 
-/** Adapts the payment gate to Fastify: headers, bodies and sockets are handled here, money in the gate. */
+/** Connects the payment gate to Fastify. This plugin handles headers, bodies and sockets; the gate handles money. */
 export default fp(
   async (app: FastifyInstance, options: PaymentPluginOptions) => {
     const { gate } = options;
     const payments = new WeakMap<FastifyRequest, SignedPayment>();
-    const clientOf = clientReader(app, options);
-    app.decorate('payingClient', clientOf);
+    const findClient = createClientFinder(app, options);
+    app.decorate('findPayingClient', findClient);
     app.decorate('sell', function sell(this: FastifyInstance, route, { schema, offer }) {
       this.route({
         method: route.method,
         url: route.path,
         schema,
         config: { offer },
-        // Runs after the rate limits and before validation, so that unpaid calls get their 402 for any input.
+        // Runs after the rate limits and before validation: an unpaid call gets its 402 for any input.
         preParsing: async (request, reply) => {
           const isHead = request.method === 'HEAD';
-          const preview = await gate.preview(route, paymentLines(request), isHead);
+          const preview = await gate.preview(route, readPaymentHeaders(request), isHead);
           if (preview.kind === 'answer') return send(preview.answer, reply);
           payments.set(request, preview.payment);
         },
         handler: async (request, reply) => {
           const payment = payments.get(request);
-          if (payment === undefined) throw new Error('A paid handler was reached unpaid.');
-          const disconnect = disconnectSignal(reply);
+          if (payment === undefined)
+            throw new Error('The handler of a paid route got a request without a payment.');
+          const disconnect = createDisconnectSignal(reply);
           const answer = await gate.handle(route, {
             payment,
             request: { body: request.body, query: request.query },
-            client: clientOf(request),
+            client: findClient(request),
             deadlineMs: performance.now() - reply.elapsedTime + options.answerWithinMs,
             disconnect,
           });
@@ -67,7 +68,7 @@ export default fp(
           reply.hijack();
           reply.raw.destroy();
         },
-        // A request that is refused before the handler may carry a payment that was charged before.
+        // A request with an error before its handler may carry a payment that was charged before.
         errorHandler: async (error, request) => {
           const payment = payments.get(request);
           throw payment === undefined ? error : await gate.withCharged(error, payment);
@@ -79,39 +80,42 @@ export default fp(
 );
 
 /**
- * The reader returns null behind a proxy that TRUST_PROXY does not name, because all its clients would
- * count as one. Only a peer in our own network can be such a proxy: a client on the internet that sends
- * forwarding headers is counted by its address.
+ * The finder returns null if the request came through a proxy that TRUST_PROXY does not name: all clients
+ * of this proxy would count as one client. Only a peer with a private or loopback address can be such a
+ * proxy. A client on the internet that sends forwarding headers counts by its own address.
  */
-function clientReader(
+function createClientFinder(
   app: FastifyInstance,
   { trustsProxy }: PaymentPluginOptions,
 ): (request: FastifyRequest) => string | null {
-  let isTold = false;
+  let hasWarned = false;
   return (request) => {
     const { headers, ip } = request;
     const isBehindProxy = !trustsProxy && isOwnNetwork(ip) && hasForwardingHeader(headers);
     if (!isBehindProxy) return addressBlock(ip, IPV6_CLIENT_BITS);
-    if (!isTold) {
+    if (!hasWarned) {
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares count only by payer. Set TRUST_PROXY to the addresses of the proxy.',
       );
     }
-    isTold = true;
+    hasWarned = true;
     return null;
   };
 }
 
-/** Reads raw header lines: Node joins repeated headers, and two payments must not become one. */
-function paymentLines({ raw }: FastifyRequest): PaymentHeaders {
+/** Reads raw headers, because Node joins repeated headers, and two payments must not become one. */
+function readPaymentHeaders({ raw }: FastifyRequest): PaymentHeaders {
   return {
-    'payment-signature': linesOf(raw, 'payment-signature'),
-    'x-payment': linesOf(raw, 'x-payment'),
+    'payment-signature': readHeaderValues(raw, 'payment-signature'),
+    'x-payment': readHeaderValues(raw, 'x-payment'),
   };
 }
 
-/** `rawHeaders` holds names and values in turn. */
-function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] | undefined {
+/** In `rawHeaders`, each name is followed by its value. */
+function readHeaderValues(
+  { headers, rawHeaders }: IncomingMessage,
+  name: string,
+): string[] | undefined {
   if (headers[name] === undefined) return undefined;
   return rawHeaders.filter(
     (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
@@ -120,13 +124,13 @@ function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string
 
 function send(answer: PaidAnswer, reply: FastifyReply, disconnect?: AbortSignal): FastifyReply {
   const { status, headers, body } = answer;
-  // `finish` means that the operating system has the last byte; Node emits it for closed sockets too.
+  // Node emits `finish` when the operating system has the last byte, but also for a closed socket.
   if (disconnect !== undefined) {
     reply.raw.once('finish', () => {
       if (!disconnect.aborted) answer.markWritten();
     });
   }
   reply.code(status).headers(headers);
-  // Node sends a string body and its head in one write.
+  // Node writes the head together with a string body, but not with a stream.
   return reply.send(typeof body === 'string' ? body : Readable.from(body));
 }

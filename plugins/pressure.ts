@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Saturated } from '../src/model/errors.ts';
 
-/** Mean over the interval, in ms. A starved machine that still answers stays under it. */
+/** Limit of the mean delay over one sample interval. A slow machine that still answers stays under it. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;
 const SAMPLE_INTERVAL_MS = 10_000;
-/** Share of the heap limit; above it garbage collection takes most of the time. */
+/** Share of the heap limit. Above it, garbage collection takes most of the time. */
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
@@ -27,7 +27,7 @@ export default fp(
       maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
       maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE),
       sampleInterval: SAMPLE_INTERVAL_MS,
-      // The plugin forwards a rejection of this function, and not an exception that it throws.
+      // Async, because the plugin forwards a rejected promise but not a thrown exception.
       pressureHandler: async (_request, _reply, _type, value) => {
         // The delay is infinite until the first sample.
         if (Number.isFinite(value)) throw new Saturated(RETRY_AFTER_SEC);

@@ -14,7 +14,7 @@ import { RateLimited } from '../src/model/errors.ts';
 import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** True for requests that carry a payment; they have a bucket of their own. */
+/** Returns true for a request that carries a payment. Such requests have a limit of their own. */
 export type IsPaying = (request: FastifyRequest) => boolean;
 
 export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -22,10 +22,10 @@ export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
-     * Undefined if RATE_LIMIT is off.
+     * Creates a function that counts a request against the limit of the route at `url`, too. The function
+     * throws RateLimited. Undefined if RATE_LIMIT is off.
      */
-    countAs?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
+    createRouteCounter?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
   }
 }
 
@@ -35,13 +35,14 @@ const MINUTE_MS = 60_000;
 const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
- * Limits requests a minute, by route and client, to the rate of the route's offer. The store holds the
- * counts, so instances share them. An unavailable store limits nothing: routes that need it answer 503.
+ * Limits the requests of a client to a route in a minute to the rate of the route's offer. The store holds
+ * the counts, which all instances share. While the store is unavailable, requests are not limited: routes
+ * that need it answer 503.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
     app.addHook('onRoute', ({ url, config }) => {
-      const limit = config?.offer && limitOf(config.offer, config.bucket ?? url, hasPayment);
+      const limit = config?.offer && toLimit(config.offer, config.bucket ?? url, hasPayment);
       if (config && limit) config.rateLimit = limit;
     });
     await app.register(rateLimit, {
@@ -49,14 +50,14 @@ export default fp(
       enableDraftSpec: true,
       timeWindow: MINUTE_MS,
       skipOnError: true,
-      store: storeOver(store),
-      errorResponseBuilder: (_request, { max, ttl }) => rateLimited(max, ttl),
+      store: createCounterClass(store),
+      errorResponseBuilder: (_request, { max, ttl }) => toRateLimited(max, ttl),
     });
-    app.decorate('countAs', (url, offer, isPaying) => {
-      const limit = limitOf(offer, url, isPaying);
-      return limit === null ? async () => {} : counter(app, limit);
+    app.decorate('createRouteCounter', (url, offer, isPaying) => {
+      const limit = toLimit(offer, url, isPaying);
+      return limit === null ? async () => {} : createCounter(app, limit);
     });
-    // Unknown paths share one bucket, because callers could otherwise invent a new path for each request.
+    // Unknown paths share one count, because a caller could otherwise invent a new path for each request.
     const countUnknown = app.rateLimit({
       max: UNKNOWN_PATHS_PER_MINUTE,
       keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
@@ -70,9 +71,9 @@ export default fp(
 
 const hasPayment: IsPaying = ({ headers }) => hasPaymentHeader(headers);
 
-type Limit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
+type RouteLimit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
 
-function limitOf(offer: OperationOffer, url: string, isPaying: IsPaying): Limit | null {
+function toLimit(offer: OperationOffer, url: string, isPaying: IsPaying): RouteLimit | null {
   if (offer.kind === 'free') {
     const { requestsPerMinute: max } = offer;
     return max === null ? null : { max, keyGenerator: ({ ip }) => `${url} ${clientKey(ip)}` };
@@ -84,28 +85,28 @@ function limitOf(offer: OperationOffer, url: string, isPaying: IsPaying): Limit 
   };
 }
 
-function rateLimited(max: number, ttlMs: number): RateLimited {
+function toRateLimited(max: number, ttlMs: number): RateLimited {
   return new RateLimited(max, Math.max(1, Math.ceil(ttlMs / 1_000)));
 }
 
-/** The plugin's own handler counts a request once; this counts it against another route. */
-function counter(app: FastifyInstance, limit: Limit): CountRequest {
+/** `@fastify/rate-limit` counts a request against its own route. This function counts it against another route. */
+function createCounter(app: FastifyInstance, limit: RouteLimit): CountRequest {
   const count = app.createRateLimit(limit);
   return async (request, reply) => {
-    const counted = await count(request);
-    if (counted.isAllowed) return;
-    if (counted.isExceeded) throw rateLimited(counted.max, counted.ttl);
+    const state = await count(request);
+    if (state.isAllowed) return;
+    if (state.isExceeded) throw toRateLimited(state.max, state.ttl);
     reply.headers({
-      'ratelimit-limit': counted.max,
-      'ratelimit-remaining': counted.remaining,
-      'ratelimit-reset': counted.ttlInSeconds,
+      'ratelimit-limit': state.max,
+      'ratelimit-remaining': state.remaining,
+      'ratelimit-reset': state.ttlInSeconds,
     });
   };
 }
 
-/** The routes share one store; keys begin with the route. */
-function storeOver({ limits, now }: RateLimitOptions['store']) {
-  return class CountingStore implements FastifyRateLimitStore {
+/** `@fastify/rate-limit` takes a class. All routes share one instance of it, because each key begins with a route. */
+function createCounterClass({ limits, now }: RateLimitOptions['store']) {
+  return class RequestCounter implements FastifyRateLimitStore {
     incr(
       key: string,
       callback: (error: Error | null, result?: { current: number; ttl: number }) => void,
@@ -118,7 +119,7 @@ function storeOver({ limits, now }: RateLimitOptions['store']) {
         );
     }
 
-    child(): CountingStore {
+    child(): RequestCounter {
       return this;
     }
   };

@@ -9,17 +9,18 @@ import {
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Refuses requests that two parsers could read differently, and members such as `__proto__`. */
+/** Refuses requests that two parsers could read differently, and bodies with members such as `__proto__`. */
 export default fp(
   async (app: FastifyInstance) => {
     app.addHook('onRequest', async ({ raw }) => {
-      const lines = raw.rawHeaders.filter((_text, index) => index % 2 === 0);
-      const hosts = lines.filter((name) => name.toLowerCase() === 'host').length;
-      // HTTP/1.0 does not require Host.
-      if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) throw new InvalidHost();
+      // In `rawHeaders`, each name is followed by its value.
+      const names = raw.rawHeaders.filter((_text, index) => index % 2 === 0);
+      const hostHeaders = names.filter((name) => name.toLowerCase() === 'host').length;
+      const isHostOptional = raw.httpVersion === '1.0';
+      if (hostHeaders > 1 || (hostHeaders === 0 && !isHostOptional)) throw new InvalidHost();
     });
     const parseJson = app.getDefaultJsonParser('error', 'error');
-    // A parser of our own keeps the text: bodies of paid routes are validated only after the 402.
+    // Fastify's default parser would call a compressed body invalid JSON.
     app.addContentTypeParser<string>(
       'application/json',
       { parseAs: 'string' },
@@ -29,7 +30,7 @@ export default fp(
         parseJson(request, body, done);
       },
     );
-    // Runs after the payment gate, which answers 402 to any input.
+    // This hook runs after the payment gate, which answers 402 to any input.
     app.addHook('preValidation', ({ raw, body }, _reply, next) => {
       try {
         refuseAmbiguousQuery(raw.url ?? '');
@@ -47,15 +48,15 @@ function refuseAmbiguousQuery(url: string): void {
   const start = url.indexOf('?');
   if (start === -1) return;
   const seen = new Set<string>();
-  for (const name of namesIn(url.slice(start + 1))) {
-    if (/[[\]]/.test(name)) throw new InvalidQuery('A query parameter is bracketed.');
+  for (const name of readNames(url.slice(start + 1))) {
+    if (/[[\]]/.test(name)) throw new InvalidQuery('The name of a query parameter has a bracket.');
     if (PROTOTYPE_KEYS.has(name)) throw new InvalidQuery('A query parameter has a forbidden name.');
     if (seen.has(name)) throw new InvalidQuery('A query parameter is repeated.');
     seen.add(name);
   }
 }
 
-/** The parser refuses `__proto__`, and `constructor` if it holds a prototype; no member has the name. */
+/** The JSON parser refuses only `__proto__`, and a `constructor` that holds a `prototype`. */
 function refuseForbiddenMembers(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   for (const name of PROTOTYPE_KEYS) {
@@ -63,8 +64,8 @@ function refuseForbiddenMembers(body: unknown): void {
   }
 }
 
-/** Decodes only queries that may hold an encoded name; decoding every query costs more than the answer. */
-function namesIn(query: string): Iterable<string> {
+/** Decodes a query only if it may hold an encoded name. Decoding can cost more than the rest of the answer. */
+function readNames(query: string): Iterable<string> {
   const names = query.split('&').map((part) => part.split('=', 1)[0] ?? '');
   const arePlain = names.every((name) => /^\w+$/.test(name));
   return arePlain ? names : new URLSearchParams(query).keys();

@@ -2,34 +2,33 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts';
 
-/** Far above the longest path that we print; the router's cost grows with the length. */
+/** Far above the longest path of a link of ours. The router's cost grows with the length of a path. */
 export const MAX_PATH_CHARS = 512;
 
 /**
- * Replaces paths that no route may see; no request line can name it, because it has a space. The router
- * would answer a path that it cannot decode without hooks, and so without rate limit and headers. A proxy
- * may read an ambiguous path as another one.
+ * Paths for requests that no route may get. A client cannot send them, because they contain a space. The
+ * router would answer a path that it cannot decode without our hooks: without rate limits and headers.
  */
-const NOWHERE = '/path nowhere';
-const UNDECODABLE = '/path undecodable';
+const UNKNOWN_PATH = '/path nowhere';
+const UNDECODABLE_PATH = '/path undecodable';
 
-/** Rewrites URLs before the router sees them, as Fastify's `rewriteUrl`. */
-export function routableUrl({ url = '/' }: { readonly url?: string | undefined }): string {
-  const end = url.slice(0, MAX_PATH_CHARS + 1).indexOf('?');
-  if (end === -1 && url.length > MAX_PATH_CHARS) return NOWHERE;
-  const path = end === -1 ? url : url.slice(0, end);
-  if (isAmbiguous(path)) return NOWHERE;
-  return isDecodable(path) ? url : UNDECODABLE;
+/** Fastify's `rewriteUrl`: replaces URLs with a path that is too long, ambiguous or undecodable. */
+export function toRoutableUrl({ url = '/' }: { readonly url?: string | undefined }): string {
+  const pathEnd = url.slice(0, MAX_PATH_CHARS + 1).indexOf('?');
+  if (pathEnd === -1 && url.length > MAX_PATH_CHARS) return UNKNOWN_PATH;
+  const path = pathEnd === -1 ? url : url.slice(0, pathEnd);
+  if (isAmbiguous(path)) return UNKNOWN_PATH;
+  return isDecodable(path) ? url : UNDECODABLE_PATH;
 }
 
-/** Answers 404, 405, and 400 to paths that cannot be decoded. */
+/** Answers requests without a route: 400 if the path cannot be decoded, else 405 or 404. */
 export default fp(
   async (app: FastifyInstance) => {
     app.setNotFoundHandler((request) => {
-      if (request.url === UNDECODABLE) throw new InvalidPath();
-      const allowed = app.allowedMethods(request.url);
-      const isKnown = allowed.length > 0 && !allowed.includes(request.method);
-      throw isKnown ? new MethodNotAllowed(allowed) : new NotFound();
+      if (request.url === UNDECODABLE_PATH) throw new InvalidPath();
+      const allowed = app.findAllowedMethods(request.url);
+      const isWrongMethod = allowed.length > 0 && !allowed.includes(request.method);
+      throw isWrongMethod ? new MethodNotAllowed(allowed) : new NotFound();
     });
   },
   { name: 'unknown-paths', dependencies: ['allowed-methods', 'errors'] },
@@ -45,7 +44,10 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** True for encoded separators, backslashes, dot segments and doubled slashes. */
+/**
+ * True for a path with an encoded slash or backslash, a backslash, a dot segment or a doubled slash. A proxy
+ * may read such a path as another path.
+ */
 function isAmbiguous(path: string): boolean {
   return /\/\/|\\|%2f|%5c|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

@@ -6,11 +6,11 @@ import { Eta } from 'eta';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
-/** Pages are sent without the indentation of their templates. */
-const TRIMMING = { processTemplate: (text: string) => text.replace(/^\s+/gm, '') };
-const TEMPLATES = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
+/** Removes the indentation of the templates. */
+const INDENT_REMOVER = { processTemplate: (text: string) => text.replace(/^\s+/gm, '') };
+const TEMPLATE_FOLDER = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
 
-/** Styles and script of every page. They are part of it, so that a page is one request. */
+/** The styles and the script of every page. Each page contains them, because a page should need only one request. */
 export const STYLES = readAsset('site.css', (css) => css.replace(/\/\*.*?\*\/|\n\s*/g, ''));
 export const SCRIPT = readAsset('site.js');
 
@@ -20,14 +20,16 @@ export type ViewOptions = {
   readonly hasStatistics: boolean;
 };
 
-/** Renders pages from templates that escape every value. */
+/** Renders pages from Eta templates, which escape every value. */
 export default fp(
   async (app: FastifyInstance, options: ViewOptions) => {
     await app.register(view, {
-      engine: { eta: new Eta({ views: TEMPLATES, autoEscape: true, plugins: [TRIMMING] }) },
-      // Without this the plugin reads and compiles the templates for each page, whatever the engine's cache setting.
+      engine: {
+        eta: new Eta({ views: TEMPLATE_FOLDER, autoEscape: true, plugins: [INDENT_REMOVER] }),
+      },
+      // Without it, the plugin reads and compiles the templates again for each page.
       production: true,
-      root: TEMPLATES,
+      root: TEMPLATE_FOLDER,
       viewExt: 'eta',
       defaultContext: { ...options, styles: STYLES.text, script: SCRIPT.text },
     });
@@ -35,8 +37,9 @@ export default fp(
   { name: 'views' },
 );
 
-function readAsset(name: string, squeeze = (text: string) => text) {
-  const text = squeeze(
+/** `source` is the hash that the Content-Security-Policy header lists. */
+function readAsset(name: string, minify = (text: string) => text) {
+  const text = minify(
     readFileSync(new URL(`../src/http/pages/assets/${name}`, import.meta.url), 'utf8'),
   );
   const digest = createHash('sha256').update(text).digest('base64');

@@ -9,12 +9,12 @@ import helmet from '../../plugins/helmet.ts';
 import logging from '../../plugins/logging.ts';
 import metrics from '../../plugins/metrics.ts';
 import offers from '../../plugins/offers.ts';
-import openapi, { DOCUMENTED } from '../../plugins/openapi.ts';
+import openapi, { OPENAPI_KEYWORD } from '../../plugins/openapi.ts';
 import payment from '../../plugins/payment.ts';
 import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
-import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown-paths.ts';
+import unknownPaths, { MAX_PATH_CHARS, toRoutableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
 import type { SigningKey } from '../attestation/signing-keys.ts';
 import type { Config } from '../config/config.ts';
@@ -96,7 +96,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
-    rewriteUrl: routableUrl,
+    rewriteUrl: toRoutableUrl,
     // A host in a path has up to 253 characters; Fastify's default limit is 100.
     routerOptions: { maxParamLength: MAX_PATH_CHARS },
     // Values of the wrong type are refused, not converted; unknown members are allowed.
@@ -105,7 +105,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
         coerceTypes: false,
         removeAdditional: false,
         verbose: true,
-        keywords: [DOCUMENTED],
+        keywords: [OPENAPI_KEYWORD],
       },
     },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
@@ -184,10 +184,10 @@ async function registerPlugins(
     hasStatistics: config.revision.offers.statistics !== undefined,
   });
   await app.register(metrics, {
-    allow: config.metricsAllow,
-    isBehindProxy: config.trustProxy.length > 0,
-    runningScans: () => scanCoordinator.running(),
-    further: [payments.metrics.registry, ...registries],
+    allowedAddresses: config.metricsAllow,
+    trustsProxy: config.trustProxy.length > 0,
+    countRunningScans: () => scanCoordinator.running(),
+    otherRegistries: [payments.metrics.registry, ...registries],
   });
 }
 

@@ -1,4 +1,4 @@
-import { type DocumentedOperation, dollars, priceUsd } from '../../../plugins/offers.ts';
+import { type DocumentedOperation, formatDollars, toPriceUsd } from '../../../plugins/offers.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** `/.well-known/x402`: the paid operations and the recipient (interface spec 2.8). */
@@ -12,7 +12,7 @@ export function paymentManifest(facts: ServiceFacts) {
         method,
         scheme: 'exact',
         networks: [network],
-        price: `$${dollars(offer.priceBaseUnits)}`,
+        price: `$${formatDollars(offer.priceBaseUnits)}`,
         description,
       },
     ];
@@ -46,7 +46,7 @@ export function agentCard(facts: ServiceFacts) {
     const operation = operations.find(({ operationId }) => operationId === id);
     if (operation === undefined) return [];
     const { description, offer } = operation;
-    return [{ id, name, description, priceUsd: priceUsd(offer), tags }];
+    return [{ id, name, description, priceUsd: toPriceUsd(offer), tags }];
   });
   return {
     protocolVersion: A2A_VERSION,
@@ -62,7 +62,7 @@ export function agentCard(facts: ServiceFacts) {
     endpoints: operations.map(({ method, path, offer }) => ({
       method,
       url: `${baseUrl}${path}`,
-      priceUsd: priceUsd(offer),
+      priceUsd: toPriceUsd(offer),
     })),
     x402: { version: 2, networks: [network], assets: ['USDC'] },
     skills,
@@ -112,5 +112,5 @@ export function serviceDescription(facts: ServiceFacts) {
 }
 
 function toEndpoint({ method, path, parameters, offer, description }: DocumentedOperation) {
-  return { method, path, params: parameters, priceUsd: priceUsd(offer), description };
+  return { method, path, params: parameters, priceUsd: toPriceUsd(offer), description };
 }

@@ -1,4 +1,4 @@
-import { type DocumentedOperation, dollars } from '../../../plugins/offers.ts';
+import { type DocumentedOperation, formatDollars } from '../../../plugins/offers.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** `/llms.txt`, in the format of llmstxt.org. */
@@ -105,7 +105,7 @@ function nameOf({ method, path }: DocumentedOperation): string {
 }
 
 function costOf({ offer }: DocumentedOperation): string {
-  return offer.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}. ` : '';
+  return offer.kind === 'paid' ? `$${formatDollars(offer.priceBaseUnits)}. ` : '';
 }
 
 const HOW_TO_PAY = [

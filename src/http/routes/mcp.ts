@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { disconnectSignal } from '../../../plugins/connection.ts';
+import { createDisconnectSignal } from '../../../plugins/connection.ts';
 import { toServiceError } from '../../../plugins/errors.ts';
 import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
@@ -61,7 +61,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       },
     },
     async (request, reply) => {
-      const disconnect = disconnectSignal(reply);
+      const disconnect = createDisconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
         backend: backendOf(request, reply, disconnect, options),
@@ -146,7 +146,7 @@ function limitCalls(app: FastifyInstance, { config: { revision } }: McpRouteOpti
   const counts = new Map(
     Object.entries(TOOL_ROUTES).map(([tool, [operation, path]]) => {
       const offer = revision.offers[operation];
-      return [tool, offer && app.countAs?.(path, offer, isPaying)] as const;
+      return [tool, offer && app.createRouteCounter?.(path, offer, isPaying)] as const;
     }),
   );
   return async (request, reply) => {
@@ -189,7 +189,7 @@ function backendOf(
       soldScan(url, payment, {
         gate,
         route: scanRoute,
-        client: request.server.payingClient(request),
+        client: request.server.findPayingClient(request),
         deadlineMs: performance.now() - reply.elapsedTime + scanTimeoutMs,
         disconnect,
         onWritten: (written) =>

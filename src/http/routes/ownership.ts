@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { disconnectSignal } from '../../../plugins/connection.ts';
+import { createDisconnectSignal } from '../../../plugins/connection.ts';
 import type { Origin } from '../../guard/origin.ts';
 import { type Client, toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
@@ -132,7 +132,7 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
     // Answers hold secrets, or facts that change at any moment.
     reply.header('cache-control', 'no-store');
     const { url, ...wish } = request.body;
-    const client = toClient(request.ip, disconnectSignal(reply));
+    const client = toClient(request.ip, createDisconnectSignal(reply));
     return answer(requestedOrigin(url, parts), client, wish);
   });
 }

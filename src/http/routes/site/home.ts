@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { toServiceError } from '../../../../plugins/errors.ts';
-import { priceText } from '../../../../plugins/offers.ts';
+import { formatPrice } from '../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { PAGE_SIZE, readFrontPage, toProject } from '../../../directory/project.ts';
 import { OriginRefused } from '../../../guard/errors.ts';
@@ -47,7 +47,7 @@ export type HomeRequest = {
 export function createSendHome({ config, store }: RouteContext) {
   const { siteUrl, revision } = config;
   const form = { siteUrl, showsCensus: revision.showsCensus };
-  const scanPrice = priceText(revision.offers.scan);
+  const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
   return async (reply: FastifyReply, { q, page, asked, answer }: HomeRequest) => {
@@ -81,7 +81,7 @@ const body = Type.Object({
 export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
-  const count = offer && app.countAs?.(PREFLIGHT_PATH, offer, () => false);
+  const count = offer && app.createRouteCounter?.(PREFLIGHT_PATH, offer, () => false);
   // Only this route takes a form; every other route takes JSON.
   app.addContentTypeParser<string>(FORM, { parseAs: 'string' }, ({ headers }, text, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
@@ -179,6 +179,6 @@ async function askSeller(
       : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
   // Loaded with the first answer: it imports the parsers of offers.
   const { answerView } = await import('../../pages/answer-view.ts');
-  const scanPrice = priceText(revision.offers.scan);
+  const scanPrice = formatPrice(revision.offers.scan);
   return answerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
 }

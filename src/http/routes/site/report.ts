@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { priceText } from '../../../../plugins/offers.ts';
+import { formatPrice } from '../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
 import { isFresh } from '../../../directory/project.ts';
@@ -31,7 +31,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const { baseUrl, siteUrl, revision } = config;
   // A revision that sells reports shows no findings on this free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
-  const scanPrice = priceText(revision.offers.scan);
+  const scanPrice = formatPrice(revision.offers.scan);
   const says = toSentencesById(catalog, checks);
 
   app.get(

@@ -9,7 +9,7 @@ const from = (ip: string, headers: Record<string, string> = {}) =>
 
 test('a client is an address, or the /48 of one IPv6 customer', async () => {
   await using service = await startApp();
-  const clientOf = (ip: string) => service.app.payingClient(from(ip));
+  const clientOf = (ip: string) => service.app.findPayingClient(from(ip));
   expect(clientOf('198.51.100.7')).not.toBe(clientOf('198.51.100.8'));
   expect(clientOf('2001:db8:1:2::1')).toBe(clientOf('2001:db8:1:ffff::9'));
   expect(clientOf('2001:db8:1::1')).not.toBe(clientOf('2001:db8:2::1'));
@@ -38,19 +38,19 @@ describe('while TRUST_PROXY is empty, a forwarding header', () => {
   ])('from the loopback or private peer %s makes all its clients unknown', async (peer) => {
     await using service = await startApp();
     for (const headers of HEADERS) {
-      expect(service.app.payingClient(from(peer, headers))).toBeNull();
+      expect(service.app.findPayingClient(from(peer, headers))).toBeNull();
     }
-    expect(service.app.payingClient(from(peer))).not.toBeNull();
+    expect(service.app.findPayingClient(from(peer))).not.toBeNull();
   });
 
   test.each(['198.51.100.7', '8.8.8.8', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8'])(
     'from any other peer, as %s, is ignored',
     async (peer) => {
       await using service = await startApp();
-      const client = service.app.payingClient(from(peer));
+      const client = service.app.findPayingClient(from(peer));
       expect(client).not.toBeNull();
       for (const headers of HEADERS) {
-        expect(service.app.payingClient(from(peer, headers))).toBe(client);
+        expect(service.app.findPayingClient(from(peer, headers))).toBe(client);
       }
     },
   );
