@@ -1,28 +1,28 @@
-/** The settings of the census: off by default, because it sends requests to strangers. */
+/** Reads the settings of the census. It is off by default, because it sends requests to hosts that did not ask for it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { acceptedFor, SettingError, type SettingName, type Settings } from './environment.ts';
 
-/** Null for an index that is switched off. */
+/** A URL is null if its index is switched off. */
 type IndexUrls = { readonly bazaarUrl: string | null; readonly x402scanUrl: string | null };
 
 export type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: string };
 
 export type CensusConfig = {
   readonly indexes: readonly CensusIndex[];
-  /** A readable file of origins and URLs; null if there is none. */
+  /** Path of a readable file of origins and URLs; null if CENSUS_FILE is not set. */
   readonly file: string | null;
-  /** A readable file of hosts and registrable domains that are left out; null if there is none. */
+  /** Path of a readable file of hosts and registrable domains that the census leaves out; null if not set. */
   readonly exclude: string | null;
   readonly maxOrigins: number;
   readonly contactEmail: string;
 };
 
-const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}\.[^\s@<>".]{2,63}$/;
+const EMAIL_PATTERN = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}\.[^\s@<>".]{2,63}$/;
 
-/** Null if the census is off. Throws SettingError. */
+/** Returns null if the census is off. Throws SettingError. */
 export function readCensusConfig(
   settings: Settings,
   siteUrl: string,
@@ -31,9 +31,9 @@ export function readCensusConfig(
   const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CONTACT_EMAIL } = settings;
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
-    indexes: CENSUS === undefined ? [] : indexesOf(CENSUS, ecosystem),
-    file: readableFile('CENSUS_FILE', CENSUS_FILE),
-    exclude: readableFile('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
+    indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, ecosystem),
+    file: requireReadable('CENSUS_FILE', CENSUS_FILE),
+    exclude: requireReadable('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
   };
   if (settings.API_REVISION === '0.1.0') {
     throw new SettingError(
@@ -43,27 +43,28 @@ export function readCensusConfig(
     );
   }
   if (CONTACT_EMAIL === undefined) {
-    const why =
+    const accepted =
       'whoever the census asks must be able to write to you: give an address such as census@scanner.example';
-    throw new SettingError('CONTACT_EMAIL', undefined, why);
+    throw new SettingError('CONTACT_EMAIL', undefined, accepted);
   }
-  if (!EMAIL.test(CONTACT_EMAIL)) throw refusal('CONTACT_EMAIL', CONTACT_EMAIL);
-  const isForTests = settings.SCAN_ALLOW_HOSTS !== undefined;
-  if (!isForTests && !isPublic(siteUrl)) {
-    const why =
+  if (!EMAIL_PATTERN.test(CONTACT_EMAIL)) throw toSettingError('CONTACT_EMAIL', CONTACT_EMAIL);
+  // A census of private hosts is a test.
+  const isTest = settings.SCAN_ALLOW_HOSTS !== undefined;
+  if (!isTest && !isPublic(siteUrl)) {
+    const accepted =
       'the public https address of this site, because the User-Agent of the census names its page /about-census';
-    throw new SettingError('SITE_URL', siteUrl, why);
+    throw new SettingError('SITE_URL', siteUrl, accepted);
   }
   return { ...sources, maxOrigins: CENSUS_MAX, contactEmail: CONTACT_EMAIL };
 }
 
-function indexesOf(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
+function parseIndexes(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
   const names = [...new Set(list.split(',').map((name) => name.trim()))].filter(
     (name) => name !== '',
   );
-  if (names.length === 0) throw refusal('CENSUS', list);
+  if (names.length === 0) throw toSettingError('CENSUS', list);
   return names.map((name) => {
-    if (name !== 'bazaar' && name !== 'x402scan') throw refusal('CENSUS', list);
+    if (name !== 'bazaar' && name !== 'x402scan') throw toSettingError('CENSUS', list);
     const [url, setting] =
       name === 'bazaar'
         ? [ecosystem.bazaarUrl, 'BAZAAR_URL']
@@ -79,7 +80,7 @@ function indexesOf(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
   });
 }
 
-/** Documents name sites by `.example` (RFC 2606), which nobody can reach and nobody mistakes for a site. */
+/** True also for hosts under `.example` (RFC 2606), which documents use and nobody can reach. */
 function isPublic(siteUrl: string): boolean {
   if (/^https:\/\/[^/:]+\.example$/.test(siteUrl)) return true;
   try {
@@ -90,7 +91,8 @@ function isPublic(siteUrl: string): boolean {
   }
 }
 
-function readableFile(
+/** Returns the path. Throws SettingError if the file cannot be read. */
+function requireReadable(
   name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE',
   path: string | undefined,
 ): string | null {
@@ -99,15 +101,15 @@ function readableFile(
     readFileSync(path, 'utf8');
     return path;
   } catch {
-    throw refusal(name, path);
+    throw toSettingError(name, path);
   }
 }
 
-function refusal(name: SettingName, value: string): SettingError {
+function toSettingError(name: SettingName, value: string): SettingError {
   return new SettingError(name, value, acceptedFor(name));
 }
 
-/** Reads a list: one entry a line, `#` begins a comment. Rejects if the file cannot be read. */
+/** Reads a file with one entry in each line; `#` begins a comment. Rejects if the file cannot be read. */
 export async function readLines(path: string): Promise<readonly string[]> {
   const text = await readFile(path, 'utf8');
   return text
@@ -116,7 +118,7 @@ export async function readLines(path: string): Promise<readonly string[]> {
     .filter((line) => line !== '');
 }
 
-/** The entries of `CENSUS_EXCLUDE`; nobody if there is no such file. */
+/** Reads the entries of the file of CENSUS_EXCLUDE, in lower case; an empty set if `path` is null. */
 export async function readExcluded(path: string | null): Promise<ReadonlySet<string>> {
   const lines = path === null ? [] : await readLines(path);
   return new Set(lines.map((line) => line.toLowerCase().replace(/\.$/, '')));

@@ -1,4 +1,4 @@
-/** The whole configuration, validated: a bad setting stops the start, and none fails later. */
+/** Reads and validates all settings when the service starts: a bad value stops the start, and not a later request. */
 
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,24 +12,24 @@ import {
   SettingError,
   type Settings,
 } from './environment.ts';
-import { addressBlocks, portList, webAddress } from './parse-values.ts';
-import { ed25519Key, readPaymentConfig } from './payment.ts';
+import { parsePorts, readAddressBlocks, readWebAddress } from './parse-values.ts';
+import { parseEd25519Key, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
 
 export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
-const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128'];
 
-/** Throws SettingError: one line with the setting, its value and what is accepted. */
+/** Throws SettingError, whose message is one line with the setting, its value and the accepted values. */
 export function loadConfig(environment: Environment) {
   const settings = readSettings(environment);
   const isProduction = settings.NODE_ENV === 'production';
   if (isProduction) refuseUnsafeInProduction(settings);
-  if (settings.NODE_EXTRA_CA_CERTS !== undefined) readCertificates(settings.NODE_EXTRA_CA_CERTS);
+  if (settings.NODE_EXTRA_CA_CERTS !== undefined) requireCertificates(settings.NODE_EXTRA_CA_CERTS);
 
-  const baseUrl = webAddress(settings, 'BASE_URL') ?? listeningAddress(settings);
+  const baseUrl = readWebAddress(settings, 'BASE_URL') ?? toListeningAddress(settings);
   const revision: Revision = REVISIONS[settings.API_REVISION];
-  const siteUrl = webAddress(settings, 'SITE_URL') ?? baseUrl;
+  const siteUrl = readWebAddress(settings, 'SITE_URL') ?? baseUrl;
   const ecosystem = readEcosystemConfig(settings);
   return {
     host: settings.HOST,
@@ -43,15 +43,15 @@ export function loadConfig(environment: Environment) {
     payment: readPaymentConfig(settings, environment),
     ecosystem,
     census: readCensusConfig(settings, siteUrl, ecosystem),
-    originPolicy: originPolicy(settings),
+    originPolicy: toOriginPolicy(settings),
     scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
     isRateLimited: settings.RATE_LIMIT === 'on',
-    trustProxy: addressBlocks(settings, 'TRUST_PROXY') ?? [],
-    metricsAllow: addressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK,
-    // Scales the times after which instances take over from one another; 1 outside tests.
+    trustProxy: readAddressBlocks(settings, 'TRUST_PROXY') ?? [],
+    metricsAllow: readAddressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK_BLOCKS,
+    // Factor for the times after which an instance takes over the work of another one; 1 except in tests.
     timeScale: settings.TEST_TIME_SCALE,
-    // Signs reports; null if the store keeps the key.
-    signingKey: signingKey(settings),
+    // The key that signs reports; null if the store keeps it.
+    signingKey: readSigningKey(settings),
     logLevel: settings.LOG_LEVEL,
     isProduction,
   };
@@ -65,12 +65,12 @@ function refuseUnsafeInProduction(settings: Settings): void {
       'local or facilitator in production, or set ALLOW_MOCK_PAYMENTS=1 as well to give work away',
     );
   }
-  const isProvable = settings.RPC_URL !== undefined || settings.ALLOW_UNPROVED_SETTLEMENTS === '1';
-  if (settings.PAYMENT_MODE === 'facilitator' && !isProvable) {
+  const maySettle = settings.RPC_URL !== undefined || settings.ALLOW_UNPROVED_SETTLEMENTS === '1';
+  if (settings.PAYMENT_MODE === 'facilitator' && !maySettle) {
     throw new SettingError(
       'RPC_URL',
       undefined,
-      'in production a node proves what became of a settlement whose answer was lost; or set ALLOW_UNPROVED_SETTLEMENTS=1 as well: then a payer who cancels the payment in time is served for nothing',
+      'in production a node must prove if a settlement succeeded whose answer was lost. Without a node, set ALLOW_UNPROVED_SETTLEMENTS=1: then a payer who cancels the payment in time gets the answer for nothing',
     );
   }
   if (settings.RATE_LIMIT === 'off') {
@@ -80,25 +80,25 @@ function refuseUnsafeInProduction(settings: Settings): void {
     const value = String(settings.TEST_TIME_SCALE);
     throw new SettingError('TEST_TIME_SCALE', value, 'nothing in production: it is for tests');
   }
-  const exceptions = settings.SCAN_ALLOW_HOSTS;
-  if (exceptions !== undefined && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
+  const allowedHosts = settings.SCAN_ALLOW_HOSTS;
+  if (allowedHosts !== undefined && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
     throw new SettingError(
       'SCAN_ALLOW_HOSTS',
-      exceptions,
+      allowedHosts,
       'nothing in production, or set SCAN_ALLOW_HOSTS_IN_PRODUCTION=1 as well to open these hosts to everybody',
     );
   }
 }
 
-function originPolicy(settings: Settings): OriginPolicy {
+function toOriginPolicy(settings: Settings): OriginPolicy {
   const { SCAN_ALLOW_HOSTS: hosts = '', SCAN_ALLOWED_PORTS: ports } = settings;
   return {
-    allowHosts: allowHosts(hosts),
-    allowedPorts: ports === undefined ? DEFAULT_POLICY.allowedPorts : portList(ports),
+    allowHosts: readAllowedHosts(hosts),
+    allowedPorts: ports === undefined ? DEFAULT_POLICY.allowedPorts : parsePorts(ports),
   };
 }
 
-function allowHosts(list: string): ReadonlySet<string> {
+function readAllowedHosts(list: string): ReadonlySet<string> {
   try {
     return parseAllowHosts(list);
   } catch {
@@ -106,16 +106,16 @@ function allowHosts(list: string): ReadonlySet<string> {
   }
 }
 
-function signingKey({ SIGNING_KEY: text }: Settings): KeyObject | null {
+function readSigningKey({ SIGNING_KEY: text }: Settings): KeyObject | null {
   if (text === undefined) return null;
-  const key = ed25519Key(text);
+  const key = parseEd25519Key(text);
   if (key === null) throw new SettingError('SIGNING_KEY', text, acceptedFor('SIGNING_KEY'));
   return key;
 }
 
-function listeningAddress({ HOST, PORT }: Settings): string {
+function toListeningAddress({ HOST, PORT }: Settings): string {
   if (PORT === 0) throw new SettingError('PORT', '0', acceptedFor('PORT'));
-  // A client cannot call the wildcard address.
+  // A client cannot connect to the wildcard address.
   if (HOST === '0.0.0.0') return `http://127.0.0.1:${PORT}`;
   if (HOST === '::') return `http://[::1]:${PORT}`;
   const host = isIPv6(HOST) ? `[${HOST}]` : HOST;
@@ -125,36 +125,36 @@ function listeningAddress({ HOST, PORT }: Settings): string {
   return new URL(`http://${host}:${PORT}`).origin;
 }
 
-function readCertificates(path: string): void {
+function requireCertificates(path: string): void {
   try {
     if (readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return;
   } catch {
-    // An unreadable file is refused below, like one without certificates.
+    // The error below is for a file that cannot be read and for a file without certificates.
   }
   throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
 }
 
-const PUBLIC_SOURCES = {
+const PUBLIC_SOURCE_URLS = {
   X402SCAN_URL: 'https://www.x402scan.com',
   BAZAAR_URL: 'https://api.cdp.coinbase.com',
   ECOSYSTEM_URL: 'https://www.x402.org',
 } as const;
 
 /**
- * Base URLs of the sources of the standing checks; null if a source is switched off, by an empty setting. Throws
- * SettingError.
+ * Reads the base URLs of the sources that the standing checks ask. An empty setting switches its source off,
+ * and the URL is null. Throws SettingError.
  */
 export function readEcosystemConfig(settings: Settings) {
   return {
-    x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
-    bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
-    ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
-    // A node of Solana that knows the token accounts of recipients.
-    solanaRpcUrl: webAddress(settings, 'SOLANA_RPC_URL', 'any path'),
+    x402scanUrl: readSourceUrl(settings, 'X402SCAN_URL'),
+    bazaarUrl: readSourceUrl(settings, 'BAZAAR_URL'),
+    ecosystemUrl: readSourceUrl(settings, 'ECOSYSTEM_URL'),
+    // A Solana node, which knows the token accounts of recipients.
+    solanaRpcUrl: readWebAddress(settings, 'SOLANA_RPC_URL', 'any path'),
   };
 }
 
-function sourceAddress(settings: Settings, name: keyof typeof PUBLIC_SOURCES): string | null {
+function readSourceUrl(settings: Settings, name: keyof typeof PUBLIC_SOURCE_URLS): string | null {
   if (settings[name] === '') return null;
-  return webAddress(settings, name, 'any path') ?? PUBLIC_SOURCES[name];
+  return readWebAddress(settings, name, 'any path') ?? PUBLIC_SOURCE_URLS[name];
 }

@@ -5,7 +5,7 @@ import { redact } from '../model/redact.ts';
 
 export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';
 
-/** Stops the start; its message is one line for the operator. */
+/** Stops the start of the service. The message is one line for the operator. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 
@@ -13,16 +13,19 @@ export class SettingError extends Error {
     super(
       value === undefined
         ? `${setting} is not set: ${accepted}.`
-        : `${setting}=${presentable(setting, value)} is not accepted: give ${accepted}.`,
+        : `${setting}=${toPrintable(setting, value)} is not accepted: give ${accepted}.`,
     );
   }
 }
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
-const flag = (description: string) =>
-  Type.Optional(Type.Unsafe<'0' | '1'>({ type: 'string', enum: ['0', '1'], description }));
+// Each description names the accepted values, and completes "… is not accepted: give …".
+const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+const optionalFlag = () =>
+  Type.Optional(
+    Type.Unsafe<'0' | '1'>({ type: 'string', enum: ['0', '1'], description: '1 or 0' }),
+  );
 
-function choice<T extends string>(values: readonly T[], fallback: T) {
+function oneOf<T extends string>(values: readonly T[], fallback: T) {
   const description = values.join(', ');
   return Type.Unsafe<T>({ type: 'string', enum: [...values], default: fallback, description });
 }
@@ -38,9 +41,13 @@ const SCHEMA = Type.Object({
     default: 4021,
     description: 'a port from 1 to 65535, or 0 for any free one if BASE_URL is set',
   }),
-  BASE_URL: text('an http or https address without a path, such as https://scanner.example'),
-  SITE_URL: text('an http or https address without a path, such as https://scanner.example'),
-  API_REVISION: choice(['0.1.0', '0.3.0'], '0.3.0'),
+  BASE_URL: optionalText(
+    'an http or https address without a path, such as https://scanner.example',
+  ),
+  SITE_URL: optionalText(
+    'an http or https address without a path, such as https://scanner.example',
+  ),
+  API_REVISION: oneOf(['0.1.0', '0.3.0'], '0.3.0'),
   CHECKS_VERSION: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}\\.\\d{1,4}$',
@@ -52,61 +59,67 @@ const SCHEMA = Type.Object({
     pattern: '^(sqlite:.|mongodb(\\+srv)?://.)',
     description: 'sqlite:<path>, or mongodb://<servers>/<database>',
   }),
-  PAYMENT_MODE: choice(PAYMENT_MODES, 'mock'),
-  PAY_TO: text('an address of 0x and 40 hexadecimal digits (checksummed, if it has mixed case)'),
+  PAYMENT_MODE: oneOf(PAYMENT_MODES, 'mock'),
+  PAY_TO: optionalText(
+    'an address of 0x and 40 hexadecimal digits (checksummed, if it has mixed case)',
+  ),
   NETWORK: Type.String({
     default: 'eip155:8453',
     pattern: '^eip155:[1-9]\\d{0,17}$',
     description: 'an EVM network in CAIP-2 form, such as eip155:8453',
   }),
-  ASSET: text('a token address of 0x and 40 hexadecimal digits'),
-  ASSET_NAME: text("the name of the token's EIP-712 domain"),
-  ASSET_VERSION: text("the version of the token's EIP-712 domain"),
-  FACILITATOR_URL: text('the http or https address of an x402 facilitator'),
-  CDP_API_KEY_ID: text('the id of a CDP API key, together with CDP_API_KEY_SECRET'),
-  CDP_API_KEY_SECRET: text('the secret of a CDP API key, together with CDP_API_KEY_ID'),
-  RPC_URL: text('the http or https address of an EVM node'),
-  SOLANA_RPC_URL: text('the http or https address of a Solana node'),
-  SETTLEMENT_KEY: text('a private key of 0x and 64 hexadecimal digits'),
-  X402SCAN_URL: text('an http or https address, or nothing to switch it off'),
-  BAZAAR_URL: text('an http or https address, or nothing to switch it off'),
-  ECOSYSTEM_URL: text('an http or https address, or nothing to switch it off'),
-  SCAN_ALLOW_HOSTS: text('a list of exact host:port, such as localhost:3000,[::1]:8443'),
-  SCAN_ALLOW_HOSTS_IN_PRODUCTION: flag('1 or 0'),
-  SCAN_ALLOWED_PORTS: text('a list of ports from 1 to 65535, such as 443,8443'),
-  NODE_EXTRA_CA_CERTS: text('a readable file of PEM certificates'),
+  ASSET: optionalText('a token address of 0x and 40 hexadecimal digits'),
+  ASSET_NAME: optionalText("the name of the token's EIP-712 domain"),
+  ASSET_VERSION: optionalText("the version of the token's EIP-712 domain"),
+  FACILITATOR_URL: optionalText('the http or https address of an x402 facilitator'),
+  CDP_API_KEY_ID: optionalText('the id of a CDP API key, together with CDP_API_KEY_SECRET'),
+  CDP_API_KEY_SECRET: optionalText('the secret of a CDP API key, together with CDP_API_KEY_ID'),
+  RPC_URL: optionalText('the http or https address of an EVM node'),
+  SOLANA_RPC_URL: optionalText('the http or https address of a Solana node'),
+  SETTLEMENT_KEY: optionalText('a private key of 0x and 64 hexadecimal digits'),
+  X402SCAN_URL: optionalText('an http or https address, or nothing to switch it off'),
+  BAZAAR_URL: optionalText('an http or https address, or nothing to switch it off'),
+  ECOSYSTEM_URL: optionalText('an http or https address, or nothing to switch it off'),
+  SCAN_ALLOW_HOSTS: optionalText('a list of exact host:port, such as localhost:3000,[::1]:8443'),
+  SCAN_ALLOW_HOSTS_IN_PRODUCTION: optionalFlag(),
+  SCAN_ALLOWED_PORTS: optionalText('a list of ports from 1 to 65535, such as 443,8443'),
+  NODE_EXTRA_CA_CERTS: optionalText('a readable file of PEM certificates'),
   SCAN_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     maximum: 600_000,
     default: 75_000,
     description: 'milliseconds from 1 to 600000',
   }),
-  RATE_LIMIT: choice(['on', 'off'], 'on'),
-  TRUST_PROXY: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
-  METRICS_ALLOW: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
-  SIGNING_KEY: text(
+  RATE_LIMIT: oneOf(['on', 'off'], 'on'),
+  TRUST_PROXY: optionalText('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
+  METRICS_ALLOW: optionalText('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
+  SIGNING_KEY: optionalText(
     'an Ed25519 private key as PKCS#8 PEM, as openssl genpkey -algorithm ed25519 writes it',
   ),
-  CENSUS: text('a list of indexes, such as bazaar,x402scan'),
-  CENSUS_FILE: text('a readable file with an origin, or the URL of a paid GET, in each line'),
-  CENSUS_EXCLUDE: text('a readable file with a host, or a registrable domain, in each line'),
+  CENSUS: optionalText('a list of indexes, such as bazaar,x402scan'),
+  CENSUS_FILE: optionalText(
+    'a readable file with an origin, or the URL of a paid GET, in each line',
+  ),
+  CENSUS_EXCLUDE: optionalText(
+    'a readable file with a host, or a registrable domain, in each line',
+  ),
   CENSUS_MAX: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 10_000,
     description: 'a number of origins from 1 to 100000',
   }),
-  CONTACT_EMAIL: text('an e-mail address, such as census@scanner.example'),
-  LOG_LEVEL: choice(LOG_LEVELS, 'info'),
-  ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
-  ALLOW_UNPROVED_SETTLEMENTS: flag('1 or 0'),
+  CONTACT_EMAIL: optionalText('an e-mail address, such as census@scanner.example'),
+  LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+  ALLOW_MOCK_PAYMENTS: optionalFlag(),
+  ALLOW_UNPROVED_SETTLEMENTS: optionalFlag(),
   TEST_TIME_SCALE: Type.Number({
     minimum: 0.01,
     maximum: 1,
     default: 1,
     description: 'a number from 0.01 to 1, only in tests',
   }),
-  NODE_ENV: text('the name of an environment, such as production'),
+  NODE_ENV: optionalText('the name of an environment, such as production'),
 });
 
 export type Settings = Static<typeof SCHEMA>;
@@ -115,33 +128,42 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
-/** An empty value switches these sources off. For other settings it means unset. */
-const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
-const SECRETS: ReadonlySet<string> = new Set([
+/** An empty value switches these sources off. Any other setting with an empty value counts as not set. */
+const SOURCE_SETTINGS: ReadonlySet<string> = new Set([
+  'X402SCAN_URL',
+  'BAZAAR_URL',
+  'ECOSYSTEM_URL',
+]);
+const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'SETTLEMENT_KEY',
   'CDP_API_KEY_ID',
   'CDP_API_KEY_SECRET',
   'SIGNING_KEY',
 ]);
-const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL']);
+/** URLs of nodes and facilitators often have an API key in their path. */
+const URLS_WITH_KEYS: ReadonlySet<string> = new Set([
+  'RPC_URL',
+  'SOLANA_RPC_URL',
+  'FACILITATOR_URL',
+]);
 
 /** Throws SettingError for the first bad value. */
 export function readSettings(environment: Environment): Settings {
   const data = Object.fromEntries(
     Object.entries(environment).filter(
-      ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
+      ([name, value]) => value !== undefined && (value !== '' || SOURCE_SETTINGS.has(name)),
     ),
   );
   try {
     return envSchema<Settings>({ schema: SCHEMA, data, env: false });
   } catch (error) {
-    const name = badSettingIn(error);
+    const name = findBadSetting(error);
     throw name === null ? error : new SettingError(name, data[name], acceptedFor(name));
   }
 }
 
-/** Finds the name of the setting in the library's message, which is one sentence about all problems. */
-function badSettingIn(error: unknown): SettingName | null {
+/** Finds the first setting that the library refuses. Its message is one sentence about all refused settings. */
+function findBadSetting(error: unknown): SettingName | null {
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
   const [first]: readonly Partial<ErrorObject>[] = error.errors;
   const name = first?.instancePath?.slice(1);
@@ -153,44 +175,44 @@ function isSettingName(name: string | undefined): name is SettingName {
 }
 
 export function acceptedFor(setting: SettingName): string {
-  const { [setting]: row } = SCHEMA.properties;
-  return 'description' in row ? String(row.description) : '';
+  const { [setting]: schema } = SCHEMA.properties;
+  return 'description' in schema ? String(schema.description) : '';
 }
 
-/** Quotes a value on one line and hides secrets: logs and terminals show this text. */
-function presentable(setting: string, value: string): string {
-  if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
-  // URLs of nodes and facilitators have API keys in the path.
-  const withoutKeys = WITH_KEYS.has(setting)
+/** Quotes a value on one line and hides secrets, because logs and terminals show this text. */
+function toPrintable(setting: string, value: string): string {
+  if (SECRET_SETTINGS.has(setting)) return `(hidden, ${value.length} characters)`;
+  const withoutKeys = URLS_WITH_KEYS.has(setting)
     ? redact(value)
     : value.replace(/\/\/[^/@]*@/, '//(hidden)@');
   return JSON.stringify(withoutKeys.slice(0, 200));
 }
 
-/** Warnings, one line for each name that is one letter off a setting; values may be secrets and are left out. */
-export function misspelledSettings(environment: Environment): string[] {
+/** Writes a warning for each name that differs from a setting by one letter. A warning has no value: it may be secret. */
+export function findMisspelledSettings(environment: Environment): string[] {
   return Object.keys(environment).flatMap((name) => {
     if (SETTING_NAMES.includes(name)) return [];
-    const setting = SETTING_NAMES.find((known) => isOneLetterOff(name, known));
+    const setting = SETTING_NAMES.find((known) => isMisspelled(name, known));
     if (setting === undefined) return [];
     return [`${name} in the environment is not a setting and is ignored: did you mean ${setting}?`];
   });
 }
 
-/** One letter added, missing, changed or swapped with the next, or the name in another case. */
-function isOneLetterOff(name: string, setting: string): boolean {
-  const [a, b] = [name.toUpperCase(), setting];
-  const shorter = Math.min(a.length, b.length);
-  let start = 0;
-  while (start < shorter && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++;
-  const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  if (restA.length <= 1 && restB.length <= 1) return true;
-  return restA.length === 2 && restB === `${restA[1]}${restA[0]}`;
+/** True if one letter is added, missing, changed or swapped with the next letter, or if only the case differs. */
+function isMisspelled(anyCaseName: string, setting: string): boolean {
+  const name = anyCaseName.toUpperCase();
+  const minLength = Math.min(name.length, setting.length);
+  let prefix = 0;
+  while (prefix < minLength && name[prefix] === setting[prefix]) prefix++;
+  let suffix = 0;
+  while (suffix < minLength - prefix && name.at(-1 - suffix) === setting.at(-1 - suffix)) suffix++;
+  const nameMiddle = name.slice(prefix, name.length - suffix);
+  const settingMiddle = setting.slice(prefix, setting.length - suffix);
+  if (nameMiddle.length <= 1 && settingMiddle.length <= 1) return true;
+  return nameMiddle.length === 2 && settingMiddle === `${nameMiddle[1]}${nameMiddle[0]}`;
 }
 
-/** Loads `.env` if there is one; variables that are set already keep their values. */
+/** Loads `.env` if the file exists. Variables that are already set keep their values. */
 export function loadEnvFile(): void {
   try {
     process.loadEnvFile();

@@ -1,4 +1,4 @@
-/** Parsers for values that need more than a pattern; each throws SettingError with the setting's name. */
+/** Parses EVM addresses, keys, and settings that need more than a pattern. A bad setting throws SettingError. */
 
 import { createECDH } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -6,49 +6,49 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import ipaddr from 'ipaddr.js';
 import { acceptedFor, SettingError, type Settings } from './environment.ts';
 
-/** Made without viem: the start needs two addresses, and viem would load 360 modules for them. */
+/** Addresses are computed without viem: it would load 360 modules at the start of the service. */
 export type EvmAddress = `0x${string}`;
 
-const FORM = /^0x[0-9a-fA-F]{40}$/;
-const KEY = /^0x[0-9a-fA-F]{64}$/;
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
 export const ZERO_ADDRESS: EvmAddress = `0x${'0'.repeat(40)}`;
 
 /** Checks the form and ignores the checksum. */
 export function isEvmAddress(value: unknown): value is EvmAddress {
-  return typeof value === 'string' && FORM.test(value);
+  return typeof value === 'string' && EVM_ADDRESS.test(value);
 }
 
-/** True for lower case throughout, and for mixed case with the right EIP-55 checksum. */
+/** True for an address in lower case, and for an address in mixed case with the right EIP-55 checksum. */
 export function isChecksummed(value: string): value is EvmAddress {
-  return isEvmAddress(value) && (value === value.toLowerCase() || value === checksummed(value));
+  return isEvmAddress(value) && (value === value.toLowerCase() || value === toChecksummed(value));
 }
 
-/** EIP-55: a letter is upper case if its digit in the hash of the lower-case address is 8 or more. */
-export function checksummed(address: string): EvmAddress {
+/** EIP-55: a letter is upper case if the digit at its index in the hash of the lower-case address is 8 or more. */
+export function toChecksummed(address: string): EvmAddress {
   const digits = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
-  const cased = [...digits].map((digit, at) =>
-    Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit,
+  const mixedCase = [...digits].map((digit, index) =>
+    Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
   );
-  return `0x${cased.join('')}`;
+  return `0x${mixedCase.join('')}`;
 }
 
-export function isSameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+export function isSameAddress(first: string, second: string): boolean {
+  return first.toLowerCase() === second.toLowerCase();
 }
 
-/** The account of a secp256k1 private key; null for an invalid key. */
-export function addressOfKey(key: string): EvmAddress | null {
-  if (!KEY.test(key)) return null;
+/** Computes the address of a secp256k1 private key; null for an invalid key. */
+export function deriveAddress(key: string): EvmAddress | null {
+  if (!PRIVATE_KEY.test(key)) return null;
   const curve = createECDH('secp256k1');
   try {
     curve.setPrivateKey(key.slice(2), 'hex');
   } catch {
     return null;
   }
-  // The first byte only marks the point as uncompressed.
+  // The first byte only says that the point is not compressed.
   const hash = keccak_256(curve.getPublicKey().subarray(1));
-  return checksummed(`0x${bytesToHex(hash.subarray(-20))}`);
+  return toChecksummed(`0x${bytesToHex(hash.subarray(-20))}`);
 }
 
 type WebAddressSetting =
@@ -61,8 +61,8 @@ type WebAddressSetting =
   | 'BAZAAR_URL'
   | 'ECOSYSTEM_URL';
 
-/** Strips the trailing slash; null if the setting is empty. */
-export function webAddress(
+/** Returns the URL without a trailing slash; null if the setting is not set. Throws SettingError. */
+export function readWebAddress(
   settings: Settings,
   name: WebAddressSetting,
   path: 'no path' | 'any path' = 'no path',
@@ -80,37 +80,38 @@ export function webAddress(
   return url.origin;
 }
 
-export function portList(list: string): number[] {
-  const ports = entriesOf(list).map((entry) => (/^\d{1,5}$/.test(entry) ? Number(entry) : 0));
+export function parsePorts(list: string): number[] {
+  const ports = splitList(list).map((entry) => (/^\d{1,5}$/.test(entry) ? Number(entry) : 0));
   if (ports.length === 0 || ports.some((port) => port < 1 || port > 65_535)) {
     throw new SettingError('SCAN_ALLOWED_PORTS', list, acceptedFor('SCAN_ALLOWED_PORTS'));
   }
   return ports;
 }
 
-export function addressBlocks(
+/** Returns addresses and CIDR blocks; null if the setting is not set. Throws SettingError. */
+export function readAddressBlocks(
   settings: Settings,
   name: 'TRUST_PROXY' | 'METRICS_ALLOW',
 ): string[] | null {
   const list = settings[name];
   if (list === undefined) return null;
-  const blocks = entriesOf(list);
+  const blocks = splitList(list);
   if (!blocks.every((block) => ipaddr.isValid(block) || ipaddr.isValidCIDR(block))) {
     throw new SettingError(name, list, acceptedFor(name));
   }
   return blocks;
 }
 
-function entriesOf(list: string): string[] {
+function splitList(list: string): string[] {
   return list
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 }
 
-export function evmAddress(name: 'PAY_TO' | 'ASSET', value: string): EvmAddress {
+export function parseEvmAddress(name: 'PAY_TO' | 'ASSET', value: string): EvmAddress {
   if (!isChecksummed(value) || value === ZERO_ADDRESS) {
     throw new SettingError(name, value, acceptedFor(name));
   }
-  return checksummed(value);
+  return toChecksummed(value);
 }

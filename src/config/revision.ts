@@ -1,6 +1,6 @@
-/** The differences between the two API revisions, as data; no other file compares revision names. */
+/** The differences between the two API revisions, as data. Other files should read this data, not revision names. */
 
-/** Operations whose presence, price or rate depends on the revision; keys are OpenAPI operation ids. */
+/** OpenAPI operation ids. The revision decides which operations exist, their prices and their rate limits. */
 export type OperationId =
   | 'status'
   | 'checks'
@@ -26,13 +26,13 @@ export type OperationId =
 
 export type FreeOffer = {
   readonly kind: 'free';
-  /** For each client; null is unlimited. */
+  /** Limit for each client; null means no limit. */
   readonly requestsPerMinute: number | null;
 };
 
 export type PaidOffer = {
   readonly kind: 'paid';
-  /** Base units of USDC: 6 decimals. */
+  /** Base units of USDC, which has 6 decimals. */
   readonly priceBaseUnits: bigint;
   /** Time for which the payer's signature must stay valid. */
   readonly maxTimeoutSeconds: number;
@@ -44,7 +44,7 @@ export type RevisionName = '0.1.0' | '0.3.0';
 
 export type Revision = {
   readonly name: RevisionName;
-  /** An operation that is missing here does not exist in this revision. */
+  /** An operation without an offer does not exist in this revision. */
   readonly offers: Readonly<Partial<Record<OperationId, OperationOffer>>>;
   /** True if a scan may be answered with a published result younger than 24 hours. */
   readonly scanServesPublished: boolean;
@@ -52,30 +52,30 @@ export type Revision = {
   readonly reportSaysCharged: boolean;
   /** True if the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
-  /** True if records have `availability`, reports `paidBy`, and lists of records the filter `payable`. */
+  /** True if records have `availability`, if reports have `paidBy`, and if lists of records can be filtered by `payable`. */
   readonly showsCensus: boolean;
   readonly defaultChecksVersion: string;
 };
 
-/** Requests a minute and client on paid routes, in every revision. */
+/** Limits for each client on a paid route, in every revision. */
 export const UNPAID_ANSWERS_PER_MINUTE = 60;
 export const PAID_REQUESTS_PER_MINUTE = 120;
 
-/** The limit of documents whose limit no API revision states. */
+/** The offer of documents, for which the API revisions state no limit. */
 export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 };
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
 const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };
-/** Each call sends a request to a receiver. */
+/** For calls that each send a request to a webhook. */
 const FREE_6: FreeOffer = { kind: 'free', requestsPerMinute: 6 };
-/** One session of an agent makes many calls. */
+/** For `/mcp`, which one session of an agent calls many times. */
 const FREE_60: FreeOffer = { kind: 'free', requestsPerMinute: 60 };
 
-/** A scan may take over a minute, and its signature has to outlive it. */
+/** A scan may take over a minute, and the payer's signature must still be valid when it ends. */
 const SCAN_TIMEOUT_SECONDS = 300;
 const LOOKUP_TIMEOUT_SECONDS = 120;
 
-function paid(priceBaseUnits: bigint, maxTimeoutSeconds: number): PaidOffer {
+function toPaidOffer(priceBaseUnits: bigint, maxTimeoutSeconds: number): PaidOffer {
   return { kind: 'paid', priceBaseUnits, maxTimeoutSeconds };
 }
 
@@ -91,8 +91,8 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       directory: FREE_30,
       featured: FREE_30,
       project: FREE_30,
-      scan: paid(150_000n, SCAN_TIMEOUT_SECONDS),
-      report: paid(20_000n, LOOKUP_TIMEOUT_SECONDS),
+      scan: toPaidOffer(150_000n, SCAN_TIMEOUT_SECONDS),
+      report: toPaidOffer(20_000n, LOOKUP_TIMEOUT_SECONDS),
     },
     scanServesPublished: true,
     reportSaysCharged: false,
@@ -119,9 +119,9 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       statistics: FREE_30,
       feed: DOCUMENT_OFFER,
       mcp: FREE_60,
-      scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
-      export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),
-      changes: paid(30_000n, LOOKUP_TIMEOUT_SECONDS),
+      scan: toPaidOffer(50_000n, SCAN_TIMEOUT_SECONDS),
+      export: toPaidOffer(100_000n, LOOKUP_TIMEOUT_SECONDS),
+      changes: toPaidOffer(30_000n, LOOKUP_TIMEOUT_SECONDS),
     },
     scanServesPublished: false,
     reportSaysCharged: true,

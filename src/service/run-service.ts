@@ -3,7 +3,7 @@ import tls from 'node:tls';
 import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
-import { loadEnvFile, misspelledSettings, SettingError } from '../config/environment.ts';
+import { findMisspelledSettings, loadEnvFile, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
 import { redact } from '../model/redact.ts';
@@ -32,7 +32,7 @@ export async function runService(): Promise<void> {
 async function start(): Promise<void> {
   const trustedBefore = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
-  for (const line of misspelledSettings(process.env)) console.warn(line);
+  for (const line of findMisspelledSettings(process.env)) console.warn(line);
   const config = loadConfig(process.env);
   trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], trustedBefore);
 

@@ -4,10 +4,10 @@ import { getAddress, type Hex, isAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import {
-  addressOfKey,
-  checksummed,
+  deriveAddress,
   isChecksummed,
   isEvmAddress,
+  toChecksummed,
 } from '../../src/config/parse-values.ts';
 
 const hex = (length: number) =>
@@ -20,7 +20,7 @@ const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 test('our checksum equals that of viem', () => {
   fc.assert(
     fc.property(hex(40), (address) => {
-      expect(checksummed(address)).toBe(getAddress(address));
+      expect(toChecksummed(address)).toBe(getAddress(address));
       expect(isChecksummed(getAddress(address))).toBe(true);
     }),
   );
@@ -44,7 +44,7 @@ test('a key has the same account for us and for viem', () => {
   fc.assert(
     fc.property(hex(64), (key) => {
       fc.pre(!/^0x0+$/.test(key));
-      expect(addressOfKey(key)).toBe(privateKeyToAccount(key).address);
+      expect(deriveAddress(key)).toBe(privateKeyToAccount(key).address);
     }),
     { numRuns: 20 },
   );
@@ -53,7 +53,7 @@ test('a key has the same account for us and for viem', () => {
 test.each(['', '0x', `0x${'0'.repeat(64)}`, `0x${ORDER}`, `0x${'1'.repeat(63)}`, '1'.repeat(64)])(
   '%j is not a key for us, nor for viem',
   (key) => {
-    expect(addressOfKey(key)).toBeNull();
+    expect(deriveAddress(key)).toBeNull();
     expect(() => privateKeyToAccount(key as Hex)).toThrow(); // it takes anything
   },
 );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { misspelledSettings } from '../../src/config/environment.ts';
+import { findMisspelledSettings } from '../../src/config/environment.ts';
 
 describe('a name one letter off a setting is reported', () => {
   test.each([
@@ -15,7 +15,7 @@ describe('a name one letter off a setting is reported', () => {
     ['SETTLEMENT_KEYS', 'SETTLEMENT_KEY'],
     ['TRUST-PROXY', 'TRUST_PROXY'],
   ])('%s is reported, and %s suggested', (name, setting) => {
-    const lines = misspelledSettings({ [name]: 'a secret', HOST: '::1' });
+    const lines = findMisspelledSettings({ [name]: 'a secret', HOST: '::1' });
     expect(lines).toEqual([
       `${name} in the environment is not a setting and is ignored: did you mean ${setting}?`,
     ]);
@@ -36,5 +36,5 @@ test.each([
   'npm_config_loglevel',
   'X402SCAN_URL',
 ])("%s is a setting, or another program's, and is not reported", (name) => {
-  expect(misspelledSettings({ [name]: 'x' })).toEqual([]);
+  expect(findMisspelledSettings({ [name]: 'x' })).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { cdpPrivateKey } from '../../src/config/payment.ts';
+import { parseCdpPrivateKey } from '../../src/config/payment.ts';
 import {
   cdpAuthHeaders,
   createRemoteFacilitator,
@@ -78,7 +78,7 @@ test.each([
   ['a public key', String(p256.publicKey.export({ type: 'spki', format: 'pem' }))],
   ['a PEM cut short', pkcs8.slice(0, 80)],
 ])('%s is not a key', (_what, secret) => {
-  expect(cdpPrivateKey(secret)).toBeNull();
+  expect(parseCdpPrivateKey(secret)).toBeNull();
 });
 
 test('every request to the facilitator carries the token for its own path', async () => {
@@ -102,7 +102,7 @@ test('every request to the facilitator carries the token for its own path', asyn
 });
 
 function keyOf(secret: string) {
-  const privateKey = cdpPrivateKey(secret);
+  const privateKey = parseCdpPrivateKey(secret);
   if (privateKey === null) throw new Error('not a key');
   return { id: ID, privateKey };
 }

@@ -2,7 +2,7 @@
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
-import { checksummed, isEvmAddress } from '../../config/parse-values.ts';
+import { isEvmAddress, toChecksummed } from '../../config/parse-values.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
 import { PaymentRefused } from './answers.ts';
@@ -166,7 +166,7 @@ function readIdentifier(extensions: unknown): unknown {
 }
 
 function address(value: unknown, name: string): Address {
-  if (isEvmAddress(value)) return checksummed(value);
+  if (isEvmAddress(value)) return toChecksummed(value);
   throw malformed(`payload.authorization.${name} must be 0x and 40 hex digits`);
 }
 

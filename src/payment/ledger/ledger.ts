@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
-import { checksummed } from '../../config/parse-values.ts';
+import { toChecksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
@@ -184,8 +184,8 @@ export function readPayment(entry: LedgerEntry): StoredPayment {
   const { authorization, signature, requirements } = payment;
   return {
     authorization: {
-      from: checksummed(authorization.from),
-      to: checksummed(authorization.to),
+      from: toChecksummed(authorization.from),
+      to: toChecksummed(authorization.to),
       value: BigInt(authorization.value),
       validAfter: BigInt(authorization.validAfter),
       validBefore: BigInt(authorization.validBefore),
