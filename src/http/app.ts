@@ -30,7 +30,7 @@ import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import { createOwnerWatches } from '../watch/owner-watches.ts';
 import { toWatchTiming } from '../watch/state.ts';
-import { openApiInfo, TAGS } from './documents/openapi.ts';
+import { TAGS, toOpenApiInfo } from './documents/openapi.ts';
 import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
@@ -178,7 +178,7 @@ async function registerPlugins(
     trustsProxy: config.trustProxy.length > 0,
   });
   const { baseUrl } = config;
-  await app.register(openapi, { baseUrl, info: openApiInfo(config), tags: TAGS });
+  await app.register(openapi, { baseUrl, info: toOpenApiInfo(config), tags: TAGS });
   await app.register(views, {
     mockPayments: config.payment.mode === 'mock',
     hasStatistics: config.revision.offers.statistics !== undefined,

@@ -153,12 +153,12 @@ describe('no default gives work away by mistake', () => {
     [
       'a facilitator without a mode',
       { FACILITATOR_URL: 'https://f.example' },
-      /^PAYMENT_MODE is not set: with FACILITATOR_URL/,
+      /^PAYMENT_MODE is not set: it must be mock, local or facilitator, because FACILITATOR_URL is set/,
     ],
     [
       'a key without a mode',
       { SETTLEMENT_KEY: KEY },
-      /^PAYMENT_MODE is not set: with SETTLEMENT_KEY/,
+      /^PAYMENT_MODE is not set: it must be mock, local or facilitator, because SETTLEMENT_KEY is set/,
     ],
     ['no recipient', { ...LOCAL, PAY_TO: '' }, /^PAY_TO is not set: PAYMENT_MODE=local needs/],
     ['local without a node', { ...LOCAL, RPC_URL: '' }, /^RPC_URL is not set: PAYMENT_MODE=local/],
@@ -187,7 +187,7 @@ describe('no default gives work away by mistake', () => {
         FACILITATOR_URL: 'https://f.example',
         PAY_TO,
       },
-      /^RPC_URL is not set: in production .* ALLOW_UNPROVED_SETTLEMENTS=1 .* served for nothing\.$/,
+      /^RPC_URL is not set: in production .* ALLOW_UNPROVED_SETTLEMENTS=1: .* the answer for nothing\.$/,
     ],
     [
       'no rate limit in production',

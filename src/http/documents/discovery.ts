@@ -1,8 +1,14 @@
 import { type DocumentedOperation, formatDollars, toPriceUsd } from '../../../plugins/offers.ts';
-import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
+import {
+  listApiOperations,
+  PATHS,
+  SERVICE_NAME,
+  type ServiceFacts,
+  SUMMARY,
+} from './service-facts.ts';
 
-/** `/.well-known/x402`: the paid operations and the recipient (interface spec 2.8). */
-export function paymentManifest(facts: ServiceFacts) {
+/** Makes `/.well-known/x402`: the paid operations and the recipient of the payments. */
+export function toPaymentManifest(facts: ServiceFacts) {
   const { baseUrl, network, payTo } = facts;
   const endpoints = facts.operations.flatMap(({ method, path, offer, description }) => {
     if (offer.kind === 'free') return [];
@@ -29,19 +35,19 @@ export function paymentManifest(facts: ServiceFacts) {
   };
 }
 
-/** The A2A version whose required fields the card has beside those of interface spec 2.9. */
+/** The agent card has all fields that this version of the A2A protocol requires, and further fields of ours. */
 const A2A_VERSION = '0.3.0';
 
-/** Skills and the operations behind them. */
+/** Each skill has the id of an operation. */
 const SKILLS = [
   { id: 'scan', name: 'Scan an x402 origin', tags: ['x402', 'conformance', 'scan', 'grade'] },
   { id: 'report', name: 'Read the report of an x402 origin', tags: ['x402', 'report', 'grade'] },
 ] as const;
 
-/** `/.well-known/agent-card.json`. */
-export function agentCard(facts: ServiceFacts) {
+/** Makes `/.well-known/agent-card.json`. */
+export function toAgentCard(facts: ServiceFacts) {
   const { baseUrl, siteUrl, version, network } = facts;
-  const operations = apiOperations(facts);
+  const operations = listApiOperations(facts);
   const skills = SKILLS.flatMap(({ id, name, tags }) => {
     const operation = operations.find(({ operationId }) => operationId === id);
     if (operation === undefined) return [];
@@ -69,7 +75,7 @@ export function agentCard(facts: ServiceFacts) {
     authentication: {
       schemes: ['none', 'x402'],
       description:
-        'Free operations need no credentials. Paid operations answer 402 with an x402 V2 challenge; pay per call, no accounts and no keys.',
+        'Free operations need no credentials. Paid operations answer 402 with an x402 V2 challenge. Each call is paid for by itself, without an account or a key.',
     },
     documentationUrl: `${baseUrl}${PATHS.llms}`,
     openApiUrl: `${baseUrl}${PATHS.openapi}`,
@@ -77,10 +83,10 @@ export function agentCard(facts: ServiceFacts) {
   };
 }
 
-/** `/discovery`: everything that can be called, in one JSON (interface spec 2.9). */
-export function serviceDescription(facts: ServiceFacts) {
+/** Makes `/discovery`: every operation, the payment and the documents, in one JSON object. */
+export function toServiceDescription(facts: ServiceFacts) {
   const { baseUrl, siteUrl, version, network, operations } = facts;
-  const link = (path: string) => `${baseUrl}${path}`;
+  const toUrl = (path: string) => `${baseUrl}${path}`;
   return {
     service: SERVICE_NAME,
     version,
@@ -97,15 +103,15 @@ export function serviceDescription(facts: ServiceFacts) {
       networks: [network],
       asset: 'USDC',
       model: 'per-call: no bundles, subscriptions or entitlements',
-      manifest: link(PATHS.manifest),
+      manifest: toUrl(PATHS.manifest),
     },
     links: {
-      docs: link(PATHS.llms),
-      docsFull: link(PATHS.llmsFull),
-      openapi: link(PATHS.openapi),
-      agentCard: link(PATHS.agentCard),
-      x402: link(PATHS.manifest),
-      terms: link(PATHS.terms),
+      docs: toUrl(PATHS.llms),
+      docsFull: toUrl(PATHS.llmsFull),
+      openapi: toUrl(PATHS.openapi),
+      agentCard: toUrl(PATHS.agentCard),
+      x402: toUrl(PATHS.manifest),
+      terms: toUrl(PATHS.terms),
       website: siteUrl,
     },
   };

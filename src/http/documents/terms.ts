@@ -12,7 +12,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'What a scan does',
-    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests, and, if the catalog says so, a POST of an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
+    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests. If the catalog says so, it also sends a POST with an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
   },
   {
     title: 'Charges',
@@ -20,11 +20,11 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Data',
-    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that a caller requested is kept for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep the results of the first published scan of a host in a UTC day until some minutes after that day. Then they keep sums without hosts, for 31 days once a sum holds ten hosts. If an owner opts out, results that are not yet summed are removed at once; sums of earlier days stay.',
+    text: 'No personal data is collected. The submitted origin URL and the result of each check are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement. A recording that a caller requested is kept for one hour. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep the results of the first published scan of a host in a UTC day until some minutes after that day. After that they keep only sums, which name no host. A sum of at least ten hosts is kept for 31 days. If an owner opts out, results that are not yet summed are deleted at once; sums of earlier days stay.',
   },
   {
     title: 'Watches',
-    text: 'An owner who proved control of an origin may have it watched. We scan it once a day, send a request to its paid resources every hour, and send changes to the webhook that the owner gave. These results are not published. We keep the webhook, the last results, undelivered events and the secret that signs them (the operator of the service can read it) while the watch lasts, and delete them 30 days after its end.',
+    text: 'An owner who proved control of an origin may start a watch of it. We scan the origin once a day, send a request to each of its paid resources every hour, and send changes to the webhook that the owner gave. These results are not published. We keep the webhook, the last results, undelivered events and the secret that signs them (the operator of the service can read it) while the watch lasts, and delete them 30 days after its end.',
   },
   {
     title: 'Listing and opt-out',
@@ -40,20 +40,20 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-/** Stands behind the section on watches, in revisions that tell of the census. */
-const CENSUS: Section = {
+/** In revisions that show the census, this section follows the section on watches. */
+const CENSUS_SECTION: Section = {
   title: 'Publication and the census',
-  text: 'Results reach the public once a payer has settled or the census has scanned. An operator may have a census made of the origins that public indexes list: each may be looked at once a day, by the unpaid requests that the indexes list for two of its resources at most, and scanned once a week. The word of a day (payable, not payable, down, not checked) is shown for 30 days in the directory, and a weekly scan is published as a paid one is. The census keeps to robots.txt and leaves out whoever opted out; /about-census says who asks and how to be left out.',
+  text: 'Results are published when the payment for a scan is settled, or when the census has made the scan. The operator of the service may run a census of the origins that public indexes list. The census may send each origin, once a day, the requests that the indexes list for at most two of its resources, without a payment, and may scan it once a week. The directory shows the result of a day (payable, not payable, down, not checked) for 30 days, and a weekly scan is published like a paid scan. The census follows robots.txt and leaves out origins that opted out; /about-census says who asks and how an origin can be left out.',
 };
 
 const MACHINE_SUMMARY =
   'Not a demo. Informational only, not advice. No personal data collected. Errors are not charged. A grade is about protocol conformance only. Scanned origins are listed publicly, including scans by third parties. Opt-out is available. Verification is by a domain-control token.';
 
 const MOCK_SUMMARY =
-  'This instance runs with mock payments: signatures are verified, nothing is settled.';
+  'This instance runs with mock payments: signatures are verified, but nothing is settled.';
 
-/** `/terms.json` (interface spec 2.9). */
-export function termsDocument({ baseUrl, siteUrl, isLive, showsCensus }: ServiceFacts) {
+/** Makes `/terms.json`. */
+export function toTermsDocument({ baseUrl, siteUrl, isLive, showsCensus }: ServiceFacts) {
   return {
     version: VERSION,
     effectiveDate: EFFECTIVE_DATE,
@@ -61,14 +61,14 @@ export function termsDocument({ baseUrl, siteUrl, isLive, showsCensus }: Service
     contact: siteUrl,
     machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_SUMMARY}`,
     sections: SECTIONS.flatMap((section) =>
-      showsCensus && section.title === 'Watches' ? [section, CENSUS] : [section],
+      showsCensus && section.title === 'Watches' ? [section, CENSUS_SECTION] : [section],
     ),
   };
 }
 
-/** `/terms.txt`: the terms as text for people. */
-export function termsText(facts: ServiceFacts): string {
-  const { version, effectiveDate, url, contact, machineSummary, sections } = termsDocument(facts);
+/** Writes `/terms.txt`, the same terms as plain text. */
+export function writeTerms(facts: ServiceFacts): string {
+  const { version, effectiveDate, url, contact, machineSummary, sections } = toTermsDocument(facts);
   const head = [
     `${SERVICE_NAME}: terms of service`,
     `Version ${version}, effective ${effectiveDate}`,

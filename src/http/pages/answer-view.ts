@@ -2,51 +2,51 @@ import type { PayableBy } from '../../model/payability.ts';
 import { protocolText } from '../../parse/x402/more-sold.ts';
 import { networkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
-import { localScan, type Requested, scanRequest } from './page-text.ts';
+import { type RequestValues, toLocalScan, toScanRequest } from './page-text.ts';
 
-/** The answer to what a visitor typed; `problem` is set if it could not be asked. */
+/** The answer about the address that a visitor typed. `problem` says why no request could be sent to it. */
 export type AnswerView =
   | { readonly problem: string; readonly search: string | null }
-  | (ReturnType<typeof answerView> & { readonly problem: null });
+  | (ReturnType<typeof toAnswerView> & { readonly problem: null });
 
-export type PreflightAnswer = Requested & {
+export type PreflightAnswer = RequestValues & {
   readonly preflight: Preflight;
-  /** The address that was asked; null if the origin names none. */
+  /** The path that was requested; null if no paid path of the origin is known. */
   readonly path: string | null;
 };
 
-const VERDICTS = {
+const VERDICT_TEXTS = {
   go: { mark: '✓', word: 'Go', sentence: 'An agent can pay this.' },
-  caution: { mark: '!', word: 'Caution', sentence: 'Look before an agent pays this.' },
+  caution: { mark: '!', word: 'Caution', sentence: 'Read the reasons before an agent pays this.' },
   'no-go': { mark: '✗', word: 'No-go', sentence: 'An agent should not pay this.' },
 } as const;
 
-const PAYERS: Readonly<Record<PayableBy, string>> = {
-  default: 'Clients as they come',
-  settings: 'Only clients with other settings',
-  unknown: 'Not known: no official client has its scheme',
+const PAYER_TEXTS: Readonly<Record<PayableBy, string>> = {
+  default: 'Clients with default settings',
+  settings: 'Only clients with changed settings',
+  unknown: 'Not known: no official client supports its scheme',
   nobody: 'Nobody',
 };
 
-const REASONS: Readonly<Record<ReasonCode, string>> = {
-  refused: 'The scanner does not ask this address.',
+const REASON_TEXTS: Readonly<Record<ReasonCode, string>> = {
+  refused: 'The scanner sends no request to this address.',
   unreachable: 'Nothing answers at this address.',
   not_found: 'There is nothing at this address.',
   server_error: 'The server answers with an error.',
-  no_challenge: 'It wants a payment, and does not say to whom or how much.',
-  other_protocol: 'It wants a payment over another protocol than x402.',
+  no_challenge: 'It wants a payment, but does not say to whom or how much.',
+  other_protocol: 'It wants a payment over a protocol other than x402.',
   nobody_can_pay: 'No official client can pay it.',
   invalid_challenge: 'Its challenge breaks the specification.',
   other_origin: 'Its challenge is for another origin.',
   over_max_price: 'It costs more than the limit.',
   some_over_max_price: 'Some offers cost more than the limit.',
   price_unknown: 'The price of some offers is not known.',
-  not_asked: 'It was not asked.',
+  not_asked: 'No request was sent to it.',
   no_answer: 'It did not answer within a second.',
   no_payment_asked: 'It answers without a payment.',
   not_challenged: 'It does not ask for a payment.',
-  settings_only: 'Clients refuse it until their settings are changed.',
-  unknown_scheme: 'No official client has its scheme and network.',
+  settings_only: 'Clients refuse it unless their settings are changed.',
+  unknown_scheme: 'No official client supports its scheme and network.',
   testnet_only: 'Every offer is on a test network.',
   pays_before_delivery: 'You pay before delivery, and no refund is known.',
   flawed_challenge: 'Its challenge has a flaw.',
@@ -55,25 +55,25 @@ const REASONS: Readonly<Record<ReasonCode, string>> = {
 
 const MAX_OFFERS = 5;
 
-export function answerView(answered: PreflightAnswer) {
-  const { preflight, origin, path } = answered;
+export function toAnswerView(answer: PreflightAnswer) {
+  const { preflight, origin, path } = answer;
   const { verdict, reasons, terms, otherWays = [] } = preflight;
   const offers = terms?.offers ?? [];
   return {
     problem: null,
     asked: path === null ? origin : `GET ${origin}${path}`,
     verdict,
-    ...VERDICTS[verdict],
-    payers: terms?.payableBy ? PAYERS[terms.payableBy] : 'Not known',
-    prices: offers.slice(0, MAX_OFFERS).map(priceText),
+    ...VERDICT_TEXTS[verdict],
+    payers: terms?.payableBy ? PAYER_TEXTS[terms.payableBy] : 'Not known',
+    prices: offers.slice(0, MAX_OFFERS).map(writePrice),
     otherWays: otherWays.map(protocolText).join(', '),
     furtherPrices: Math.max(0, offers.length - MAX_OFFERS),
-    reasons: reasons.map(({ code, evidence }) => ({ sentence: REASONS[code], evidence })),
-    whole: [localScan(answered), scanRequest(answered)],
+    reasons: reasons.map(({ code, evidence }) => ({ sentence: REASON_TEXTS[code], evidence })),
+    scanRequests: [toLocalScan(answer), toScanRequest(answer)],
   };
 }
 
-function priceText({ price, amount, asset, network }: PreflightOffer): string {
-  const what = price ?? `${amount ?? '?'} base units of ${asset ?? '?'}`;
-  return `${what} on ${network === null ? '?' : networkName(network)}`;
+function writePrice({ price, amount, asset, network }: PreflightOffer): string {
+  const sum = price ?? `${amount ?? '?'} base units of ${asset ?? '?'}`;
+  return `${sum} on ${network === null ? '?' : networkName(network)}`;
 }

@@ -1,4 +1,4 @@
-/** The pages of the catalog and of one check. Their text is the check's README. */
+/** The views of two pages: the list of checks, and one check. The text of a check's page is its README. */
 import { marked } from 'marked';
 import type { CheckStatistics } from '../../directory/statistics.ts';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
@@ -9,9 +9,9 @@ import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
 import { toPhrase } from '../../words/check-phrases.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
-import { patchBlocks, STACK_NAMES } from './patch-blocks.ts';
+import { STACK_NAMES, toPatchBlocks } from './patch-blocks.ts';
 
-export function checksPage(catalog: Catalog) {
+export function toChecksPage(catalog: Catalog) {
   return {
     title: `The ${catalog.checks.length} checks`,
     summary: `The checks of catalog ${catalog.checksVersion}, their severities and the score`,
@@ -38,18 +38,18 @@ export type CheckPageInput = {
   readonly explanation: Explanation;
   /** "Protocol & payment surface" */
   readonly categoryLabel: string;
-  /** Counts of sellers over the last `days`; null when there are no statistics. */
+  /** Results of this check over the last `days` days; null in revisions without statistics. */
   readonly statistics: CheckStatistics | null;
   readonly days: number;
 };
 
-/** These sections come last, because they do not help to mend the finding. */
+/** These sections come last, because they do not help a seller to fix the finding. */
 const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
 
-export function checkPage({ explanation, categoryLabel, statistics, days }: CheckPageInput) {
+export function toCheckPage({ explanation, categoryLabel, statistics, days }: CheckPageInput) {
   const { id, title, severity, impl, says, outcomes } = explanation;
   const phrase = toPhrase(title);
-  // These READMEs are ours; they hold no text of an origin.
+  // The page prints this HTML unescaped. A README of ours holds no text of an origin.
   const sections = explanation.sections.map((section) => ({
     heading: section.heading,
     html: toHtml(section),
@@ -66,14 +66,14 @@ export function checkPage({ explanation, categoryLabel, statistics, days }: Chec
     impl,
     says,
     outcomes,
-    found: statistics === null ? null : foundText(statistics, days),
+    found: statistics === null ? null : describeResults(statistics, days),
     sections: sections.filter(({ heading }) => !LAST_SECTIONS.has(heading)),
     lastSections: sections.filter(({ heading }) => LAST_SECTIONS.has(heading)),
-    patches: patchesOf(id),
+    patches: toPatches(id),
   };
 }
 
-/** Marks what passes, warns and fails, and lets keyboards scroll blocks of code. */
+/** Colours the status of each outcome, and makes blocks of code focusable, because keyboard users must scroll them. */
 function toHtml({ heading, text }: ExplanationSection): string {
   const html = marked.parse(text, { async: false });
   let blocks = 0;
@@ -88,15 +88,15 @@ function toHtml({ heading, text }: ExplanationSection): string {
     );
 }
 
-function foundText({ pass, warn, fail, notDetermined }: CheckStatistics, days: number) {
-  const all = pass + warn + fail + notDetermined;
-  if (all === 0) return null;
-  const share = Math.floor((100 * pass) / all);
-  return `Sellers of the ${days} days before today, each counted once a day, rounded down to fives: ${pass} passed (${share} %), ${warn} warned, ${fail} failed, ${notDetermined} not determined.`;
+function describeResults({ pass, warn, fail, notDetermined }: CheckStatistics, days: number) {
+  const total = pass + warn + fail + notDetermined;
+  if (total === 0) return null;
+  const share = Math.floor((100 * pass) / total);
+  return `Results in the ${days} days before today, one for each seller and day, rounded down to multiples of five: ${pass} passed (${share} %), ${warn} warned, ${fail} failed, ${notDetermined} not determined.`;
 }
 
-/** Patches with placeholders, because the page has no seller; standing checks have none. */
-function patchesOf(id: string) {
+/** The patches have placeholders, because this page is about no seller. Checks of the standing have no patches. */
+function toPatches(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {
     const checkPatches = patchesFor(id, stack, values);
@@ -106,7 +106,7 @@ function patchesOf(id: string) {
         stack,
         label: STACK_NAMES[stack],
         lead: checkPatches.lead,
-        blocks: patchBlocks(checkPatches),
+        blocks: toPatchBlocks(checkPatches),
       },
     ];
   });

@@ -1,7 +1,7 @@
 import type { Availability } from '../../model/availability.ts';
 
-export type Requested = {
-  /** Canonical: the only value of the seller in a command. */
+export type RequestValues = {
+  /** In canonical form, because it stands in a shell command. No other value in the command comes from the seller. */
   readonly origin: string;
   readonly baseUrl: string;
   /** "$0.05" */
@@ -10,27 +10,27 @@ export type Requested = {
 
 export type CopyableRequest = { readonly about: string; readonly command: string };
 
-export function scanRequest({ origin, baseUrl, scanPrice }: Requested): CopyableRequest {
+export function toScanRequest({ origin, baseUrl, scanPrice }: RequestValues): CopyableRequest {
   const body = JSON.stringify({ url: origin });
   return {
-    about: `A fresh scan, ${scanPrice} over x402 (answers 402 with the challenge; any x402 client pays it):`,
+    about: `A fresh scan, ${scanPrice} over x402 (without a payment, this answers 402 with the challenge, which any x402 client can pay):`,
     command: `curl -X POST '${baseUrl}/v1/scan' -H 'content-type: application/json' -d '${body}'`,
   };
 }
 
-/** The same checks on the reader's own machine. */
-export function localScan({ origin }: Pick<Requested, 'origin'>): CopyableRequest {
+/** A command that runs the same checks on the reader's machine. */
+export function toLocalScan({ origin }: Pick<RequestValues, 'origin'>): CopyableRequest {
   return {
-    about: 'The same 25 checks on your machine, for nothing:',
+    about: 'The same 25 checks on your own machine, free of charge:',
     command: `npx x402-scan scan ${origin}`,
   };
 }
 
-/** Status, report and scan of one origin (interface spec 2.2). */
-export function copyableRequests(
-  requested: Requested & { readonly reportIsFree: boolean },
+/** Lists the requests for status, report and scan of one origin. */
+export function listCopyableRequests(
+  values: RequestValues & { readonly reportIsFree: boolean },
 ): readonly CopyableRequest[] {
-  const { origin, baseUrl, reportIsFree } = requested;
+  const { origin, baseUrl, reportIsFree } = values;
   const url = encodeURIComponent(origin);
   return [
     { about: 'The grade, free:', command: `curl '${baseUrl}/v1/status?url=${url}'` },
@@ -38,34 +38,35 @@ export function copyableRequests(
       about: `The findings of the last 24 hours, ${reportIsFree ? 'free' : 'paid over x402'}:`,
       command: `curl '${baseUrl}/v1/report?url=${url}'`,
     },
-    scanRequest(requested),
+    toScanRequest(values),
   ];
 }
 
-/** "payable 29 of 30 days", of those that were checked. */
-export function payableOf({
+/** "payable 29 of 30 days": only days on which the census checked the origin count. */
+export function describePayableDays({
   payableDays,
   checkedDays,
 }: Pick<Availability, 'payableDays' | 'checkedDays'>): string {
   return `payable ${payableDays} of ${checkedDays} ${checkedDays === 1 ? 'day' : 'days'}`;
 }
 
-const ESCAPED_BYTES = 6;
-const WIDE_BYTES = 4;
+/** The most bytes of one escaped character, and of one character outside ASCII. */
+const MAX_ESCAPED_BYTES = 6;
+const MAX_UTF8_BYTES = 4;
 
-/** Keeps a page small: at most so many bytes as escaped markup. The report of the API has the whole text. */
+/** Cuts a text to at most `maxBytes` of escaped markup, to keep pages small. The API's report has the whole text. */
 export function cutText(text: string, maxBytes: number): string {
   let bytes = 0;
   let end = 0;
   for (const character of text) {
-    bytes += bytesOf(character);
+    bytes += countBytes(character);
     if (bytes > maxBytes) return `${text.slice(0, end)}…`;
     end += character.length;
   }
   return text;
 }
 
-function bytesOf(character: string): number {
-  if ('<>&"\''.includes(character)) return ESCAPED_BYTES;
-  return character > '\u007f' ? WIDE_BYTES : 1;
+function countBytes(character: string): number {
+  if ('<>&"\''.includes(character)) return MAX_ESCAPED_BYTES;
+  return character > '\u007f' ? MAX_UTF8_BYTES : 1;
 }

@@ -4,22 +4,23 @@ import { readPatchValues } from '../../patches/patch-values.ts';
 import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
 import type { PageFinding } from './report-findings.ts';
 
-/** A patch lists every route of the seller, and a page stays small. */
+/** A patch lists every route of the seller. A longer patch is left out of the page. */
 const MAX_PATCH_CHARS = 4_500;
 const DEFAULT_STACK: Stack = 'express';
 
-/** The gravest findings, each with its patch for one stack and links to the same page for the others. */
-export function fixFirst(
+/** Adds to each finding its patch for one stack, and links to this page with the patches for other stacks. */
+export function toFirstFixes(
   report: ScanReport,
   findings: readonly PageFinding[],
-  wanted: string | null,
+  requestedStack: string | null,
   isBrief: boolean,
 ) {
-  const stack = wanted !== null && isStack(wanted) ? wanted : DEFAULT_STACK;
+  const isKnown = requestedStack !== null && isStack(requestedStack);
+  const stack = isKnown ? requestedStack : DEFAULT_STACK;
   const values = readPatchValues(report);
   const fixes = findings.map((finding) => {
     const checkPatches = patchesFor(finding.id, stack, values, finding.outcome);
-    return { ...finding, patch: checkPatches && shownPatch(checkPatches, isBrief) };
+    return { ...finding, patch: checkPatches && toShownPatch(checkPatches, isBrief) };
   });
   return {
     fixes,
@@ -30,19 +31,19 @@ export function fixFirst(
   };
 }
 
-function shownPatch(checkPatches: CheckPatches, isBrief: boolean) {
-  const blocks = patchBlocks(checkPatches);
+function toShownPatch(checkPatches: CheckPatches, isBrief: boolean) {
+  const blocks = toPatchBlocks(checkPatches);
   const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
   return { lead: checkPatches.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
 }
 
 export type PatchBlock = {
   readonly heading: string;
-  /** Null if the heading says why this stack cannot mend it. */
+  /** Null if no patch exists for this stack; the heading then says why. */
   readonly code: string | null;
 };
 
-export function patchBlocks({ patches }: CheckPatches): readonly PatchBlock[] {
+export function toPatchBlocks({ patches }: CheckPatches): readonly PatchBlock[] {
   return patches.flatMap(({ topic, patch }): readonly PatchBlock[] =>
     'whyNot' in patch
       ? [{ heading: `${topic}: ${patch.whyNot}`, code: null }]

@@ -9,7 +9,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text that is safe to print as markup; templates print it unescaped. */
+/** Escaped markup. Templates print it as it is. */
 export class Markup {
   readonly #text: string;
 
@@ -22,34 +22,34 @@ export class Markup {
   }
 }
 
-type Value = string | number | Markup | readonly Markup[];
+type MarkupValue = string | number | Markup | readonly Markup[];
 
-/** Builds markup. Strings and numbers are escaped, markup is kept as it is. */
-export function markup(literals: TemplateStringsArray, ...values: readonly Value[]): Markup {
+/** Escapes strings and numbers, and inserts markup as it is. */
+export function markup(literals: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
   const text = literals.map((literal, index) => `${literal}${toText(values[index] ?? '')}`);
   return new Markup(text.join(''));
 }
 
-function toText(value: Value): string {
+function toText(value: MarkupValue): string {
   if (value instanceof Markup) return value.toString();
   if (typeof value === 'object') return value.join('');
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-const SHARES = { width: 200, height: 14 } as const;
+const SHARE_BAR = { width: 200, height: 14 } as const;
 const STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
-/** The shares of a check's counts as one bar. It stands beside the numbers, which screen readers read. */
-export function checkShares(check: CheckStatistics): Markup {
+/** Draws the shares of a check's results as one bar. Screen readers read the numbers beside it instead. */
+export function drawCheckShares(check: CheckStatistics): Markup {
   const total = STATES.reduce((sum, state) => sum + check[state], 0);
   let x = 0;
   const parts = STATES.map((state) => {
-    const width = total === 0 ? 0 : (SHARES.width * check[state]) / total;
-    const part = markup`<rect x="${toTenth(x)}" y="0" width="${toTenth(width)}" height="${SHARES.height}" class="share-${state}"/>`;
+    const width = total === 0 ? 0 : (SHARE_BAR.width * check[state]) / total;
+    const part = markup`<rect x="${toTenth(x)}" y="0" width="${toTenth(width)}" height="${SHARE_BAR.height}" class="share-${state}"/>`;
     x += width;
     return part;
   });
-  return markup`<svg class="shares" viewBox="0 0 ${SHARES.width} ${SHARES.height}" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
+  return markup`<svg class="shares" viewBox="0 0 ${SHARE_BAR.width} ${SHARE_BAR.height}" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
 }
 
 function toTenth(value: number): number {
@@ -58,65 +58,69 @@ function toTenth(value: number): number {
 
 export type CountRow = { readonly label: string; readonly count: number };
 
-/** Height of a row of bars. */
-const ROW = 30;
-const COUNT_BAR = { x: 150, width: 150, height: 18, all: 420 } as const;
+/** Height of the row of one bar. */
+const ROW_HEIGHT = 30;
+/** `width` is the width of the longest bar. */
+const COUNT_BAR = { x: 150, width: 150, height: 18, pictureWidth: 420 } as const;
 
-export function countBars(title: string, rows: readonly CountRow[]): Markup {
-  const most = Math.max(1, ...rows.map(({ count }) => count));
+/** Draws a bar for each row; the longest bar has the highest count. */
+export function drawCountBars(title: string, rows: readonly CountRow[]): Markup {
+  const maxCount = Math.max(1, ...rows.map(({ count }) => count));
   const bars = rows.map(({ label, count }, index) => {
-    const y = index * ROW;
-    const width = Math.round((COUNT_BAR.width * count) / most);
+    const y = index * ROW_HEIGHT;
+    const width = Math.round((COUNT_BAR.width * count) / maxCount);
     return markup`<text x="0" y="${y + 19}">${label}</text><rect x="${COUNT_BAR.x}" y="${y + 5}" width="${width}" height="${COUNT_BAR.height}" rx="3" class="bar"/><text x="${COUNT_BAR.x + width + 8}" y="${y + 19}">${count}</text>`;
   });
   const text = rows.map(({ label, count }) => `${label} ${count}`).join(', ');
-  return markup`<svg class="picture bars" viewBox="0 0 ${COUNT_BAR.all} ${rows.length * ROW}" role="img" aria-label="${title}: ${text}">${bars}</svg>`;
+  return markup`<svg class="picture bars" viewBox="0 0 ${COUNT_BAR.pictureWidth} ${rows.length * ROW_HEIGHT}" role="img" aria-label="${title}: ${text}">${bars}</svg>`;
 }
 
 export type GradeCounts = Readonly<Record<Grade, number>>;
 
-const GRADE_BAR = { x: 34, width: 170, height: 20, all: 400 } as const;
+const GRADE_BAR = { x: 34, width: 170, height: 20, pictureWidth: 400 } as const;
 
-/** A bar for each grade, with the number of listed origins; `own` marks the bar of one origin. */
-export function gradeHistogram(counts: GradeCounts, own: Grade | null = null): Markup {
+/** Draws a bar for each grade, with the number of listed origins. `own` is the grade whose bar is marked. */
+export function drawGradeHistogram(counts: GradeCounts, own: Grade | null = null): Markup {
   const total = ALL_GRADES.reduce((sum, grade) => sum + counts[grade], 0);
-  const most = Math.max(1, ...ALL_GRADES.map((grade) => counts[grade]));
+  const maxCount = Math.max(1, ...ALL_GRADES.map((grade) => counts[grade]));
   const rows = ALL_GRADES.map((grade, index) => {
-    const y = index * ROW;
-    const width = Math.round((GRADE_BAR.width * counts[grade]) / most);
-    const label = `${counts[grade]}, ${percent(counts[grade], total)} %`;
-    const here = grade === own ? '◂ you are here' : '';
-    return markup`<g transform="translate(0 ${y})"><text x="6" y="20" class="strong">${grade}</text><rect x="${GRADE_BAR.x}" y="5" width="${width}" height="${GRADE_BAR.height}" rx="3" class="grade-${grade}${grade === own ? ' own' : ''}"/><text x="${GRADE_BAR.x + width + 8}" y="20">${label} <tspan class="strong">${here}</tspan></text></g>`;
+    const y = index * ROW_HEIGHT;
+    const width = Math.round((GRADE_BAR.width * counts[grade]) / maxCount);
+    const label = `${counts[grade]}, ${toPercent(counts[grade], total)} %`;
+    const pointer = grade === own ? '◂ this origin' : '';
+    return markup`<g transform="translate(0 ${y})"><text x="6" y="20" class="strong">${grade}</text><rect x="${GRADE_BAR.x}" y="5" width="${width}" height="${GRADE_BAR.height}" rx="3" class="grade-${grade}${grade === own ? ' own' : ''}"/><text x="${GRADE_BAR.x + width + 8}" y="20">${label} <tspan class="strong">${pointer}</tspan></text></g>`;
   });
   const text = ALL_GRADES.map((grade) => `${grade} ${counts[grade]}`).join(', ');
-  const mark = own === null ? '' : ` This origin has ${own}.`;
-  return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.all} ${ALL_GRADES.length * ROW}" role="img" aria-label="Grades of ${total} listed origins: ${text}.${mark}">${rows}</svg>`;
+  const ownText = own === null ? '' : ` This origin has ${own}.`;
+  return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.pictureWidth} ${ALL_GRADES.length * ROW_HEIGHT}" role="img" aria-label="Grades of ${total} listed origins: ${text}.${ownText}">${rows}</svg>`;
 }
 
-function percent(count: number, total: number): number {
+function toPercent(count: number, total: number): number {
   return total === 0 ? 0 : Math.round((100 * count) / total);
 }
 
+/** Dollars. 10 % of the sellers ask at most `p10`, half of them at most `p50`, and 90 % at most `p90`. */
 export type PriceRange = { readonly p10: number; readonly p50: number; readonly p90: number };
 
-const LINE = { left: 50, right: 350, y: 34, width: 400 } as const;
+const LINE = { left: 50, right: 350, y: 34, pictureWidth: 400 } as const;
 
-/** Three prices on a logarithmic line: most prices are cents, some are dollars. */
-export function priceRange({ p10, p50, p90 }: PriceRange): Markup {
-  const from = Math.log(p10);
-  const span = Math.log(p90) - from;
-  const xOf = (price: number) =>
-    Math.round(
-      LINE.left + (span === 0 ? 0.5 : (Math.log(price) - from) / span) * (LINE.right - LINE.left),
-    );
-  const places = [
-    { x: span === 0 ? LINE.left : xOf(p10), label: `10 %: $${p10}`, y: LINE.y + 24 },
-    { x: xOf(p50), label: `half: $${p50}`, y: LINE.y - 14 },
-    { x: span === 0 ? LINE.right : xOf(p90), label: `90 %: $${p90}`, y: LINE.y + 24 },
+/** Draws three prices on a logarithmic line, because most prices are cents and some are dollars. */
+export function drawPriceRange({ p10, p50, p90 }: PriceRange): Markup {
+  const start = Math.log(p10);
+  const span = Math.log(p90) - start;
+  const toX = (price: number) => {
+    const share = span === 0 ? 0.5 : (Math.log(price) - start) / span;
+    return Math.round(LINE.left + share * (LINE.right - LINE.left));
+  };
+  // `y` is the line of the label.
+  const prices = [
+    { x: span === 0 ? LINE.left : toX(p10), label: `10 %: $${p10}`, y: LINE.y + 24 },
+    { x: toX(p50), label: `half: $${p50}`, y: LINE.y - 14 },
+    { x: span === 0 ? LINE.right : toX(p90), label: `90 %: $${p90}`, y: LINE.y + 24 },
   ];
-  const marks = places.map(
+  const marks = prices.map(
     ({ x, y, label }) =>
       markup`<circle cx="${x}" cy="${LINE.y}" r="6" class="bar"/><text x="${x}" y="${y}" class="middle">${label}</text>`,
   );
-  return markup`<svg class="picture bars" viewBox="0 0 ${LINE.width} 66" role="img" aria-label="10 % of the sellers ask at most $${p10}, half at most $${p50}, 90 % at most $${p90}"><line x1="${LINE.left}" y1="${LINE.y}" x2="${LINE.right}" y2="${LINE.y}" class="range"/>${marks}</svg>`;
+  return markup`<svg class="picture bars" viewBox="0 0 ${LINE.pictureWidth} 66" role="img" aria-label="10 % of the sellers ask at most $${p10}, half at most $${p50}, 90 % at most $${p90}"><line x1="${LINE.left}" y1="${LINE.y}" x2="${LINE.right}" y2="${LINE.y}" class="range"/>${marks}</svg>`;
 }

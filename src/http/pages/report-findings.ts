@@ -7,10 +7,10 @@ import { byRootCause } from '../../model/verdict.ts';
 import { toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
-/** The rule of each check in three sentences, by id. */
+/** By check id: three sentences that say what it means if the check passes, fails, or is not judged. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
-/** Sentences of the check versions that the catalog runs. */
+/** Takes the sentences from the check versions that the catalog runs. */
 export function toSentencesById(
   catalog: Catalog,
   checks: readonly DiscoveredCheck[],
@@ -24,76 +24,79 @@ export function toSentencesById(
   );
 }
 
-const RANK = { critical: 0, major: 1, minor: 2 } as const;
-const MAX_FIRST = 3;
-/** In bytes of escaped markup; the report of the API has the whole text. */
-const MAX_EVIDENCE = 320;
-const MAX_EVIDENCE_BRIEF = 80;
+const SEVERITY_RANKS = { critical: 0, major: 1, minor: 2 } as const;
+const MAX_FIRST_FINDINGS = 3;
+/** Limits of escaped markup. The API's report has the whole text. */
+const MAX_EVIDENCE_BYTES = 320;
+const MAX_BRIEF_EVIDENCE_BYTES = 80;
 
 type ReportResults = Pick<ScanReport, 'results' | 'payableBy'>;
-type Row = ReturnType<typeof rowOf>;
-export type PageFinding = Row & {
-  /** Findings that are not judged because of this one. */
-  readonly follows: readonly Row[];
-  /** Its own cost and that of what follows from it. */
+type FindingRow = ReturnType<typeof toRow>;
+export type PageFinding = FindingRow & {
+  /** Checks that could not be judged because of this finding. */
+  readonly follows: readonly FindingRow[];
+  /** Points of the score that this finding and those in `follows` cost together. */
   readonly cost: number;
 };
 
-export function reportFindings(
+export function toReportFindings(
   report: ReportResults,
   catalog: Catalog,
   says: SentencesById,
   isBrief = false,
 ) {
-  const maxBytes = isBrief ? MAX_EVIDENCE_BRIEF : MAX_EVIDENCE;
+  const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
   const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
-  const points = new Map(costs.map((cost) => [cost.id, cost.points]));
+  const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
   const groups = byRootCause(report.results);
-  const causeOf = new Map(
+  const causeById = new Map(
     [...groups].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
   );
   const rows = report.results.map((result) => {
     const { id } = result;
-    const cause = causeOf.get(id) ?? null;
-    return rowOf(result, { points: points.get(id) ?? 0, cause, says, maxBytes });
+    const cause = causeById.get(id) ?? null;
+    return toRow(result, { points: pointsById.get(id) ?? 0, cause, says, maxBytes });
   });
-  const causes = new Set(
-    rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
+  const listedCauses = new Set(
+    rows.filter((row) => isOwnFinding(row) && row.status !== 'pass').map(({ id }) => id),
   );
-  // A consequence is listed beneath its cause, or by itself if the cause is not in the list.
-  const following = rows.filter(({ cause }) => cause !== null && causes.has(cause));
-  const judged = rows.filter(
-    (row) => isOwn(row) || (row.cause !== null && !following.includes(row)),
+  // A consequence is listed under its cause, or by itself if the cause is not listed.
+  const consequences = rows.filter(({ cause }) => cause !== null && listedCauses.has(cause));
+  const listed = rows.filter(
+    (row) => isOwnFinding(row) || (row.cause !== null && !consequences.includes(row)),
   );
-  const problems = judged.filter(({ status }) => status !== 'pass').map(withConsequences);
+  const problems = listed.filter(({ status }) => status !== 'pass').map(withConsequences);
   const first = findFirst(problems, costs);
   const categories = catalog.categories.map(({ key, label }) => {
-    const inCategory = ({ category }: Row) => category === key;
-    const others = problems.filter((one) => inCategory(one) && !first.includes(one));
-    const byGravity = (one: Row, other: Row) =>
-      Number(other.status === 'fail') - Number(one.status === 'fail') ||
-      RANK[one.severity] - RANK[other.severity];
-    const passed = judged.filter((one) => inCategory(one) && one.status === 'pass');
+    const inCategory = ({ category }: FindingRow) => category === key;
+    const others = problems.filter((row) => inCategory(row) && !first.includes(row));
+    const bySeverity = (a: FindingRow, b: FindingRow) =>
+      Number(b.status === 'fail') - Number(a.status === 'fail') ||
+      SEVERITY_RANKS[a.severity] - SEVERITY_RANKS[b.severity];
+    const passed = listed.filter((row) => inCategory(row) && row.status === 'pass');
     return {
       label,
       key,
       above: first.filter(inCategory).map(({ id }) => id),
-      problems: others.toSorted(byGravity),
+      problems: others.toSorted(bySeverity),
       passed,
     };
   });
   const undetermined = rows.filter(({ basis }) => basis === 'not_determined');
-  const failed = rows.filter((row) => isOwn(row) && row.status === 'fail').map(({ id }) => id);
-  const unevaluated = { count: causeOf.size, text: unevaluatedText(groups, failed) };
+  const failed = rows
+    .filter((row) => isOwnFinding(row) && row.status === 'fail')
+    .map(({ id }) => id);
+  const unevaluated = { count: causeById.size, text: unevaluatedText(groups, failed) };
   return { first, categories, undetermined, unevaluated, costs };
 
-  function withConsequences(row: Row): PageFinding {
-    const follows = following.filter(({ cause }) => cause === row.id);
-    return { ...row, follows, cost: follows.reduce((sum, one) => sum + one.points, row.points) };
+  function withConsequences(row: FindingRow): PageFinding {
+    const follows = consequences.filter(({ cause }) => cause === row.id);
+    const cost = follows.reduce((sum, { points }) => sum + points, row.points);
+    return { ...row, follows, cost };
   }
 }
 
-/** The findings that cost most, across categories; of equals, the graver one. */
+/** Finds the findings that cost most points, in all categories. `costs` decides between equal costs. */
 function findFirst(
   problems: readonly PageFinding[],
   costs: readonly ScoreCost[],
@@ -101,25 +104,23 @@ function findFirst(
   const order = costs.map(({ id }) => id);
   return problems
     .filter(({ cost }) => cost > 0)
-    .toSorted(
-      (one, other) => other.cost - one.cost || order.indexOf(one.id) - order.indexOf(other.id),
-    )
-    .slice(0, MAX_FIRST);
+    .toSorted((a, b) => b.cost - a.cost || order.indexOf(a.id) - order.indexOf(b.id))
+    .slice(0, MAX_FIRST_FINDINGS);
 }
 
 type RowOptions = {
   readonly points: number;
-  /** The failed check that this one was not evaluated for. */
+  /** Id of the failed check because of which this check was not evaluated; null if it was evaluated. */
   readonly cause: string | null;
   readonly says: SentencesById;
   readonly maxBytes: number;
 };
 
-function rowOf(result: CheckResult, { points, cause, says, maxBytes }: RowOptions) {
+function toRow(result: CheckResult, { points, cause, says, maxBytes }: RowOptions) {
   const sentences = says.get(result.id);
   const isUnjudged = result.basis === 'not_determined' || result.basis === 'not_evaluated';
-  const judged = result.status === 'pass' ? sentences?.right : sentences?.wrong;
-  const sentence = isUnjudged ? sentences?.unjudged : judged;
+  const judgedSentence = result.status === 'pass' ? sentences?.right : sentences?.wrong;
+  const sentence = isUnjudged ? sentences?.unjudged : judgedSentence;
   return {
     ...result,
     evidence: cutText(result.evidence, maxBytes),
@@ -131,7 +132,7 @@ function rowOf(result: CheckResult, { points, cause, says, maxBytes }: RowOption
   };
 }
 
-/** True for a finding that is neither undetermined nor the consequence of another one. */
-function isOwn({ basis, cause }: Row): boolean {
+/** True for a finding that is neither undetermined nor a consequence of another finding. */
+function isOwnFinding({ basis, cause }: FindingRow): boolean {
   return basis !== 'not_determined' && cause === null;
 }

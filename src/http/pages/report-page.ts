@@ -1,4 +1,4 @@
-/** The view of the report page of one host (interface spec 2.2). */
+/** The view of the report page of one host. */
 
 import { reportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
@@ -10,15 +10,20 @@ import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../words/indexed-words.ts';
-import { dayStrip, daysText } from './day-strip.ts';
-import { copyableRequests, cutText, localScan } from './page-text.ts';
-import { fixFirst } from './patch-blocks.ts';
-import { payableSection } from './payable-section.ts';
-import { type GradeCounts, gradeHistogram } from './pictures.ts';
-import { reportFindings, type SentencesById } from './report-findings.ts';
-import { checkStrip, scoreHistory, scoreWaterfall, waterfallText } from './score-pictures.ts';
+import { describeDays, drawDayStrip } from './day-strip.ts';
+import { cutText, listCopyableRequests, toLocalScan } from './page-text.ts';
+import { toFirstFixes } from './patch-blocks.ts';
+import { toPayableSection } from './payable-section.ts';
+import { drawGradeHistogram, type GradeCounts } from './pictures.ts';
+import { type SentencesById, toReportFindings } from './report-findings.ts';
+import {
+  drawCheckStrip,
+  drawScoreHistory,
+  drawWaterfall,
+  writeWaterfall,
+} from './score-pictures.ts';
 
-/** One published scan of the last 24 hours. */
+/** A published scan of the last 24 hours. */
 export type DayScan = Pick<ScanReport, 'scannedAt' | 'results'>;
 
 export type ReportPageInput = {
@@ -26,9 +31,9 @@ export type ReportPageInput = {
   readonly summary: GradeSummary;
   readonly subScores: SubScores | null;
   readonly checksVersion: string | null;
-  /** The published report while it is fresh and free to read; null otherwise. */
+  /** The published report; null if it is older than 24 hours, or if reading it costs money. */
   readonly report: ScanReport | null;
-  /** The scans of the last 24 hours whose results are kept, newest first; the report's own among them. */
+  /** The scans of the last 24 hours, newest first; the scan of `report` is one of them. */
   readonly dayScans: readonly DayScan[];
   /** Oldest first. */
   readonly history: readonly HistoryRow[];
@@ -41,102 +46,103 @@ export type ReportPageInput = {
   /** "$0.05" */
   readonly scanPrice: string;
   readonly reportIsFree: boolean;
-  /** The stack that the reader asked for; null and unknown names mean the default stack. */
+  /** The stack for whose code the reader asked; null or an unknown name selects the default stack. */
   readonly stack: string | null;
-  /** Null if the census never looked at the host, and in revisions that do not tell of it. */
+  /** Null if the census never checked the host, and in revisions that do not show the census. */
   readonly availability: Availability | null;
   /** True if the census of this service made the scan. */
   readonly isOfCensus: boolean;
   readonly nowMs: number;
-  /** True for a report whose page would be over its limit otherwise. */
+  /** True if the whole page would be over its size limit. */
   readonly isBrief: boolean;
 };
 
-/** The page stays small; the report of the API has every row. */
+/** Limits keep the page small. The API's report has every row and the whole texts. */
 const MAX_ROWS = 6;
-const BRIEF_ROWS = 8;
-const MAX_ASIDE_BYTES = 140;
+const MAX_BRIEF_HISTORY_ROWS = 8;
+const MAX_CELL_BYTES = 140;
 
-const PARTS = [
+/** Label, member of the sub-scores, key of the weight, and description. */
+const SUB_SCORES = [
   ['Protocol', 'protocol', 'protocol', 'The 402 challenge, price, recipient, HEAD.'],
   ['Docs', 'docs', 'docs', 'OpenAPI, manifest, llms.txt, agent card, robots.'],
   ['Standing', 'standing', 'directory', 'Indexes, settlements, listing.'],
 ] as const;
 
-/** Thresholds of the meters: red below the first, green from the second. */
+/** Browsers colour a meter by these thresholds: the lowest score of grade A, and that of grade C. */
 const [[, GOOD_FROM], , [, FAIR_FROM]] = GRADES;
 
-const VERDICTS: Readonly<Record<Grade, string>> = {
+const GRADE_TEXTS: Readonly<Record<Grade, string>> = {
   A: 'Agents can find, understand and pay it.',
-  B: 'Agents can pay it; something that matters is off.',
-  C: 'Agents may manage; several things are off.',
-  D: 'Agents will struggle.',
+  B: 'Agents can pay it, but something important is wrong.',
+  C: 'Agents may be able to pay it, but several things are wrong.',
+  D: 'Agents will have problems with it.',
   F: 'Agents cannot rely on paying it.',
 };
 
-export function reportPage(input: ReportPageInput) {
+export function toReportPage(input: ReportPageInput) {
   const { host, summary, report, gradeCounts } = input;
   const { grade } = summary;
-  const findings = report === null ? null : findingsSection(report, input);
+  const findings = report === null ? null : toFindingsSection(report, input);
   return {
     title: grade === null ? `${host}: not scanned yet` : `${host}: grade ${grade}`,
     summary: `x402 conformance of ${host}`,
     host,
     grade,
     score: summary.score,
-    verdict: grade === null ? '' : VERDICTS[grade],
+    verdict: grade === null ? '' : GRADE_TEXTS[grade],
     rank: grade === null ? null : findGradeRank(gradeCounts, grade),
     fresh: summary.fresh,
     scannedAt: summary.scannedAt,
-    scannedAtText: summary.scannedAt === null ? '' : minuteText(summary.scannedAt),
+    scannedAtText: summary.scannedAt === null ? '' : toMinute(summary.scannedAt),
     checksVersion: input.checksVersion,
     isOfCensus: input.isOfCensus,
-    days: daysSection(input),
-    counts: countsOf(summary, findings),
-    subScores: PARTS.map(([label, key, category, about]) => ({
+    days: toDaysSection(input),
+    counts: toCounts(summary, findings),
+    subScores: SUB_SCORES.map(([label, key, category, about]) => ({
       label,
       about: `${about} Weight ${WEIGHTS[category]}.`,
       score: input.subScores?.[key] ?? null,
     })),
     meter: { low: FAIR_FROM, high: GOOD_FROM },
     totalChecks: TOTAL_CHECKS,
-    payable: report === null ? null : payableSection(report, input.isBrief),
+    payable: report === null ? null : toPayableSection(report, input.isBrief),
     findings,
-    otherWays: waysSection(report?.otherWays ?? [], input.isBrief),
-    strips: stripsOf(input),
-    advice: (report?.advice ?? []).map((one) => ({
-      ...one,
-      evidence: cutText(one.evidence, MAX_ASIDE_BYTES),
+    otherWays: toOtherWays(report?.otherWays ?? [], input.isBrief),
+    strips: toStrips(input),
+    advice: (report?.advice ?? []).map((advice) => ({
+      ...advice,
+      evidence: cutText(advice.evidence, MAX_CELL_BYTES),
     })),
-    indexed: indexedSection(report?.indexed ?? []),
-    history: historySection(input),
-    histogram: grade === null ? null : gradeHistogram(gradeCounts, grade),
+    indexed: toIndexedRows(report?.indexed ?? []),
+    history: toHistorySection(input),
+    histogram: grade === null ? null : drawGradeHistogram(gradeCounts, grade),
     requests: [
-      ...copyableRequests({ ...input, origin: summary.origin }),
-      localScan({ origin: summary.origin }),
+      ...listCopyableRequests({ ...input, origin: summary.origin }),
+      toLocalScan({ origin: summary.origin }),
     ],
     badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
 }
 
-function findingsSection(report: ScanReport, { catalog, says, stack, isBrief }: ReportPageInput) {
-  const { first, costs, ...others } = reportFindings(report, catalog, says, isBrief);
+function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }: ReportPageInput) {
+  const { first, costs, ...others } = toReportFindings(report, catalog, says, isBrief);
   const { score, grade } = report;
   return {
     ...others,
-    ...fixFirst(report, first, stack, isBrief),
-    waterfall: scoreWaterfall({ score, grade, costs }),
-    waterfallText: waterfallText({ score, grade, costs }),
+    ...toFirstFixes(report, first, stack, isBrief),
+    waterfall: drawWaterfall({ score, grade, costs }),
+    waterfallText: writeWaterfall({ score, grade, costs }),
   };
 }
 
 /**
- * The API counts undetermined checks as warnings, and those that were not evaluated as failures. The page
- * does neither, because nothing wrong was seen.
+ * The API counts undetermined checks as warnings, and checks that were not evaluated as failures. The page
+ * counts both apart, because the scan saw nothing wrong in them.
  */
-function countsOf(
+function toCounts(
   { passCount, warnCount, failCount }: GradeSummary,
-  findings: ReturnType<typeof findingsSection> | null,
+  findings: ReturnType<typeof toFindingsSection> | null,
 ) {
   const undetermined = findings?.undetermined.length ?? 0;
   const unevaluated = findings?.unevaluated ?? { count: 0, text: '' };
@@ -149,63 +155,66 @@ function countsOf(
   };
 }
 
-function stripsOf({ dayScans, catalog }: ReportPageInput) {
+function toStrips({ dayScans, catalog }: ReportPageInput) {
   const scans = dayScans.map(({ scannedAt, results }) => ({
     time: scannedAt.slice(11, 16),
-    results: inOrder(results, catalog),
+    results: sortByCatalog(results, catalog),
   }));
   if (scans.length === 0) return [];
   return catalog.categories.map(({ key, label }) => ({
     label,
-    picture: checkStrip({ category: key, label }, scans),
+    picture: drawCheckStrip({ category: key, label }, scans),
   }));
 }
 
-/** Sorts by the catalog, so that each column shows one check, also for scans by different catalogs. */
-function inOrder(results: readonly CheckResult[], { checks }: Catalog): readonly CheckResult[] {
+/** Sorts results in the order of the catalog, because each column must show one check for all scans. */
+function sortByCatalog(
+  results: readonly CheckResult[],
+  { checks }: Catalog,
+): readonly CheckResult[] {
   const byId = new Map(results.map((result) => [result.id, result]));
   return checks.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-function historySection({ history, isBrief }: ReportPageInput) {
+function toHistorySection({ history, isBrief }: ReportPageInput) {
   if (history.length < 2) return null;
   const versions = new Set(history.map(({ checksVersion }) => checksVersion));
-  const newest = history.toReversed().slice(0, isBrief ? BRIEF_ROWS : history.length);
+  const newest = history.toReversed().slice(0, isBrief ? MAX_BRIEF_HISTORY_ROWS : history.length);
   const rows = newest.map(({ scannedAtMs, grade, score, checksVersion }) => {
-    const at = new Date(scannedAtMs).toISOString();
-    return { text: minuteText(at), grade, score, checksVersion };
+    const text = toMinute(new Date(scannedAtMs).toISOString());
+    return { text, grade, score, checksVersion };
   });
-  return { picture: scoreHistory(history), rows, hasMarks: versions.size > 1 };
+  return { picture: drawScoreHistory(history), rows, hasMarks: versions.size > 1 };
 }
 
-function daysSection({ availability, nowMs }: ReportPageInput) {
+function toDaysSection({ availability, nowMs }: ReportPageInput) {
   if (availability === null) return null;
-  return { picture: dayStrip(availability.days, nowMs), words: daysText(availability) };
+  return { picture: drawDayStrip(availability.days, nowMs), words: describeDays(availability) };
 }
 
-function waysSection(ways: readonly OtherWay[], isBrief: boolean) {
+function toOtherWays(ways: readonly OtherWay[], isBrief: boolean) {
   const shown = ways.slice(0, isBrief ? 1 : MAX_ROWS);
   return shown.map(({ method, path, protocol, methods }) => ({
-    resource: cutText(`${method} ${path}`, MAX_ASIDE_BYTES),
+    resource: cutText(`${method} ${path}`, MAX_CELL_BYTES),
     protocol,
-    methods: cutText(methods.join(', '), MAX_ASIDE_BYTES),
+    methods: cutText(methods.join(', '), MAX_CELL_BYTES),
   }));
 }
 
-function indexedSection(rows: readonly IndexedRow[]) {
+function toIndexedRows(rows: readonly IndexedRow[]) {
   if (!isWorthShowing(rows)) return [];
   return rows.slice(0, MAX_ROWS).map((row) => ({
     index: INDEX_NAMES[row.index],
-    resource: cutText(`${row.method} ${row.resource}`, MAX_ASIDE_BYTES),
-    words: cutText(stateWords(row), MAX_ASIDE_BYTES),
-    reasons: row.reasons.map((one) => {
-      const { seen, step } = reasonWords(one);
-      return { seen: cutText(seen, MAX_ASIDE_BYTES), step };
+    resource: cutText(`${row.method} ${row.resource}`, MAX_CELL_BYTES),
+    words: cutText(stateWords(row), MAX_CELL_BYTES),
+    reasons: row.reasons.map((reason) => {
+      const { seen, step } = reasonWords(reason);
+      return { seen: cutText(seen, MAX_CELL_BYTES), step };
     }),
   }));
 }
 
 /** "2026-09-01 12:00 UTC" */
-function minuteText(at: string): string {
-  return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+function toMinute(isoTime: string): string {
+  return `${isoTime.slice(0, 10)} ${isoTime.slice(11, 16)} UTC`;
 }

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
-import { agentCard, paymentManifest, serviceDescription } from '../documents/discovery.ts';
-import { llmsFullTxt, llmsTxt } from '../documents/llms-txt.ts';
+import { toAgentCard, toPaymentManifest, toServiceDescription } from '../documents/discovery.ts';
+import { writeLlmsFullTxt, writeLlmsTxt } from '../documents/llms-txt.ts';
 import {
   DOCUMENTS_TAG,
   ICON_SVG,
@@ -11,7 +11,7 @@ import {
   type ServiceFacts,
   toServiceFacts,
 } from '../documents/service-facts.ts';
-import { termsDocument, termsText } from '../documents/terms.ts';
+import { toTermsDocument, writeTerms } from '../documents/terms.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
@@ -30,7 +30,7 @@ const DOCUMENTS: readonly Document[] = [
     path: PATHS.discovery,
     type: 'application/json',
     summary: 'Every operation and its price',
-    write: serviceDescription,
+    write: toServiceDescription,
   },
   {
     operationId: 'openapi',
@@ -44,42 +44,42 @@ const DOCUMENTS: readonly Document[] = [
     path: PATHS.llms,
     type: 'text/plain',
     summary: 'What is here, for language models',
-    write: llmsTxt,
+    write: writeLlmsTxt,
   },
   {
     operationId: 'llmsFull',
     path: PATHS.llmsFull,
     type: 'text/plain',
     summary: 'The same with parameters, payment and errors',
-    write: llmsFullTxt,
+    write: writeLlmsFullTxt,
   },
   {
     operationId: 'paymentManifest',
     path: PATHS.manifest,
     type: 'application/json',
     summary: 'What is sold and who is paid',
-    write: paymentManifest,
+    write: toPaymentManifest,
   },
   {
     operationId: 'agentCard',
     path: PATHS.agentCard,
     type: 'application/json',
     summary: 'Skills and interfaces',
-    write: agentCard,
+    write: toAgentCard,
   },
   {
     operationId: 'terms',
     path: PATHS.terms,
     type: 'text/plain',
     summary: 'Terms of service',
-    write: termsText,
+    write: writeTerms,
   },
   {
     operationId: 'termsJson',
     path: PATHS.termsJson,
     type: 'application/json',
     summary: 'Terms of service as JSON',
-    write: termsDocument,
+    write: toTermsDocument,
   },
 ];
 

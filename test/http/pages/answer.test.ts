@@ -48,7 +48,7 @@ describe('the front page answers', () => {
     expect(asked).toEqual(['https://shop.example.com/weather?city=Lisbon']);
     for (const part of [
       'Go. An agent can pay this.',
-      'Clients as they come',
+      'Clients with default settings',
       '0.05 USDC on Base',
       'npx x402-scan scan https://shop.example.com',
       'https://api.scanner.example/v1/scan',
@@ -205,7 +205,10 @@ test('with newcomers and changed grades, and without rescans and opted-out hosts
   await service.publish('hidden.other.com', { grade: 'B', score: 85 });
   await service.store.listing.set('hidden.other.com', { listed: false });
   const { body } = await service.get('/');
-  const movements = body.slice(body.indexOf('Newest movements'), body.indexOf('What agents read'));
+  const movements = body.slice(
+    body.indexOf('New origins and changed grades'),
+    body.indexOf('What agents read'),
+  );
   expect(movements.match(/<li>/g)).toHaveLength(2);
   expect(movements).toContain('pill grade-A');
   expect(body).not.toContain('hidden.other.com');

@@ -1,6 +1,6 @@
 /** What pages and badges show of the census. */
 import { describe, expect, test } from 'vitest';
-import { dayStrip, daysText } from '../../../src/http/pages/day-strip.ts';
+import { describeDays, drawDayStrip } from '../../../src/http/pages/day-strip.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
 import { CENSUS_ON } from './site-pages.ts';
@@ -16,7 +16,7 @@ async function publishWith({ store, publish }: TestApp, letters: string): Promis
 describe('the squares of 30 days', () => {
   const NOW_MS = Date.UTC(2026, 8, 30, 12);
   const days = `${'p'.repeat(19)}nd${'p'.repeat(8)}-`;
-  const svg = String(dayStrip(days, NOW_MS));
+  const svg = String(drawDayStrip(days, NOW_MS));
 
   test('have a mark each, so that they can be read without colours', () => {
     const marks = [...svg.matchAll(/class="mark-\w+">([^<]+)/g)].map(([, text]) => text);
@@ -37,11 +37,11 @@ describe('the squares of 30 days', () => {
     expect(svg).toContain(
       'aria-label="Payable on 27 of 29 days that were checked; not payable on 2026-09-20; down on 2026-09-21; not checked on 1."',
     );
-    const all = String(dayStrip('p'.repeat(30), NOW_MS));
+    const all = String(drawDayStrip('p'.repeat(30), NOW_MS));
     expect(all).toContain('"Payable on 30 of 30 days that were checked; not checked on 0."');
-    const bad = String(dayStrip('nd'.repeat(15), NOW_MS));
+    const bad = String(drawDayStrip('nd'.repeat(15), NOW_MS));
     expect(bad).toContain('; not payable on 15 days; down on 15 days; not checked on 0."');
-    const none = String(dayStrip('-'.repeat(30), NOW_MS));
+    const none = String(drawDayStrip('-'.repeat(30), NOW_MS));
     expect(none).toContain('"Payable on 0 of 0 days that were checked; not checked on 30."');
   });
 
@@ -50,7 +50,7 @@ describe('the squares of 30 days', () => {
     [{ today: 'not_payable', payableDays: 0, checkedDays: 1 }, 'Payable on 0 of 1 day that was'],
     [{ today: 'not_checked', payableDays: 0, checkedDays: 0 }, 'Not checked yet.'],
   ] as const)('have a sentence: %j', (availability, sentence) => {
-    expect(daysText({ ...availability, days: '' })).toContain(sentence);
+    expect(describeDays({ ...availability, days: '' })).toContain(sentence);
   });
 });
 

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReportBody } from '../../../src/directory/published-report.ts';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
-import { gradeHistogram, markup } from '../../../src/http/pages/pictures.ts';
+import { drawGradeHistogram, markup } from '../../../src/http/pages/pictures.ts';
 import {
-  checkStrip,
-  scoreHistory,
-  scoreWaterfall,
-  waterfallText,
+  drawCheckStrip,
+  drawScoreHistory,
+  drawWaterfall,
+  writeWaterfall,
 } from '../../../src/http/pages/score-pictures.ts';
 import { type Site, startSite } from './site-pages.ts';
 
@@ -93,7 +93,7 @@ test('a history is dashed after a change of the catalog', () => {
     scannedAtMs: Date.UTC(2026, 7, day),
   });
   const svg = String(
-    scoreHistory([
+    drawScoreHistory([
       row(1, 80, '2026-07-25.1'),
       row(2, 85, '2026-07-25.1'),
       row(3, 100, '2026-08-14.2'),
@@ -108,15 +108,15 @@ test('a history is dashed after a change of the catalog', () => {
 test('a waterfall of many costs folds the last ones into one step, and names all of them', () => {
   const costs = Array.from({ length: 14 }, (_, at) => ({ id: `S${at + 1}`, points: 2 }));
   const waterfall = { score: 72, grade: 'C' as const, costs };
-  const svg = String(scoreWaterfall(waterfall));
+  const svg = String(drawWaterfall(waterfall));
   expect(svg).toContain('>5 more<');
   expect(svg).toContain('>−10<');
-  expect(waterfallText(waterfall)).toContain('S14 −2 = 72');
-  expect(svg).toContain(waterfallText(waterfall));
+  expect(writeWaterfall(waterfall)).toContain('S14 −2 = 72');
+  expect(svg).toContain(writeWaterfall(waterfall));
 });
 
 test('a histogram without origins has no bars', () => {
-  const svg = String(gradeHistogram({ A: 0, B: 0, C: 0, D: 0, F: 0 }));
+  const svg = String(drawGradeHistogram({ A: 0, B: 0, C: 0, D: 0, F: 0 }));
   expect(svg.match(/width="0"/g)).toHaveLength(5);
 });
 
@@ -128,7 +128,7 @@ test('text in a picture is escaped once', () => {
   );
   const results = [{ id: hostile, category: 'docs', status: 'fail', basis: 'measured' }] as const;
   const svg = String(
-    checkStrip({ category: 'docs', label: hostile }, [{ time: hostile, results }]),
+    drawCheckStrip({ category: 'docs', label: hostile }, [{ time: hostile, results }]),
   );
   expect(svg).not.toContain('<script');
 });

@@ -1,7 +1,7 @@
 /** The parts of a report page as data: costs that add up, sentences, plots. */
 import { describe, expect, test } from 'vitest';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
-import { reportFindings } from '../../../src/http/pages/report-findings.ts';
+import { toReportFindings } from '../../../src/http/pages/report-findings.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 
@@ -76,7 +76,7 @@ test('group consequences below their finding, and undetermined checks apart', ()
     S2: follows('S1'),
     D3: { status: 'warn', basis: 'not_determined' },
   });
-  const { first, categories, undetermined, unevaluated } = reportFindings(
+  const { first, categories, undetermined, unevaluated } = toReportFindings(
     { results: all, payableBy: null },
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
@@ -110,7 +110,7 @@ test('list the three most expensive first, with their consequences, and do not r
     S8: { status: 'warn' },
   });
   const catalog = readCatalog('2026-08-14.2');
-  const found = reportFindings({ results: all, payableBy: null }, catalog, new Map());
+  const found = toReportFindings({ results: all, payableBy: null }, catalog, new Map());
   expect(found.first.map(({ id }) => id)).toEqual(['S1', 'S6', 'P6']);
   const [worst] = found.first;
   const cost = (id: string) => found.costs.find((one) => one.id === id)?.points ?? 0;

@@ -1,7 +1,11 @@
 /** The page of statistics: the numbers of the API, in pictures and beside them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CheckStatistics, Statistics } from '../../../src/directory/statistics.ts';
-import { checkShares, countBars, priceRange } from '../../../src/http/pages/pictures.ts';
+import {
+  drawCheckShares,
+  drawCountBars,
+  drawPriceRange,
+} from '../../../src/http/pages/pictures.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 import { type Site, startSite } from './site-pages.ts';
 
@@ -27,7 +31,7 @@ describe('/statistics', () => {
     }
     for (const count of Object.values(told.payableBy)) expect(payers).toContain(String(count));
     expect(html).toContain(`${told.origins} host-days`);
-    expect(html).toContain('rounded down to fives');
+    expect(html).toContain('rounded down to multiples of five');
     expect(told.origins).toBeGreaterThan(0);
   });
 
@@ -67,7 +71,7 @@ describe('/statistics', () => {
     const { pass, fail } = told.checks.find(({ id }) => id === 'S8') ?? {};
     expect(body).toContain(`${pass} passed (`);
     expect(body).toContain(`${fail} failed`);
-    expect(body).toContain('rounded down to fives');
+    expect(body).toContain('rounded down to multiples of five');
   });
 });
 
@@ -88,7 +92,7 @@ test('is missing if the API has no statistics', async () => {
 describe('a picture', () => {
   test('has a bar as long as its count, and no length for none', () => {
     const svg = String(
-      countBars('Grades', [
+      drawCountBars('Grades', [
         { label: 'A', count: 10 },
         { label: 'B', count: 5 },
         { label: 'C', count: 0 },
@@ -102,7 +106,7 @@ describe('a picture', () => {
   test('fills the bar with shares, and is empty without counts', () => {
     const check: CheckStatistics = { id: 'P1', pass: 30, warn: 5, fail: 5, notDetermined: 0 };
     const widthsOf = (shown: CheckStatistics) =>
-      [...String(checkShares(shown)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
+      [...String(drawCheckShares(shown)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
         Number(width),
       );
     expect(widthsOf(check)).toEqual([150, 25, 25, 0]);
@@ -110,8 +114,8 @@ describe('a picture', () => {
   });
 
   test('places prices on a logarithmic line, equal ones at its ends', () => {
-    const places = (range: Parameters<typeof priceRange>[0]) =>
-      [...String(priceRange(range)).matchAll(/cx="(\d+)"/g)].map(([, x]) => Number(x));
+    const places = (range: Parameters<typeof drawPriceRange>[0]) =>
+      [...String(drawPriceRange(range)).matchAll(/cx="(\d+)"/g)].map(([, x]) => Number(x));
     expect(places({ p10: 0.01, p50: 0.1, p90: 1 })).toEqual([50, 200, 350]);
     expect(places({ p10: 0.01, p50: 0.01, p90: 0.01 })).toEqual([50, 200, 350]);
   });

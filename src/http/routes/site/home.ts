@@ -12,7 +12,7 @@ import { membersOf } from '../../../model/json.ts';
 import { type PreflightTarget, readPreflightTarget } from '../../../preflight/preflight-request.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/answer-view.ts';
-import { homePage } from '../../pages/home-page.ts';
+import { toHomePage } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
 
 const querystring = Type.Object({
@@ -62,7 +62,7 @@ export function createSendHome({ config, store }: RouteContext) {
     const nowMs = store.now();
     const projects = records.map((record) => toProject(record, form, nowMs));
     const list = { ...wanted, query: q, count, projects, gradeCounts, changes };
-    return reply.view('home', homePage({ ...list, scanPrice, hasMcp, asked, answer }));
+    return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };
 }
 
@@ -178,7 +178,7 @@ async function askSeller(
       ? await preflight.askHost(origin, client)
       : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
   // Loaded with the first answer: it imports the parsers of offers.
-  const { answerView } = await import('../../pages/answer-view.ts');
+  const { toAnswerView } = await import('../../pages/answer-view.ts');
   const scanPrice = formatPrice(revision.offers.scan);
-  return answerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
+  return toAnswerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
 }

@@ -12,7 +12,7 @@ import {
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { DirectoryRecord } from '../../../store/directory.ts';
-import { payableOf } from '../../pages/page-text.ts';
+import { describePayableDays } from '../../pages/page-text.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost } from '../url-parameter.ts';
 
@@ -32,7 +32,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('checks', (await page()).checksPage(catalog)),
+    async (_request, reply) => reply.view('checks', (await page()).toChecksPage(catalog)),
   );
 
   app.get(
@@ -49,8 +49,8 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         catalog.categories.find(({ key }) => key === explanation.category) ?? {};
       const all = hasStatistics ? await readStatistics(store, DAYS, [id]) : null;
       const statistics = all?.checks[0] ?? null;
-      const { checkPage } = await page();
-      const view = checkPage({ explanation, categoryLabel: label, statistics, days: DAYS });
+      const { toCheckPage } = await page();
+      const view = toCheckPage({ explanation, categoryLabel: label, statistics, days: DAYS });
       return reply.view('check', view);
     },
   );
@@ -143,7 +143,7 @@ function daysOf(record: DirectoryRecord | null): BadgeText {
   if (checkedDays === 0) return { message: 'not checked yet', color: NO_COLOUR };
   const share = payableDays / checkedDays;
   const grade = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
-  return { message: payableOf({ payableDays, checkedDays }), color: COLOURS[grade] };
+  return { message: describePayableDays({ payableDays, checkedDays }), color: COLOURS[grade] };
 }
 
 const querystring = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
@@ -163,8 +163,8 @@ export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = asyn
       const days = STATISTICS_DAYS.find((one) => String(one) === query.days);
       const read = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
       // Loaded with the first page: it imports the names of networks.
-      const { statisticsPage } = await import('../../pages/statistics-page.ts');
-      return reply.view('statistics', statisticsPage(read, catalog.checks));
+      const { toStatisticsPage } = await import('../../pages/statistics-page.ts');
+      return reply.view('statistics', toStatisticsPage(read, catalog.checks));
     },
   );
 };

@@ -57,7 +57,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
       const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
-      const { reportPage } = await page();
+      const { toReportPage } = await page();
       const input = {
         host: origin.host,
         // Hosts in SCAN_ALLOW_HOSTS may use http; the report has the scheme.
@@ -85,7 +85,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         hasWatch: revision.offers.watch !== undefined,
       };
       const render = (isBrief: boolean) =>
-        reply.viewAsync('report', { ...reportPage({ ...input, isBrief }), ...links });
+        reply.viewAsync('report', { ...toReportPage({ ...input, isBrief }), ...links });
       const html = await render(false);
       reply.type('text/html; charset=utf-8');
       return Buffer.byteLength(html) > MAX_PAGE_BYTES ? render(true) : html;
