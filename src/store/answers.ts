@@ -13,7 +13,7 @@ import type { Row } from './tables.ts';
 
 export type AnswerHead = {
   readonly status: number;
-  /** Names as they will be sent; the values byte for byte. */
+  /** Header names keep their letter case, and values are kept byte for byte. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -23,15 +23,15 @@ export type StoredAnswer = AnswerHead & {
   /** Lower-case hex SHA-256 of the body. */
   readonly bodySha256: string;
   readonly storedAtMs: number;
-  /** The body in pieces of at most 1 MiB; may be called again. Rejects `corrupt` if a piece is gone. */
+  /** Reads the body in pieces of at most 1 MiB, anew at each call. Rejects `corrupt` if a piece is missing. */
   body(): AsyncIterable<Uint8Array>;
 };
 
-/** Up to this size a body is stored in the row of its answer: one insert, which waits for the disk once. */
+/** A longer body is stored in rows of its own. A shorter one needs a single insert, which waits for the disk once. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
-/** Readers ignore an answer whose manifest is not written. */
-const INCOMPLETE = {
+/** The manifest of an answer (status, headers, sizes) before its whole body is stored. */
+const NO_MANIFEST = {
   status: null,
   headers: null,
   bodyBytes: null,
@@ -42,11 +42,11 @@ const INCOMPLETE = {
 };
 
 /**
- * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, and readers
- * ignore an answer without one.
+ * Answers that a payer has bought or is about to buy, stored byte for byte. The manifest is written last, and readers
+ * ignore an answer without a manifest.
  *
- * An answer is purged 24 h after the last of its keys was settled, or after one hour when no unfinished or
- * settled ledger key names it (by `answerId`).
+ * Ledger keys name an answer by `answerId`. The answer is purged 24 h after the last of these keys was settled. An
+ * answer is purged after one hour if no unfinished or settled key names it.
  */
 export type AnswerStore = ReturnType<typeof answersOn>;
 
@@ -54,10 +54,11 @@ export function answersOn(context: StoreContext) {
   const { tables, now } = context;
   return {
     /**
-     * Stores a whole answer, which the next durable row makes durable; pieces of any size are rechunked. `answerId` must be
-     * fresh (random): `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
-     * `reportOf` is the scan whose stored report the body repeats. The report is stored once, for as long as
-     * an answer refers to it; the body is stored whole when the report was purged.
+     * Stores a whole answer. The next durable row makes it durable. The body may come in pieces of any size. Rejects
+     * `conflict` if `answerId` is in use. If `body` throws, nothing is stored and the error is passed on.
+     * @param answerId a new random id
+     * @param scanId the scan whose stored report the body repeats. The answer then refers to that report, and stores
+     *   only the differences. If the report was purged, the body is stored whole.
      */
     async put(
       answerId: string,
@@ -68,21 +69,22 @@ export function answersOn(context: StoreContext) {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
       const report = scanId === undefined ? null : await findReferableReport(context, scanId);
       const reportOf = report && (scanId ?? null);
-      const row = { ...INCOMPLETE, answerId, startedAtMs: now(), reportOf };
+      const row = { ...NO_MANIFEST, answerId, startedAtMs: now(), reportOf };
       const sha256 = createHash('sha256');
       let bodyBytes = 0;
-      async function* measured(): AsyncGenerator<Uint8Array> {
+      /** Hashes and counts the body while it is read. */
+      async function* measure(): AsyncGenerator<Uint8Array> {
         for await (const piece of body) {
           sha256.update(piece);
           bodyBytes += piece.length;
           yield piece;
         }
       }
-      const content = report === null ? measured() : packAgainst(report, measured());
+      const content = report === null ? measure() : packAgainst(report, measure());
       const pieces = cutIntoPieces(content);
       const first = await pieces.next();
       const bytes = first.done ? new Uint8Array(0) : first.value;
-      const complete = (storedBytes: number) => ({
+      const toManifest = (storedBytes: number) => ({
         status: head.status,
         headers,
         bodyBytes,
@@ -90,20 +92,19 @@ export function answersOn(context: StoreContext) {
         storedBytes,
         storedAtMs: now(),
       });
-      // Only the last piece is shorter than the others.
+      // Only the last piece is shorter than the maximum, so a short first piece is the whole body.
       if (bytes.length <= MAX_INLINE_BYTES) {
-        const manifest = complete(bytes.length);
-        await insertNew(context, { ...row, ...manifest, bytes });
+        const manifest = toManifest(bytes.length);
+        await insertAnswer(context, { ...row, ...manifest, bytes });
         return { bodyBytes, bodySha256: manifest.bodySha256 };
       }
-      await insertNew(context, row);
+      await insertAnswer(context, row);
       try {
-        // The manifest is written last, so that readers never see an incomplete answer.
-        const manifest = complete(await insertChunks(context, answerId, bytes, pieces));
+        const manifest = toManifest(await insertChunks(context, answerId, bytes, pieces));
         await tables.answers.set({ answerId }, manifest);
         return { bodyBytes, bodySha256: manifest.bodySha256 };
       } catch (cause) {
-        await dropQuietly(context, answerId);
+        await removeIgnoringErrors(context, answerId);
         throw cause;
       }
     },
@@ -128,13 +129,13 @@ export function answersOn(context: StoreContext) {
   };
 }
 
-async function insertNew({ tables }: StoreContext, row: Row<'answers'>): Promise<void> {
+async function insertAnswer({ tables }: StoreContext, row: Row<'answers'>): Promise<void> {
   if (await tables.answers.insert(row)) return;
   const message = `the answer id ${row.answerId} is in use; take a new random one`;
   throw new StoreError('conflict', message);
 }
 
-/** Resolves to the bytes of all pieces. */
+/** Resolves to the number of bytes in all pieces. */
 async function insertChunks(
   { tables }: StoreContext,
   answerId: string,
@@ -152,8 +153,8 @@ async function insertChunks(
   return storedBytes;
 }
 
-/** Ignores errors: the purge removes the rest later, and the caller reports the first error. */
-async function dropQuietly({ tables }: StoreContext, answerId: string): Promise<void> {
+/** Ignores errors of the store: the purge removes the rows later, and the caller reports its own error. */
+async function removeIgnoringErrors({ tables }: StoreContext, answerId: string): Promise<void> {
   try {
     await tables.answerChunks.remove({ answerId });
     await tables.answers.remove({ answerId });
@@ -169,7 +170,7 @@ async function* readBody(
 ): AsyncGenerator<Uint8Array> {
   const row = await context.tables.answers.get(answerId);
   if (row === null) throw new StoreError('corrupt', `the answer ${answerId} is gone (purged?)`);
-  const content = keptBytes(context, row);
+  const content = readStoredBytes(context, row);
   if (row.reportOf === null) return yield* content;
   const report = await findReport(context, row.reportOf);
   if (report === null) {
@@ -178,7 +179,7 @@ async function* readBody(
   yield* unpackAgainst(report, content, bodySha256);
 }
 
-async function* keptBytes(
+async function* readStoredBytes(
   { tables }: StoreContext,
   { answerId, bytes, storedBytes }: Row<'answers'>,
 ): AsyncGenerator<Uint8Array> {
@@ -186,13 +187,13 @@ async function* keptBytes(
     if (bytes.length > 0) yield bytes;
     return;
   }
-  let leftBytes = storedBytes ?? 0;
-  for (let n = 0; leftBytes > 0; n += 1) {
+  let remainingBytes = storedBytes ?? 0;
+  for (let n = 0; remainingBytes > 0; n += 1) {
     const chunk = await tables.answerChunks.get(answerId, n);
     if (chunk === null) {
       throw new StoreError('corrupt', `piece ${n} of the answer ${answerId} is gone (purged?)`);
     }
-    leftBytes -= chunk.bytes.length;
+    remainingBytes -= chunk.bytes.length;
     yield chunk.bytes;
   }
 }

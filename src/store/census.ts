@@ -8,26 +8,27 @@ import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
 
-/** A word counts as today's for this long. */
+/** The newest word of a host counts as its word of today for this long. */
 const TODAY_MS = 36 * 3_600_000;
 const WEEK_DAYS = 7;
-const CHECKED_OF_WEEK = 3;
-const SHOWN_IMPORTS = 10;
-const NO_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
+/** A week with fewer checked days is not called payable. */
+const MIN_CHECKED_DAYS = 3;
+const MAX_IMPORTS = 10;
+const UNCHECKED_LETTERS = DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
 
-/** Entries of indexes, and rules of robots.txt, are JSON of the census's own. */
+/** An origin of the census. `listing` holds its entries in indexes, and `robots` its rules of robots.txt. */
 export type CensusOrigin = Omit<Row<'census'>, 'listing' | 'robots'> & {
   readonly listing: JsonObject;
   readonly robots: JsonObject;
 };
 
-/** Facts that an import has about an origin. */
+/** The facts about an origin that an import of the indexes gives. */
 export type ImportedOrigin = Pick<
   CensusOrigin,
   'host' | 'originUrl' | 'domain' | 'listing' | 'firstDay' | 'lastDay' | 'isChosen' | 'lookAtMs'
 >;
 
-/** Members that the holder of a look's lease may change. */
+/** Members that the instance that looks at the origin may change. It holds the lease of the look. */
 export type CensusChange = Partial<
   Pick<
     CensusOrigin,
@@ -36,7 +37,10 @@ export type CensusChange = Partial<
   >
 >;
 
-/** The origins of the census and their words. A host's row is changed under the lease of its look. */
+/**
+ * The origins of the census and their words. A word says what the look of a day found, such as `payable`. Only the
+ * instance with the lease of a host's look changes the row of the host.
+ */
 export function censusOn(context: StoreContext) {
   const { tables, now } = context;
   const { census, censusWords, censusImports } = tables;
@@ -46,27 +50,27 @@ export function censusOn(context: StoreContext) {
       return row && toOrigin(row);
     },
 
-    /** Every origin, some at a time. */
+    /** Yields all origins in batches. */
     async *readBatches(): AsyncGenerator<readonly CensusOrigin[]> {
       for await (const rows of census.batches({})) yield rows.map(toOrigin);
     },
 
-    /** Hosts whose look is due, earliest first. */
+    /** Finds the hosts whose next look is due, the earliest look first. */
     async findDue({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const rows = await census.all(due, { order: [['lookAtMs', 'asc']], limit });
       return rows.map(({ host }) => host);
     },
 
-    /** Time of the earliest look; null without origins. */
+    /** Finds the time of the earliest planned look; null if there is no origin. */
     async findFirstDueMs(): Promise<number | null> {
       return (await census.first({}, { order: [['lookAtMs', 'asc']] }))?.lookAtMs ?? null;
     },
 
-    /** Stores what an import knows; the next look of a known origin stays planned as it is. */
+    /** Stores the facts of an import. The planned look of a known origin does not change. */
     async saveImported({ host, listing, ...imported }: ImportedOrigin): Promise<void> {
       const text = toStoredJson(listing, `the listing of ${host}`);
-      const isNew = await census.insert({ ...imported, ...NEVER_LOOKED_AT, host, listing: text });
+      const isNew = await census.insert({ ...imported, ...NEW_ORIGIN, host, listing: text });
       if (isNew) return;
       const { lastDay, isChosen } = imported;
       await census.set({ host }, { listing: text, lastDay, isChosen });
@@ -91,21 +95,21 @@ export function censusOn(context: StoreContext) {
       return (await censusWords.get(host, day))?.word ?? null;
     },
 
-    /** Inserts the word of a host and day; false if the day has one. */
+    /** Inserts the word of a host and day; false if the host has a word for that day. */
     async insertWord(host: string, day: number, word: DayWord): Promise<boolean> {
       const row = { host, day, attempt: randomUUID(), word, atMs: now() };
       return (await censusWords.insertContended(row)) === 'won';
     },
 
-    /** Sums up the days of a host in its row and its record, and deletes words that are older. */
+    /** Writes the words of the shown days as letters into the host's row and record, and deletes older words. */
     fold: (host: string): Promise<void> => foldWords(context, host),
 
-    /** Number of hosts with each word on the newest day that is over and has enough origins; null before the first. */
-    countWordsOfLastDay: (): Promise<WordCounts | null> => countsOfLastDay(context),
+    /** Counts the hosts with each word on the newest finished day with enough origins; null if there is no such day. */
+    countWordsOfLastDay: (): Promise<WordCounts | null> => countWordsOfLastDay(context),
 
-    /** The imports of a source that have ended, newest first; at most ten. */
+    /** Finds the newest ten imports of a source that have ended, newest first. */
     async findImports(source: string): Promise<readonly Row<'censusImports'>[]> {
-      return censusImports.all({ source }, { order: [['day', 'desc']], limit: SHOWN_IMPORTS });
+      return censusImports.all({ source }, { order: [['day', 'desc']], limit: MAX_IMPORTS });
     },
 
     async endImport(source: string, day: number, isComplete: boolean): Promise<void> {
@@ -115,7 +119,7 @@ export function censusOn(context: StoreContext) {
   };
 }
 
-const NEVER_LOOKED_AT = {
+const NEW_ORIGIN = {
   begunDay: null,
   silence: null,
   scannedDay: null,
@@ -123,7 +127,7 @@ const NEVER_LOOKED_AT = {
   restUntilMs: null,
   word: null,
   wordAtMs: null,
-  letters: NO_LETTERS,
+  letters: UNCHECKED_LETTERS,
   letterDay: 0,
 };
 
@@ -134,9 +138,9 @@ function toOrigin({ listing, robots, ...row }: Row<'census'>): CensusOrigin {
 async function foldWords({ tables, now }: StoreContext, host: string): Promise<void> {
   const { census, censusWords, records } = tables;
   const today = utcDay(now());
-  const shown = { after: today - SHOWN_DAYS, upTo: today };
-  const words = await censusWords.all({ host, day: shown }, { order: [['day', 'asc']] });
-  const letters = Array.from(NO_LETTERS);
+  const shownDays = { after: today - SHOWN_DAYS, upTo: today };
+  const words = await censusWords.all({ host, day: shownDays }, { order: [['day', 'asc']] });
+  const letters = Array.from(UNCHECKED_LETTERS);
   for (const { day, word } of words) letters[SHOWN_DAYS - 1 - (today - day)] = DAY_LETTERS[word];
   const newest = words.at(-1);
   const folded = {
@@ -150,9 +154,9 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
-/** The words of the census about a host, in the form of its record. */
+/** The words of the census about a host, as the host's directory record stores them. */
 export type DayWords = {
-  /** The newest word, and when it was said. */
+  /** The newest word, and the time at which it was inserted. */
   readonly word: DayWord;
   readonly wordAtMs: number;
   /** A letter for each of 30 days, newest last, and the day of the last letter. */
@@ -166,9 +170,9 @@ export function toCensusMembers(row: Row<'census'> | null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }
   const { word, wordAtMs, letters, letterDay } = row;
-  // Without further words each later day loses the oldest letter of its week.
-  const ahead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
-  const weekDays = ahead.filter((days) => isPayableWeek(shifted(letters, days)));
+  // If no further word is inserted, the week of each later day loses its oldest letter.
+  const daysAhead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
+  const weekDays = daysAhead.filter((days) => isPayableWeek(shiftLetters(letters, days)));
   return {
     dayWords: toStoredJson({ word, wordAtMs, letters, letterDay }, `the words of ${row.host}`),
     payableUntilMs: word === 'payable' ? wordAtMs + TODAY_MS : null,
@@ -176,7 +180,7 @@ export function toCensusMembers(row: Row<'census'> | null) {
   };
 }
 
-/** The present day as it stands in `payableWeekDays`. */
+/** Returns the text that `payableWeekDays` contains if the week of the present day is payable. */
 export function toWeekDaysEntry(nowMs: number): string {
   return ` ${utcDay(nowMs)} `;
 }
@@ -185,12 +189,12 @@ function isPayableWeek(letters: string): boolean {
   const week = letters.slice(-WEEK_DAYS);
   const payable = countLetters(week, 'payable');
   const checked = countChecked(week);
-  return checked >= CHECKED_OF_WEEK && payable * WEEK_DAYS >= checked * (WEEK_DAYS - 1);
+  return checked >= MIN_CHECKED_DAYS && payable * WEEK_DAYS >= checked * (WEEK_DAYS - 1);
 }
 
-/** The letters as they are `days` days later. */
-function shifted(letters: string, days: number): string {
-  return (letters + NO_LETTERS.slice(0, Math.min(days, SHOWN_DAYS))).slice(-SHOWN_DAYS);
+/** Returns the letters of a host `days` days later if no word is inserted until then. */
+function shiftLetters(letters: string, days: number): string {
+  return (letters + UNCHECKED_LETTERS.slice(0, Math.min(days, SHOWN_DAYS))).slice(-SHOWN_DAYS);
 }
 
 function countLetters(letters: string, word: DayWord): number {
@@ -201,12 +205,12 @@ function countChecked(letters: string): number {
   return letters.length - countLetters(letters, 'not_checked');
 }
 
-/** Null for a host that was never looked at. */
+/** Null if the census never looked at the host. */
 export function toAvailability(dayWords: string | null, nowMs: number): Availability | null {
   if (dayWords === null) return null;
   // `censusMembers` is the only writer of this text.
   const { word, wordAtMs, letters, letterDay } = objectFromStoredJson(dayWords) as DayWords;
-  const days = shifted(letters, Math.max(0, utcDay(nowMs) - letterDay));
+  const days = shiftLetters(letters, Math.max(0, utcDay(nowMs) - letterDay));
   return {
     today: nowMs - wordAtMs < TODAY_MS ? word : null,
     payableDays: countLetters(days, 'payable'),
@@ -218,10 +222,10 @@ export function toAvailability(dayWords: string | null, nowMs: number): Availabi
 /** Number of hosts with each word on one day. */
 export type WordCounts = Readonly<Record<DayWord, number>>;
 
-async function countsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
+async function countWordsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
   const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
   const counts = sums.map(({ sums: text }) => toCounts(text));
-  return counts.find((one) => total(one) >= MIN_ORIGINS_PER_BLOCK) ?? null;
+  return counts.find((dayCounts) => countHosts(dayCounts) >= MIN_ORIGINS_PER_BLOCK) ?? null;
 }
 
 function toCounts(text: string): WordCounts {
@@ -234,22 +238,26 @@ function toCounts(text: string): WordCounts {
   };
 }
 
-function total({ payable, not_payable, down, not_checked }: WordCounts): number {
+function countHosts({ payable, not_payable, down, not_checked }: WordCounts): number {
   return payable + not_payable + down + not_checked;
 }
 
 /**
- * Counts the words of each day that is over, once, without hosts that are opted out by then; removes old sums and
- * imports. Returns the number of removed rows.
+ * Counts the words of each finished day once, without hosts that are opted out at that time. Removes old sums and
+ * imports, and returns the number of removed rows.
  */
 export async function foldCensusDays(context: StoreContext, nowMs: number): Promise<number> {
   const { censusWords, censusSums, censusImports } = context.tables;
-  const last = await censusSums.first({}, { order: [['day', 'desc']] });
-  const oldest = await censusWords.first({}, { order: [['day', 'asc']] });
+  const lastSum = await censusSums.first({}, { order: [['day', 'desc']] });
+  const oldestWord = await censusWords.first({}, { order: [['day', 'asc']] });
   const endDay = utcDay(nowMs - RETENTION_MS.lateRows);
-  for (let day = Math.max((last?.day ?? 0) + 1, oldest?.day ?? endDay); day < endDay; day += 1) {
+  for (
+    let day = Math.max((lastSum?.day ?? 0) + 1, oldestWord?.day ?? endDay);
+    day < endDay;
+    day += 1
+  ) {
     const counts = await countWords(context, day);
-    if (total(counts) === 0) continue;
+    if (countHosts(counts) === 0) continue;
     const sums = toStoredJson({ ...counts }, 'the words of a day');
     await censusSums.insertContended({ day, attempt: randomUUID(), sums });
   }

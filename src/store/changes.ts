@@ -8,19 +8,19 @@ import { waitJitter } from './table.ts';
 import type { ChangeType, Row } from './tables.ts';
 
 /**
- * The history of one host as far as this reader has followed it. Rows are numbered without gaps and
- * never change, so following means asking for the next number until it is not there.
+ * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never
+ * change. A reader therefore asks for the next number until no row has it.
  */
 export class HostHistory {
   readonly host: string;
   readonly #history: StoreContext['tables']['history'];
-  /** The number of the last row that was followed; 0 before the first. */
+  /** The number of the last row that was read; 0 before the first. */
   seq = 0;
   /** The smallest scan time of all rows up to `seq`. */
   firstSeenAtMs = Number.POSITIVE_INFINITY;
   /** The scan with the greatest time of all rows up to `seq`. */
   newest: PublishedScan | null = null;
-  /** True when some scan up to `seq` had an answer of the origin. */
+  /** True if the origin answered in at least one scan up to `seq`. */
   reached = false;
 
   private constructor(host: string, history: StoreContext['tables']['history']) {
@@ -28,25 +28,25 @@ export class HostHistory {
     this.#history = history;
   }
 
-  /** Starts from the host's record, which sums up all rows to its scan count, and catches up. */
-  static async follow(
+  /** Starts at the host's record, which sums up the rows up to its scan count, and reads all later rows. */
+  static async read(
     { tables: { history, records } }: Pick<StoreContext, 'tables'>,
     host: string,
   ): Promise<HostHistory> {
-    const follower = new HostHistory(host, history);
+    const reader = new HostHistory(host, history);
     const record = await records.get(host);
     if (record) {
-      follower.seq = record.scanCount;
-      follower.firstSeenAtMs = record.firstSeenAtMs;
-      follower.newest = publishedScanFromJson(record.scan);
-      follower.reached = record.reached;
+      reader.seq = record.scanCount;
+      reader.firstSeenAtMs = record.firstSeenAtMs;
+      reader.newest = publishedScanFromJson(record.scan);
+      reader.reached = record.reached;
     }
-    await follower.catchUp();
-    return follower;
+    await reader.readNewRows();
+    return reader;
   }
 
-  /** True if there were rows that had not been followed. */
-  async catchUp(): Promise<boolean> {
+  /** Returns true if there were new rows. */
+  async readNewRows(): Promise<boolean> {
     const before = this.seq;
     for (;;) {
       const next = await this.#history.get(this.host, this.seq + 1);
@@ -58,7 +58,7 @@ export class HostHistory {
   #add({ seq, scannedAtMs, scan }: Row<'history'>): void {
     this.seq = seq;
     this.firstSeenAtMs = Math.min(this.firstSeenAtMs, scannedAtMs);
-    // The scan was dropped from the row because the record has included it for an hour or more.
+    // A row loses its scan after an hour, because the host's record includes that scan.
     if (scan === null) return;
     const added = publishedScanFromJson(scan);
     this.reached ||= added.reached !== false;
@@ -73,9 +73,9 @@ function isNewer(a: PublishedScan, b: PublishedScan): boolean {
 }
 
 export type DirectoryChange = {
-  /** 1, 2, 3 … without gaps; never sent out. */
+  /** 1, 2, 3 … without gaps; no reader of the feed sees it. */
   readonly n: number;
-  /** The scan whose publication made it; unique, so a publication that is redone adds none. */
+  /** The scan whose publication made the change. Unique, so a repeated publication adds no second change. */
   readonly scanId: string;
   readonly changeType: ChangeType;
   /** Database time, ms; strictly increasing with `n`. */
@@ -85,7 +85,7 @@ export type DirectoryChange = {
   readonly grade: Grade;
   readonly score: number;
   readonly checksVersion: string;
-  /** Set with `grade_changed`: the grade that this feed gave the host before. */
+  /** Set with `grade_changed`: the grade in the host's last change before this one. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;
 };
@@ -97,18 +97,17 @@ export type ChangesQuery = {
 };
 type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
 
-/** At least this many rows are read at a time, because some may belong to hosts that opted out. */
+/** More rows than wanted are read at a time, because some may belong to hosts that opted out. */
 const MIN_BATCH = 50;
 
 /**
- * Publications, in order. Number n+1 is inserted after n was read, so a reader who has seen
- * n+1 has seen n, and paging by `changedAtMs` loses and repeats nothing. Kept for good.
+ * The feed of published changes, in order. A writer inserts number n+1 only after it has read number n. A reader that
+ * pages by `changedAtMs` therefore misses no change and gets none twice. Changes are never purged.
  */
 export function changesOn(context: StoreContext) {
   return {
     /**
-     * Changes after `sinceMs` (exclusive), oldest first, at most `limit`; those of hosts that are
-     * opted out now are left out.
+     * Lists at most `limit` changes after `sinceMs` (exclusive), oldest first. Leaves out hosts that are opted out now.
      */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
       const visible: Row<'changes'>[] = [];
@@ -130,7 +129,7 @@ export function changesOn(context: StoreContext) {
       }
     },
 
-    /** Returns at most `limit` changes, newest first; those of hosts that are opted out now are left out of them. */
+    /** Takes the newest `limit` changes, newest first, and leaves out those of hosts that are opted out now. */
     async findNewest(limit: number): Promise<readonly DirectoryChange[]> {
       const rows = await context.tables.changes.all(
         { hidden: { not: true } },
@@ -154,11 +153,11 @@ function toChange(row: Row<'changes'>): DirectoryChange {
 const NEWEST_FIRST = { order: [['n', 'desc']] } as const;
 
 type Announcement = {
-  /** Unique: announcing the same again adds nothing. */
+  /** Unique: a second announcement with the same id adds nothing. */
   readonly scanId: string;
-  /** True when the host is new to the feed's readers, or they may have dropped it. */
+  /** True if the feed's readers do not know the host, or may have removed it from their lists. */
   readonly isListing: boolean;
-  /** True when readers see the change only if the host is new or its grade moved; default false. */
+  /** True if readers see the change only if the host is new or its grade changed; default false. */
   readonly isQuiet?: boolean;
 };
 
@@ -169,18 +168,21 @@ export function findLastChange({
   return tables.changes.first({}, NEWEST_FIRST);
 }
 
-/** Adds a host to the feed that its owner has listed again, by the owner row of this number. */
+/**
+ * Adds a host to the feed after its owner has listed it again.
+ * @param n number of the row in `owners` by which the owner listed it
+ */
 export async function announceListing(
   context: StoreContext,
   host: string,
   n: number,
 ): Promise<void> {
-  const history = await HostHistory.follow(context, host);
+  const history = await HostHistory.read(context, host);
   if (history.newest === null || !history.reached) return;
   await announce(context, history, { scanId: `listing ${n}`, isListing: true });
 }
 
-/** Queues the writers of one process, because racing they would only lose numbers to each other. */
+/** Queues the writers of one process, because writers that race for a number would only delay each other. */
 export async function announce(
   context: StoreContext,
   history: HostHistory,
@@ -190,8 +192,8 @@ export async function announce(
 }
 
 /**
- * A change is compared with the feed's last entry of its host, not with the history. The feed thus never contradicts
- * itself, in whatever order instances publish, and a scan that is published late announces the current grade.
+ * Compares the grade with the host's last change in the feed, not with the host's history. Instances may publish scans
+ * in any order, and the feed still never contradicts itself. A scan that is published late announces the current grade.
  */
 async function appendChange(
   context: StoreContext,
@@ -201,25 +203,25 @@ async function appendChange(
   const { changes } = context.tables;
   const attempt = randomUUID();
   for (;;) {
-    const tail = await findLastChange(context);
-    const entries = { host: history.host, hidden: false };
-    const lastTold = isListing ? null : await changes.first(entries, NEWEST_FIRST);
+    const lastOfFeed = await findLastChange(context);
+    const shownChanges = { host: history.host, hidden: false };
+    const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
     const { state } = await findOwnerState(context, history.host);
-    // The history is read after the tail, so it holds every scan that the feed has announced. Winning
-    // the number after the tail then proves that nothing was announced in between.
-    await history.catchUp();
+    // The history is read after the feed's last change, so it holds every scan that the feed has announced. If this
+    // writer then wins the next number, nothing was announced in between.
+    await history.readNewRows();
     const { host, grade, score, checksVersion } = requireNewest(history);
     const row: Row<'changes'> = {
-      n: (tail?.n ?? 0) + 1,
+      n: (lastOfFeed?.n ?? 0) + 1,
       attempt,
       scanId,
-      ...moveSince(lastTold, grade),
-      changedAtMs: Math.max(context.now(), (tail?.changedAtMs ?? 0) + 1),
+      ...toChangeMembers(lastChange, grade),
+      changedAtMs: Math.max(context.now(), (lastOfFeed?.changedAtMs ?? 0) + 1),
       host,
       grade,
       score,
       checksVersion,
-      hidden: !history.reached || !state.listed || (isQuiet && lastTold?.grade === grade),
+      hidden: !history.reached || !state.listed || (isQuiet && lastChange?.grade === grade),
     };
     if ((await changes.insertContended(row)) === 'won') return;
     if (await changes.first({ scanId })) return;
@@ -227,11 +229,11 @@ async function appendChange(
   }
 }
 
-/** @param last the feed's last entry of the host; null if the host is new to it */
-function moveSince(last: Row<'changes'> | null, grade: Grade) {
-  const none = { previousGrade: null, previousScore: null };
-  if (last === null) return { changeType: 'new', ...none } as const;
-  if (last.grade === grade) return { changeType: 'rescanned', ...none } as const;
+/** @param last the host's last change in the feed; null if readers do not know the host or may have removed it */
+function toChangeMembers(last: Row<'changes'> | null, grade: Grade) {
+  const noPrevious = { previousGrade: null, previousScore: null };
+  if (last === null) return { changeType: 'new', ...noPrevious } as const;
+  if (last.grade === grade) return { changeType: 'rescanned', ...noPrevious } as const;
   return {
     changeType: 'grade_changed',
     previousGrade: last.grade,

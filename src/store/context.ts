@@ -8,16 +8,16 @@ export type DirectoryQuery = {
   /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. */
   readonly sort: 'recent' | 'grade';
   readonly category?: string | undefined;
-  /** True: hosts of verified owners only. */
+  /** True: only hosts whose owner has a valid proof of control. */
   readonly verified?: boolean | undefined;
-  /** Literal substring of the host; case is ignored, no character is special. Empty: no filter. */
+  /** Substring of the host, not a pattern; case is ignored. An empty text filters nothing. */
   readonly q?: string | undefined;
   readonly grade?: Grade | undefined;
   /** Only hosts that the census found payable. */
   readonly payable?: PayableFilter | undefined;
   /** Lower bound of the scan's time. */
   readonly sinceMs?: number | undefined;
-  /** From 0. */
+  /** The first page is 0. */
   readonly page: number;
   readonly pageSize: number;
 };
@@ -27,7 +27,10 @@ export type ListQuery = DirectoryQuery & {
   readonly q: string;
 };
 
-/** Lists of records; each engine has its own queries for them. Opted-out and never reached hosts are left out. */
+/**
+ * Lists of directory records. Each engine has its own queries for them. All lists leave out hosts that are opted out,
+ * and hosts that never answered a scan.
+ */
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
   countByGrade(): Promise<ReadonlyMap<Grade, number>>;
@@ -35,15 +38,20 @@ export type RecordLists = {
   findNewestHosts(limit: number): Promise<readonly string[]>;
 };
 
-/** The hosts of one page in their order, and the number of all matches. */
-export type HostPage = { readonly count: number; readonly hosts: readonly string[] };
+export type HostPage = {
+  /** Number of matches on all pages. */
+  readonly count: number;
+  /** The hosts of this page, in order. */
+  readonly hosts: readonly string[];
+};
 
 /** The parts of a store that depend on its engine. */
 export type EngineContext = {
   readonly tables: Tables;
   readonly lists: RecordLists;
+  /** This process, which becomes the `owner` of the rows that it writes. */
   readonly owner: InstanceId;
-  /** True while the writer of a row lives. */
+  /** True while the process that wrote a row lives. */
   readonly isAlive: (owner: InstanceId) => Promise<boolean>;
   /** Database time, ms since the epoch. */
   readonly now: () => number;
@@ -61,35 +69,35 @@ const HOUR_MS = 3_600_000;
 
 /** Retention of each kind of row; `purge` reads only these. */
 export const RETENTION_MS = {
-  /** The steps of a ledger key, after its last step and the end of its authorization. */
+  /** The steps of a ledger key, from its last step or the end of its authorization, whichever is later. */
   ledgerKey: 48 * HOUR_MS,
-  /** A ledger key whose payment was never sent, so nothing was charged and nothing is owed. */
+  /** The steps of a ledger key whose payment was never sent. Nothing was charged, and nothing is owed. */
   unsentKey: HOUR_MS,
   /** A stored answer, after the last settlement whose ledger key names it. */
   settledAnswer: ANSWER_LIFETIME_MS,
   /** An answer that no unfinished or settled key names. */
   unpaidAnswer: HOUR_MS,
-  /** The marker of a claim whose writer died before it wrote the claim. */
+  /** The marker of an unfinished claim, if its writer died before it wrote the claim. */
   abandonedMarker: HOUR_MS,
   identifierChain: 48 * HOUR_MS,
   result: 24 * HOUR_MS,
   /** A report to which no answer refers. It outlives its result by an hour, because a sale may have just read it. */
   report: 25 * HOUR_MS,
-  /** A recording, for a payer whose call ended before its answer was paid for. */
+  /** The recording of a scan. A payer whose call ended before they paid may still buy it. */
   recording: HOUR_MS,
   unpaidMark: 24 * HOUR_MS,
-  /** A slot: it counts a token, a failed confirm or a fetch against a limit for this long. */
+  /** A slot that counts a token, a failed confirm or a fetch against a limit. */
   slot: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentInstance: HOUR_MS,
-  /** An older row of a host's owner, once a newer one has replaced it. */
+  /** A row with the settings and proof of a host's owner, after a newer row has replaced it. */
   replacedOwnerState: HOUR_MS,
-  /** A version of a watch that a later one has replaced. */
+  /** A version of a watch, after a later version has replaced it. */
   replacedWatch: HOUR_MS,
-  /** The scan in a row of history, once the record of its host holds it too. */
+  /** The scan in a row of history. The record of its host includes it too. */
   historyScan: HOUR_MS,
-  /** A day accepts rows for this long after its end: longer than any write that began before the end. */
+  /** A UTC day accepts rows for this long after its end. No write takes longer, so the day then gets no further row. */
   lateRows: 5 * 60_000,
-  /** The sums of a block of days; statistics reach 30 days back. */
+  /** The sums of a block of days. The statistics cover 30 days. */
   daySum: 31 * 24 * HOUR_MS,
 } as const;

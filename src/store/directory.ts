@@ -9,24 +9,24 @@ import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
 
-/** One host: its current scan, with the owner's preferences as they are at the time of reading. */
+/** The current scan of one host, and its owner's settings at the time of reading. */
 export type DirectoryRecord = PublishedScan & {
   readonly firstSeenAtMs: number;
-  /** Published scans of this host ever, also those whose history rows were dropped. */
+  /** Number of all published scans of this host, including those whose history rows were removed. */
   readonly scanCount: number;
-  /** An owner has proved control of the host at least once. */
+  /** True if the host's owner has a valid proof of control. */
   readonly verified: boolean;
-  /** The proof expires at this ms; null if the host has no valid proof. */
+  /** Time at which the proof expires, ms; null without a valid proof. */
   readonly verifiedUntilMs: number | null;
-  /** False: opted out; must not appear on any listing surface. */
+  /** False: the owner has opted out, and no list may show the host. */
   readonly listed: boolean;
-  /** Days of the host in the census; null if the census never looked at it. */
+  /** What the census found in 30 days; null if the census never looked at the host. */
   readonly availability: Availability | null;
-  /** True: branding must not be shown. */
+  /** True: pages must not show the name, description and icon of the origin. */
   readonly enrichmentSuppressed: boolean;
 };
 
-/** The part of a record that a status needs. */
+/** The part of a record that the route `status` needs. */
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
 /**
@@ -34,13 +34,13 @@ export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 
  * equal those that were read before its rows.
  */
 export type DirectoryVersions = {
-  /** Changes with each publication, at the latest when `publish` has returned. */
+  /** Has changed when the call `publish` has returned. */
   readonly published: string;
-  /** Changes whenever an owner sets or proves something, at the latest when that call has returned. */
+  /** Has changed when the call has returned by which an owner set or proved something. */
   readonly preferences: string;
 };
 
-/** Canonical hosts, with their ports, are made of these. */
+/** The characters of canonical hosts with ports. */
 const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
 
 /** The public directory. Opted-out hosts are in no list and no count. */
@@ -49,19 +49,19 @@ export type DirectoryStore = ReturnType<typeof directoryOn>;
 export function directoryOn(context: StoreContext) {
   const { tables, lists } = context;
   return {
-    /** The record of a host, opted out or not (see `listed`); null if never published. */
+    /** Finds the record of a host, even if its owner has opted out; null if no scan of it was published. */
     async get(host: string): Promise<DirectoryRecord | null> {
       const record = await tables.records.get(host);
-      return record && ((await withOwners(context, [record]))[0] ?? null);
+      return record && ((await addOwnerStates(context, [record]))[0] ?? null);
     },
 
-    /** The grade of a host's current scan, opted out or not; null if never published. */
+    /** Finds the grade of a host, even if its owner has opted out; null if no scan of it was published. */
     async findGrade(host: string): Promise<HostGrade | null> {
       const record = await tables.records.get(host);
       return record && publishedScanFromJson(record.scan);
     },
 
-    /** Costs two look-ups by primary key; sees the writes of all instances. */
+    /** Costs two look-ups by primary key. The result includes the writes of all instances. */
     async readVersions(): Promise<DirectoryVersions> {
       const [last, preferences] = await Promise.all([
         findLastChange(context),
@@ -70,7 +70,7 @@ export function directoryOn(context: StoreContext) {
       return { published: String(last?.n ?? 0), preferences: String(preferences) };
     },
 
-    /** One page, and the number of all matches. */
+    /** Reads one page, and counts the matches of all pages. */
     async list(query: DirectoryQuery): Promise<{
       readonly count: number;
       readonly records: readonly DirectoryRecord[];
@@ -81,16 +81,16 @@ export function directoryOn(context: StoreContext) {
       return { count, records: await readListed(context, hosts) };
     },
 
-    /** Number of listed hosts of each grade. */
+    /** Counts the listed hosts of each grade. */
     async countByGrade(): Promise<Readonly<Record<Grade, number>>> {
-      const counted = await lists.countByGrade();
-      const count = (grade: Grade) => counted.get(grade) ?? 0;
+      const counts = await lists.countByGrade();
+      const count = (grade: Grade) => counts.get(grade) ?? 0;
       return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
     },
   };
 }
 
-/** Reads the records of these hosts in their order, without those whose owner has opted out since the hosts were read. */
+/** Reads the records of these hosts in the given order. Leaves out hosts that are opted out by now. */
 export async function readListed(
   context: StoreContext,
   hosts: readonly string[],
@@ -98,17 +98,17 @@ export async function readListed(
   const rows = await context.tables.records.all({ host: { in: hosts } });
   const byHost = new Map(rows.map((row) => [row.host, row]));
   const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
-  return (await withOwners(context, inOrder)).filter((record) => record.listed);
+  return (await addOwnerStates(context, inOrder)).filter((record) => record.listed);
 }
 
-/** Returns the substring in lower case; null when no host can contain it. The empty text matches every host. */
+/** Returns the substring in lower case; null if no host can contain it. */
 function toHostSubstring(q: string): string | null {
   const lower = q.toLowerCase();
   return HOST_CHARACTERS.test(lower) ? lower : null;
 }
 
-/** Records with the state of their owners. */
-async function withOwners(
+/** Adds the settings and proofs of the hosts' owners to records. */
+async function addOwnerStates(
   context: StoreContext,
   records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
@@ -131,7 +131,6 @@ async function withOwners(
   });
 }
 
-/** Rows of history that are kept of a host. */
 export const HISTORY_ROWS_PER_HOST = 400;
 
 export type HistoryRow = Pick<
@@ -142,18 +141,18 @@ export type HistoryRow = Pick<
   readonly payableBy?: PayableState | undefined;
 };
 
-/** A record and all its history, oldest first. */
+/** A record and the history of its host, oldest scan first. */
 export type ExportRecord = DirectoryRecord & {
   readonly history: readonly HistoryRow[];
 };
 
-/** Hosts whose history is read together: up to 400 rows each. */
-const HISTORY_BATCH = 25;
+/** The histories of this many hosts are read at once; each has up to 400 rows. */
+const HOSTS_PER_BATCH = 25;
 
-/** Published scans of a host, the newest 400 of them. */
+/** The newest 400 published scans of each host. */
 export function historyOn({ tables }: StoreContext) {
   return {
-    /** Oldest first; the newest `limit` rows (default and maximum 400). */
+    /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */
     async list(
       host: string,
       limit: number = HISTORY_ROWS_PER_HOST,
@@ -169,8 +168,8 @@ export function historyOn({ tables }: StoreContext) {
 export function exportsOn(context: StoreContext) {
   return {
     /**
-     * Newest scan first, at most `limit` records; `truncated` if there are more. `records` can be iterated once, and is read in
-     * batches; later publications are left out.
+     * Takes at most `limit` records, the newest scan first. `truncated` says whether there are more. `records` can be
+     * iterated once. It reads histories in batches, and leaves out scans that were published after the snapshot.
      */
     async takeSnapshot(limit: number) {
       const hosts = await context.lists.findNewestHosts(limit + 1);
@@ -180,25 +179,27 @@ export function exportsOn(context: StoreContext) {
         count: records.length,
         truncated: hosts.length > limit,
         exportedAtMs: context.now(),
-        records: withHistory(context, records),
+        records: readHistories(context, records),
       };
     },
   };
 }
 
-async function* withHistory(
+async function* readHistories(
   { tables }: StoreContext,
   records: readonly DirectoryRecord[],
 ): AsyncGenerator<ExportRecord> {
-  for (let at = 0; at < records.length; at += HISTORY_BATCH) {
-    const batch = records.slice(at, at + HISTORY_BATCH);
+  for (let at = 0; at < records.length; at += HOSTS_PER_BATCH) {
+    const batch = records.slice(at, at + HOSTS_PER_BATCH);
     const host = { in: batch.map((record) => record.host) };
     const rows = await tables.history.all({ host }, { order: orderByScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
       // Rows that were added after the snapshot have greater numbers.
-      const upToThen = (byHost.get(record.host) ?? []).filter(({ seq }) => seq <= record.scanCount);
-      yield { ...record, history: upToThen.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
+      const rowsOfSnapshot = (byHost.get(record.host) ?? []).filter(
+        ({ seq }) => seq <= record.scanCount,
+      );
+      yield { ...record, history: rowsOfSnapshot.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
     }
   }
 }

@@ -1,11 +1,12 @@
 /**
- * - `unavailable`: the database does not answer now; the same call may work later.
- * - `full`: no room to write (disk, quota); what was stored before is intact, this write is not there.
+ * - `unavailable`: the database does not answer now. The same call may succeed later.
+ * - `full`: the disk or quota has no room. This write was not stored, and earlier ones are intact.
  * - `locked`: another process uses this embedded store.
  * - `bad_url`: `STORE_URL` cannot be understood.
- * - `incompatible`: instances with other settings, a signer in use, or a newer schema live on this store.
- * - `conflict`: an id that must be fresh is taken.
- * - `too_large`: a value is over the limit its operation states.
+ * - `incompatible`: instances with other settings use this store, the signer is in use, or another version of this
+ *   program made the schema.
+ * - `conflict`: an id or file that must be new exists already.
+ * - `too_large`: a value is over the limit that its operation states.
  * - `corrupt`: the stored data is not in a form that this program writes.
  */
 export type StoreErrorCode =
@@ -18,10 +19,10 @@ export type StoreErrorCode =
   | 'too_large'
   | 'corrupt';
 
-/** Every failure of a store is one of these; `cause` holds the driver's own error. */
+/** The only class of error that a store throws. `cause` holds the error of the database driver. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
-  /** True when the same call may succeed in a moment: the reply was lost, or the server changed its primary. */
+  /** True if the same call may succeed in a moment, such as after a lost reply or a change of the primary server. */
   readonly mayRetry: boolean;
 
   constructor(

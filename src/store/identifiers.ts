@@ -10,7 +10,7 @@ export type IdentifierScope = {
 };
 
 export type IdentifierLink = {
-  /** The position in the chain, from 1. */
+  /** The position in the sequence; the first link has 1. */
   readonly n: number;
   /** Route and canonical request as one string, as in the ledger. */
   readonly request: string;
@@ -19,31 +19,31 @@ export type IdentifierLink = {
 };
 
 /**
- * The ledger keys to which an id was bound, in order; only the last link is valid. Another link is
- * appended when the key of the last one was released or failed. A chain is purged whole, 48 h after
- * its last link, once the ledger has purged every key in it.
+ * Each id has a sequence of links to ledger keys, of which only the last one is valid. A writer appends another link
+ * after the key of the last link was released or failed. A sequence is purged as a whole, 48 h after its last link and
+ * after the ledger has purged all its keys.
  */
 export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
-    /** Returns at most `newest` of the last links, ascending by `n`; empty for an unknown id. */
+    /** Finds the last `newest` links of an id, ascending by `n`; empty for an unknown id. */
     async findLinks(
       scope: IdentifierScope,
       newest: number,
     ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]> {
       const links = await identifiers.all(
-        { scope: scopeOf(scope) },
+        { scope: toScope(scope) },
         { order: [['n', 'desc']], limit: newest },
       );
       return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
     },
 
-    /** Inserted before the key is claimed. On `lost`: read the chain again. */
+    /** Call it before the key is claimed. If it returns `lost`, read the links again. */
     async append(
-      given: IdentifierScope,
+      identifier: IdentifierScope,
       { n, request, key, attempt }: IdentifierLink & { readonly attempt: string },
     ): Promise<InsertOutcome> {
-      const scope = scopeOf(given);
+      const scope = toScope(identifier);
       const link = { scope, n, request, key, attempt, atMs: now() };
       const previous = n === 1 ? null : ([scope, n - 1] as const);
       return insertNext(identifiers, link, previous, { scope, n, attempt });
@@ -51,13 +51,13 @@ export function identifiersOn({ tables, now }: StoreContext) {
   };
 }
 
-function scopeOf({ network, payer, id }: IdentifierScope): string {
+function toScope({ network, payer, id }: IdentifierScope): string {
   return joinId(network, payer, id);
 }
 
 /**
- * Removes chains whose last link is old and whose keys the ledger has purged. The last link of
- * a chain is removed last: a racing writer finds its predecessor, or has lost and begins a new chain at 1.
+ * Removes the sequences whose last link is old and whose keys the ledger has purged. The last link is removed last. A
+ * writer that races with the purge either finds the link before its own, or loses and starts a new sequence at 1.
  */
 export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
   const { identifiers } = context.tables;
@@ -68,10 +68,10 @@ export async function purgeIdentifiers(context: StoreContext, nowMs: number): Pr
     for (const { scope } of batch) {
       if (checkedScopes.has(scope)) continue;
       checkedScopes.add(scope);
-      const chain = await identifiers.all({ scope }, { order: [['n', 'asc']] });
-      const last = chain.at(-1);
+      const links = await identifiers.all({ scope }, { order: [['n', 'asc']] });
+      const last = links.at(-1);
       if (!last || last.atMs > sinceMs) continue;
-      const keys = chain.map((link) => link.key);
+      const keys = links.map((link) => link.key);
       if ((await readHistories(context, keys)).length > 0) continue;
       removed += await identifiers.remove({ scope, n: { before: last.n } });
       removed += await identifiers.remove({ scope, n: last.n });

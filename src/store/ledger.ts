@@ -5,26 +5,26 @@ import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import { type InsertOutcome, insertNext } from './table.ts';
 import type { Row } from './tables.ts';
 
-/** A step as its writer gives it; the store adds the time and the owner. */
+/** One step of a payment, as its writer gives it. The store adds the time and the writer's process. */
 export type NewLedgerRow = {
-  /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */
+  /** `(network, asset, from, nonce)` of the decoded authorization as one string, in canonical letter case. */
   readonly key: string;
-  /** 1 for the first step of a key, then the last step that the writer has seen + 1. */
+  /** 1 for the first step of a key; otherwise one more than the last step that the writer has read. */
   readonly step: number;
   readonly state: LedgerState;
-  /** Random, at least 128 bits, new for every step; kept the same when a step is tried again. */
+  /** Random, at least 128 bits, new for every step. A repeated try of the same step uses the same value. */
   readonly attempt: string;
-  /** The address that signed, canonical in case. */
+  /** The address that signed, in canonical letter case. */
   readonly payer: string;
   /** Route and canonical request as one string. */
   readonly request: string;
   /** End of the authorization, ms since the epoch. */
   readonly validBeforeMs: number;
-  /** The scan that this call computes or uses, once known: keeps its result from being purged. */
+  /** The scan that the paid call computes or uses. Its result is not purged while the payment needs it. */
   readonly scanId?: string | undefined;
-  /** The stored answer, once there is one: keeps it from being purged too early. */
+  /** The stored answer. It is not purged while the payment needs it. */
   readonly answerId?: string | undefined;
-  /** Price, signed payload, reason, transaction and whatever else recovery needs. */
+  /** Price, signed payload, reason, transaction and everything else that recovery needs. */
   readonly data: JsonObject;
 };
 
@@ -34,11 +34,12 @@ export type LedgerRow = NewLedgerRow & {
   readonly owner: InstanceId;
 };
 
+/** The current claim of one key. */
 export type LedgerEntry = {
   readonly key: string;
   /**
-   * Steps of the current claim, ascending, from the last `claimed` on; never empty. Earlier claims were
-   * released, and the current claim repeats in its own data whatever is still needed of them.
+   * Steps of the current claim, ascending; never empty. The first one is the last `claimed` step of the key. Earlier
+   * claims were released. The current claim repeats in its `data` everything that is still needed of them.
    */
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
@@ -47,32 +48,32 @@ export type LedgerEntry = {
   readonly writtenAtMs: number | null;
 };
 
-type OfPayer = { readonly payer: string; readonly sinceMs: number };
-type RecentQuery = OfPayer & { readonly request: string; readonly withoutWritten?: boolean };
+type PayerQuery = { readonly payer: string; readonly sinceMs: number };
+type RecentQuery = PayerQuery & { readonly request: string; readonly withoutWritten?: boolean };
 
-/** Append-only steps of payments, `(key, step)` unique. Nothing is ever updated. */
+/** The steps of payments, unique by `(key, step)`. Steps are appended and never updated. */
 export type LedgerStore = ReturnType<typeof ledgerOn>;
 
 export function ledgerOn(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
     /**
-     * Durable (synced, majority) before it returns; on an embedded store the steps before `settling`, and `published`, only with
-     * the next durable row. On `lost` the writer stops for good.
+     * The step is durable when this returns. An embedded store makes some steps durable only with the next durable row:
+     * those before `settling`, and `published`. A writer that gets `lost` must not write to this key again.
      */
     append: (row: NewLedgerRow): Promise<InsertOutcome> => append(context, row),
 
-    /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */
+    /** Finds the current claim of a key. The cost does not grow with the number of earlier claims. */
     findEntry: (key: string): Promise<LedgerEntry | null> => readEntry(context, key),
 
-    /** Returns every step of a key, ascending, also those of released claims. Meant for audits. */
+    /** Finds all steps of a key, ascending, including those of released claims. Meant for audits. */
     async findAllSteps(key: string): Promise<readonly LedgerRow[]> {
       return (await readHistories(context, [key]))[0]?.rows ?? [];
     },
 
     /**
-     * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
-     * batches, so that a long list does not have to fit in memory.
+     * Yields each key whose last step is not terminal once, the oldest claim first. Reads rows in batches, so that a
+     * long list does not have to fit in memory.
      */
     async *findUnfinished(): AsyncIterable<LedgerEntry> {
       const order = [['sinceMs', 'asc']] as const;
@@ -81,16 +82,16 @@ export function ledgerOn(context: StoreContext) {
         const keys = new Set(open.map(({ key }) => key).filter((key) => !seen.has(key)));
         for (const entry of await readEntries(context, keys)) {
           seen.add(entry.key);
-          if (isTerminal(entry.last.state)) await ledgerOpen.remove(markersBefore(entry.last));
+          if (isTerminal(entry.last.state)) await ledgerOpen.remove(whereMarkersBefore(entry.last));
           else yield entry;
         }
       }
     },
 
     /**
-     * Keys of this payer and request that are unfinished (however old), or were settled at or after
-     * `sinceMs`. Newest last step first. Released keys are not read: any caller can write them for free.
-     * `withoutWritten`: without those whose answer was written in full.
+     * Finds the keys of this payer and request that are unfinished, or were settled at or after `sinceMs`. The key with
+     * the newest last step comes first. Released keys are not read, because any caller can write them for free.
+     * `withoutWritten` leaves out settled keys whose answer was written to a client in full.
      */
     async findRecent({
       payer,
@@ -103,7 +104,7 @@ export function ledgerOn(context: StoreContext) {
         ledgerOpen.all({ payer, request }),
       ]);
       const keys = new Set(steps.map((row) => row.key));
-      // Answered keys are removed first: a busy payer settles hundreds of keys in minutes, nearly all answered.
+      // Written keys are removed first: a busy payer settles hundreds of keys in minutes, and gets nearly all answers.
       const written = withoutWritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
       for (const { key } of written) keys.delete(key);
       for (const { key } of open) keys.add(key);
@@ -115,23 +116,23 @@ export function ledgerOn(context: StoreContext) {
       return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
     },
 
-    /** Returns the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
-    async findUnknownSteps({ payer, sinceMs }: OfPayer): Promise<readonly LedgerRow[]> {
+    /** Finds the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
+    async findUnknownSteps({ payer, sinceMs }: PayerQuery): Promise<readonly LedgerRow[]> {
       const rows = await ledger.all({ payer, state: 'unknown', atMs: { from: sinceMs } });
       return rows.map(toLedgerRow);
     },
 
-    /** Number of keys of this payer that were settled at or after `sinceMs`; counts up to `limit`. */
+    /** Counts the keys of this payer that were settled at or after `sinceMs`. Stops counting at `limit`. */
     async countSettled({
       payer,
       sinceMs,
       limit,
-    }: OfPayer & { readonly limit: number }): Promise<number> {
+    }: PayerQuery & { readonly limit: number }): Promise<number> {
       const settled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
       return (await ledger.all(settled, { limit })).length;
     },
 
-    /** Records that an answer for this key was written in full. The first mark stays. */
+    /** Records that an answer for this key was written to a client in full. The time of the first call stays. */
     async markWritten(key: string): Promise<void> {
       await ledgerWritten.insert({ key, atMs: context.now() });
     },
@@ -144,26 +145,26 @@ async function append(context: StoreContext, row: NewLedgerRow): Promise<InsertO
   const { key, step, state, attempt, payer, request, validBeforeMs } = row;
   const { scanId = null, answerId = null } = row;
   const data = toStoredJson(row.data, `step ${step} of a payment`);
-  // The marker is inserted first: recovery tolerates a marker without a key, but would miss a key without one.
+  // The marker is inserted first: recovery tolerates a marker without a claim, but would miss a claim without a marker.
   if (!isTerminal(state) && (step === 1 || state === 'claimed')) {
     await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
   const { owner } = context;
-  const named = { key, step, state, attempt, atMs, owner, payer, request, validBeforeMs };
-  const next = { ...named, scanId, answerId, data };
+  const members = { key, step, state, attempt, atMs, owner, payer, request, validBeforeMs };
+  const newRow = { ...members, scanId, answerId, data };
   // Steps within a claim need no check: their claim is unfinished, so no purge has removed it.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
-  const outcome = await insertNext(ledger, next, previous, { key, step, attempt });
-  if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(markersBefore(row));
+  const outcome = await insertNext(ledger, newRow, previous, { key, step, attempt });
+  if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(whereMarkersBefore(row));
   return outcome;
 }
 
-/** Selects the markers of claims before this step; a later claim has a marker of its own. */
-function markersBefore({ key, step }: { readonly key: string; readonly step: number }) {
+/** Selects the markers of the claims that began before this step. */
+function whereMarkersBefore({ key, step }: { readonly key: string; readonly step: number }) {
   return { key, claimStep: { before: step } };
 }
 
-/** Steps before the last claim are not read, because any caller can make a key have many. */
+/** Does not read the steps before the last claim, because any caller can add many of them for free. */
 async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerEntry | null> {
   const { ledger, ledgerWritten } = tables;
   const claim = await ledger.first({ key, state: 'claimed' }, { order: [['step', 'desc']] });
@@ -174,10 +175,10 @@ async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerE
   const history = toLedgerHistory(rows.map(toLedgerRow));
   if (history === null) return null;
   // A later claim may have been made meanwhile.
-  const last = history.rows.findLastIndex((row) => row.state === 'claimed');
+  const lastClaimAt = history.rows.findLastIndex((row) => row.state === 'claimed');
   return {
     ...history,
-    rows: history.rows.slice(Math.max(0, last)),
+    rows: history.rows.slice(Math.max(0, lastClaimAt)),
     writtenAtMs: written?.atMs ?? null,
   };
 }
@@ -190,7 +191,7 @@ async function readEntries(
   return read.filter((entry) => entry !== null);
 }
 
-/** Reads the histories of the keys that have one, in the order of the keys; each key once. */
+/** Reads the history of each key once, in the order of the keys. Leaves out unknown keys. */
 export async function readHistories(
   { tables }: StoreContext,
   keys: readonly string[],
@@ -200,7 +201,7 @@ export async function readHistories(
   const steps = await tables.ledger.all({ key: { in: wanted } });
   const rows = Map.groupBy(steps.map(toLedgerRow), (row) => row.key);
   return wanted
-    .map((each) => toLedgerHistory(rows.get(each) ?? []))
+    .map((key) => toLedgerHistory(rows.get(key) ?? []))
     .filter((history) => history !== null);
 }
 
@@ -215,12 +216,12 @@ function toLedgerRow({ scanId, answerId, data, ...members }: Row<'ledger'>): Led
 
 export const TERMINAL_STATES: readonly LedgerState[] = LEDGER_STATES.filter(isTerminal);
 
-/** True if only a new claim may follow; recovery ignores such a key. */
+/** True if nothing, or only a new claim, may follow this state. Recovery ignores such a key. */
 export function isTerminal(state: LedgerState): boolean {
-  return STATE_RULES[state].next.every((after) => after === 'claimed');
+  return STATE_RULES[state].next.every((nextState) => nextState === 'claimed');
 }
 
-/** Every step of one key, also those of released claims. */
+/** All steps of one key, including those of released claims. */
 export type LedgerHistory = {
   readonly key: string;
   /** Sorted by step, ascending; never empty. */
@@ -229,7 +230,7 @@ export type LedgerHistory = {
   readonly last: LedgerRow;
 };
 
-/** Sorts the rows of one key; null for no rows. */
+/** Sorts the rows of one key; null without rows. */
 function toLedgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   const sorted = rows.toSorted((a, b) => a.step - b.step);
   const last = sorted.at(-1);
@@ -237,8 +238,8 @@ function toLedgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
 }
 
 /**
- * The steps of a key may be purged once the key and its authorization have ended for long enough; one hour is
- * enough if the payment was never sent.
+ * True if the steps of a key may be purged, because the key and its authorization ended long ago. One hour is enough if
+ * the payment was never sent.
  */
 export function isHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return false;

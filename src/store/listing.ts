@@ -3,13 +3,13 @@ import type { StoreContext } from './context.ts';
 import { appendOwnerState, findOwnerState, type NumberedState, type OwnerState } from './owners.ts';
 import { removeHostDays } from './statistics.ts';
 
-/** Preferences of a verified owner for a host. */
+/** The settings of a host's verified owner. */
 export type ListingSettings = {
   readonly listed: boolean;
   readonly enrichmentSuppressed: boolean;
 };
 
-/** Settings to change; one that is left out stays as it is. */
+/** The settings to change. A setting that is left out keeps its value. */
 export type ListingChange = {
   readonly listed?: boolean | undefined;
   readonly enrichmentSuppressed?: boolean | undefined;
@@ -18,13 +18,13 @@ export type ListingChange = {
 export type StoredListing = {
   /** Defaults: listed, not suppressed. */
   readonly settings: ListingSettings;
-  /** Maps each setting that was set with a listing key to the hash of that key's token. */
+  /** For each setting that was set with a listing key: the hash of the token that was issued with the key. */
   readonly tokenHashes: Readonly<Partial<Record<keyof ListingSettings, string>>>;
-  /** Changes whenever a setting or a proof of the host is written; 0 before the first. */
+  /** Changes when a setting or a proof of the host is written; 0 before the first write. */
   readonly version: number;
 };
 
-/** Preferences of verified owners, in rows of their own that no publication touches. */
+/** The settings of verified owners. They have rows of their own, which no publication changes. */
 export function listingOn(context: StoreContext) {
   return {
     async get(host: string): Promise<StoredListing> {
@@ -34,23 +34,23 @@ export function listingOn(context: StoreContext) {
         ...(listedBy && { listed: listedBy }),
         ...(suppressedBy && { enrichmentSuppressed: suppressedBy }),
       };
-      return { settings: settingsOf(state), tokenHashes, version };
+      return { settings: toSettings(state), tokenHashes, version };
     },
 
     /**
-     * Sets the given members, and returns all settings as they are afterwards.
-     * @param keyedBy hash of the token whose listing key the caller showed, if they showed one
+     * Sets the given members, and returns all settings after the change.
+     * @param tokenHash hash of the token that was issued with the caller's listing key; null without a listing key
      */
     async set(
       host: string,
       change: ListingChange,
-      keyedBy: string | null = null,
+      tokenHash: string | null = null,
     ): Promise<ListingSettings> {
-      const settings = await write(host, change, keyedBy, () => true);
-      return settings ?? settingsOf((await findOwnerState(context, host)).state);
+      const settings = await write(host, change, tokenHash, () => true);
+      return settings ?? toSettings((await findOwnerState(context, host)).state);
     },
 
-    /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */
+    /** Does the same as `set` without a listing key. If the version has changed, it sets nothing and returns null. */
     setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null> {
       return write(host, change, null, ({ n }) => n === version);
     },
@@ -59,32 +59,34 @@ export function listingOn(context: StoreContext) {
   async function write(
     host: string,
     change: ListingChange,
-    keyedBy: string | null,
+    tokenHash: string | null,
     mayWrite: (current: NumberedState) => boolean,
   ): Promise<ListingSettings | null> {
     let wasListed = true;
     const written = await appendOwnerState(context, host, (current) => {
       if (!mayWrite(current)) return null;
       wasListed = current.state.listed;
-      return wantedState(change, keyedBy);
+      return toStateChange(change, tokenHash);
     });
     if (written === null) return null;
     if (!written.state.listed) await removeHostDays(context, host);
     if (written.state.listed && !wasListed) await announceListing(context, host, written.n);
-    return settingsOf(written.state);
+    return toSettings(written.state);
   }
 }
 
-function wantedState(
+function toStateChange(
   { listed, enrichmentSuppressed }: ListingChange,
-  keyedBy: string | null,
+  tokenHash: string | null,
 ): Partial<OwnerState> {
   return {
-    ...(listed === undefined ? {} : { listed, listedBy: keyedBy }),
-    ...(enrichmentSuppressed === undefined ? {} : { enrichmentSuppressed, suppressedBy: keyedBy }),
+    ...(listed === undefined ? {} : { listed, listedBy: tokenHash }),
+    ...(enrichmentSuppressed === undefined
+      ? {}
+      : { enrichmentSuppressed, suppressedBy: tokenHash }),
   };
 }
 
-function settingsOf({ listed, enrichmentSuppressed }: OwnerState): ListingSettings {
+function toSettings({ listed, enrichmentSuppressed }: OwnerState): ListingSettings {
   return { listed, enrichmentSuppressed };
 }

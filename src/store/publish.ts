@@ -18,7 +18,7 @@ export async function publishOn(
 ): Promise<void> {
   const { tables, now } = context;
   const { host, scanId } = scan;
-  const history = await HostHistory.follow(context, host);
+  const history = await HostHistory.read(context, host);
   // A history of this length loses its oldest rows, so only the feed shows whether this scan had one.
   const isLong = history.seq >= HISTORY_ROWS_PER_HOST;
   if (isLong && (await tables.changes.first({ scanId }))) return;
@@ -51,7 +51,7 @@ async function insertHistory(
     const seq = history.seq + 1;
     const row = { ...facts, host, seq, attempt, scan: publishedScanToJson(scan) };
     const outcome = await tables.history.insertContended(row);
-    await history.catchUp();
+    await history.readNewRows();
     if (outcome === 'won') return;
     // The insert is lost when another scan took the number, or when this scan has a row already.
     if (await tables.history.first({ scanId })) return;
@@ -82,5 +82,5 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
     const words = toCensusMembers(await tables.census.get(host));
     const isNew = await tables.records.insert({ host, ...members, ...words });
     if (!isNew) await tables.records.set({ host }, members);
-  } while (await history.catchUp());
+  } while (await history.readNewRows());
 }
