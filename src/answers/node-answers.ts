@@ -1,5 +1,5 @@
 /** JSON-RPC answers of chain nodes: their caps, and what is kept of each method. */
-import { ANSWER_BYTES, parsed, type Reading } from './answer-reader.ts';
+import { type AnswerParser, DEFAULT_CAP_BYTES, tryParseJson } from './answer-reader.ts';
 
 /** A log as far as anything here reads it. */
 export type NodeLog = {
@@ -43,18 +43,18 @@ const MAX_MESSAGE_CHARS = 160;
 const MAX_DATA_CHARS = 16 * KIB;
 
 /** Bytes that are read of an answer to this method. */
-export function answerCapOf(method: string): number {
-  return CAPS[method] ?? ANSWER_BYTES;
+export function findCapBytes(method: string): number {
+  return CAPS[method] ?? DEFAULT_CAP_BYTES;
 }
 
-export const NODE_ANSWER: Reading<NodeAnswer, NodeQuestion> = {
+export const NODE_ANSWER_PARSER: AnswerParser<NodeAnswer, NodeQuestion> = {
   module: new URL('./node-answers.ts', import.meta.url).href,
   exportName: 'readNodeAnswer',
-  read: readNodeAnswer,
+  parse: readNodeAnswer,
 };
 
 export function readNodeAnswer(text: string, question: NodeQuestion): NodeAnswer {
-  const answer = membersOf(parsed(text));
+  const answer = membersOf(tryParseJson(text));
   if (answer === null) return null;
   const error = membersOf(answer['error']);
   if (error !== null) return { error: cutError(error) };

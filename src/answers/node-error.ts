@@ -1,7 +1,7 @@
 /** Failed calls of a node: what failed, without a URL. */
 import { redact } from '../model/redact.ts';
 import { AnswerTooLong } from './answer-reader.ts';
-import { answerCapOf, type NodeAnswer } from './node-answers.ts';
+import { findCapBytes, type NodeAnswer } from './node-answers.ts';
 
 /** Nodes that follow EIP-1474 answer "execution reverted" with this code and the data of the revert. */
 const REVERT_CODE = 3;
@@ -39,7 +39,7 @@ export class NodeError extends Error {
 }
 
 /** Throws `NodeError`. */
-export function resultOf(method: string, status: number, answer: NodeAnswer): unknown {
+export function requireResult(method: string, status: number, answer: NodeAnswer): unknown {
   if (answer !== null && 'error' in answer) {
     const { code = DEFAULT_CODE, message, data } = answer.error;
     const isRevertAnswer = code === REVERT_CODE || REVERT_TEXT.test(message);
@@ -54,9 +54,9 @@ export function resultOf(method: string, status: number, answer: NodeAnswer): un
 }
 
 /** The answer in place of one over its cap: code of any length is code. Throws `NodeError` for any other method. */
-export function answerOverCap(method: string): NodeAnswer {
+export function replaceLongAnswer(method: string): NodeAnswer {
   if (method === 'eth_getCode') return { result: SOME_CODE };
-  const cause = new AnswerTooLong(answerCapOf(method));
+  const cause = new AnswerTooLong(findCapBytes(method));
   throw new NodeError(`${method}: ${cause.message}`, { cause });
 }
 

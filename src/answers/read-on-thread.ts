@@ -1,17 +1,17 @@
-/** The worker's half of the answer reader: decodes the bytes and calls the reading. */
+/** Runs on the worker of `createAnswerReader`: decodes the bytes and calls the parser. */
 import type { Serialized } from '../parse/json/transfer.ts';
 
-type Input = {
+type ParseTask = {
   readonly bytes: SharedArrayBuffer;
   readonly exportName: string;
   readonly detail: Serialized;
 };
 
-export function readOnThread(
-  { bytes, exportName, detail }: Input,
+export function parseOnThread(
+  { bytes, exportName, detail }: ParseTask,
   module: Readonly<Record<string, unknown>>,
 ): unknown {
-  const read = module[exportName];
-  if (typeof read !== 'function') throw new TypeError(`No reading is named ${exportName}.`);
-  return read(Buffer.from(bytes).toString('utf8'), detail);
+  const parse = module[exportName];
+  if (typeof parse !== 'function') throw new TypeError(`No parser is named ${exportName}.`);
+  return parse(Buffer.from(bytes).toString('utf8'), detail);
 }

@@ -2,12 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import {
-  ANSWER_BYTES,
+  type AnswerParser,
   type AnswerReader,
   AnswerTooLong,
-  type Reading,
+  DEFAULT_CAP_BYTES,
 } from '../answers/answer-reader.ts';
-import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
+import { findCapBytes, NODE_ANSWER_PARSER } from '../answers/node-answers.ts';
 import type { Serialized } from '../parse/json/transfer.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import {
@@ -60,7 +60,7 @@ export type RequestContext = {
 };
 
 type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
-  readonly reading: Reading<Value, Detail>;
+  readonly parser: AnswerParser<Value, Detail>;
   readonly detail: Detail;
   /** Default 1 MiB. */
   readonly capBytes?: number;
@@ -79,7 +79,7 @@ export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
 ): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
-  const { deadline, turn, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
+  const { deadline, turn, answers, parser, detail, capBytes = DEFAULT_CAP_BYTES } = options;
   const name = new URL(url).host;
   try {
     const reason = turn?.() ?? null;
@@ -87,7 +87,7 @@ export async function ask<Value, Detail extends Serialized>(
     for (let isRepeated = false; ; isRepeated = true) {
       const { statusCode: status, headers, body } = await send(url, options);
       if (!BUSY.has(status)) {
-        const value = await answers.read(body, capBytes, reading, detail);
+        const value = await answers.read(body, capBytes, parser, detail);
         return { ok: true, value: { status, value } };
       }
       const waitMs = waitOf(headers);
@@ -122,9 +122,9 @@ export async function askOk<Value, Detail extends Serialized = null>(
 export function askNode(rpcUrl: string, method: string, params: unknown, context: RequestContext) {
   return ask(rpcUrl, {
     ...context,
-    capBytes: answerCapOf(method),
+    capBytes: findCapBytes(method),
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    reading: NODE_ANSWER,
+    parser: NODE_ANSWER_PARSER,
     detail: { method, contract: null },
   });
 }
@@ -169,7 +169,7 @@ export const WINDOW_DAYS = 30;
 
 const MODULE = new URL('./index-answers.ts', import.meta.url).href;
 
-const READINGS = {
+const PARSERS = {
   readMerchantPage,
   readOriginRows,
   readPartners,
@@ -177,7 +177,7 @@ const READINGS = {
   readVerification,
 } as const;
 
-/** A reading of `index-answers.ts`. */
-export function indexReading<Name extends keyof typeof READINGS>(exportName: Name) {
-  return { module: MODULE, exportName, read: READINGS[exportName] };
+/** The named function of `index-answers.ts`. */
+export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
+  return { module: MODULE, exportName, parse: PARSERS[exportName] };
 }

@@ -17,8 +17,8 @@ import {
   ask,
   failed,
   type IndexAnswer,
-  indexReading,
   type RequestContext,
+  toIndexParser,
   WINDOW_DAYS,
 } from './ask.ts';
 import type { MerchantItem, MerchantPage, PaidCounts } from './index-answers.ts';
@@ -124,7 +124,7 @@ async function askPage(
   if (offset > 0) query.set('offset', String(offset));
   const reply = await ask(`${apiBase(base)}/discovery/merchant?${query}`, {
     ...context,
-    reading: indexReading('readMerchantPage'),
+    parser: toIndexParser('readMerchantPage'),
     detail: { address, limit: PAGE_LIMIT },
   });
   if (!reply.ok) return reply;

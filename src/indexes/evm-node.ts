@@ -10,7 +10,7 @@ import {
   type PublicClient,
   parseAbi,
 } from 'viem';
-import { answerOverCap, isRevert, isTooLong, resultOf } from '../answers/node-error.ts';
+import { isRevert, isTooLong, replaceLongAnswer, requireResult } from '../answers/node-error.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -180,9 +180,9 @@ export function createChainClient(
       );
     });
     const reply = await askNode(rpcUrl, method, params, context);
-    if (reply.ok) return resultOf(method, reply.value.status, reply.value.value);
+    if (reply.ok) return requireResult(method, reply.value.status, reply.value.value);
     if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.quietMs);
-    return resultOf(method, 200, answerOverCap(method));
+    return requireResult(method, 200, replaceLongAnswer(method));
   }
   return createPublicClient({
     // A contract could name any URL for viem to fetch (ERC-3668).

@@ -88,7 +88,7 @@ async function askPage(
         });
   const deadline = startDeadline(PAGE_MS, signal);
   const context = { deadline, userAgent, answers, turn: () => null, capBytes: PAGE_BYTES };
-  const answer = await askOk(url, { ...context, reading: LISTINGS, detail: { source } });
+  const answer = await askOk(url, { ...context, parser: LISTINGS, detail: { source } });
   if (signal?.aborted) return failed('the import was stopped');
   if (!answer.ok) return answer;
   const { value } = answer;

@@ -5,7 +5,7 @@
  */
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
-import { parsed } from '../answers/answer-reader.ts';
+import { tryParseJson } from '../answers/answer-reader.ts';
 import { membersOf } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { count, nullable, text } from '../model/shapes.ts';
@@ -161,7 +161,7 @@ export function readMerchantPage(
   answer: string,
   { address, limit }: { readonly address: string; readonly limit: number },
 ): MerchantPage | 'unknown' | null {
-  const value = parsed(answer);
+  const value = tryParseJson(answer);
   if (isUnknownMerchant(value)) return 'unknown';
   const items = memberAt(value, ['resources']) ?? memberAt(value, ['items']);
   if (!isItems(items)) return null;
@@ -173,7 +173,7 @@ export function readMerchantPage(
 
 /** Records `{name, websiteUrl, …}`, as JSON or inside an HTML page. */
 export function readPartners(answer: string): readonly Partner[] {
-  const value = parsed(answer);
+  const value = tryParseJson(answer);
   const partners =
     value === undefined ? partnersOfPage(answer) : listsIn(value).flatMap(toPartners);
   return partners.slice(0, MAX_PARTNERS);
@@ -217,7 +217,7 @@ export function pays(offers: readonly { payTo?: string | null }[], address: stri
 
 /** tRPC with superjson; `unread` says why nothing else was read. */
 export function trpcData(answer: string): { readonly data: unknown; readonly unread: Unread } {
-  const value = parsed(answer);
+  const value = tryParseJson(answer);
   const data = memberAt(value, ['result', 'data', 'json']);
   return { data, unread: value === undefined ? undefined : null };
 }

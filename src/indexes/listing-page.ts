@@ -1,5 +1,5 @@
 /** Pages of whole indexes, and what an import keeps of them. It imports nothing that asks: a worker reads long pages. */
-import { parsed, type Reading } from '../answers/answer-reader.ts';
+import { type AnswerParser, tryParseJson } from '../answers/answer-reader.ts';
 import { jsonText } from '../parse/json/json.ts';
 import { isItem, type MerchantItem, memberAt, toMerchantItem, trpcData } from './index-answers.ts';
 
@@ -25,16 +25,16 @@ export type ListingPage = {
 
 type Detail = { readonly source: ImportSource };
 
-export const LISTINGS: Reading<ListingPage | null, Detail> = {
+export const LISTINGS: AnswerParser<ListingPage | null, Detail> = {
   module: import.meta.url,
   exportName: 'readListingPage',
-  read: readListingPage,
+  parse: readListingPage,
 };
 
 /** Null if the answer has an unknown shape. */
 export function readListingPage(answer: string, { source }: Detail): ListingPage | null {
   const isBazaar = source === 'bazaar';
-  const value = isBazaar ? parsed(answer) : trpcData(answer).data;
+  const value = isBazaar ? tryParseJson(answer) : trpcData(answer).data;
   const rows = memberAt(value, ['items']) ?? memberAt(value, ['resources']);
   const total = memberAt(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
   if (!Array.isArray(rows)) return null;

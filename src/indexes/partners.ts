@@ -2,7 +2,7 @@
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
-import { askOk, failed, type IndexAnswer, indexReading, type RequestContext } from './ask.ts';
+import { askOk, failed, type IndexAnswer, type RequestContext, toIndexParser } from './ask.ts';
 import type { Partner } from './index-answers.ts';
 
 const LISTING_PATH = '/ecosystem';
@@ -12,8 +12,8 @@ export async function askPartners(
   context: RequestContext,
 ): Promise<IndexAnswer<readonly Partner[]>> {
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
-  const reading = indexReading('readPartners');
-  const page = await askOk(url, { ...context, reading, detail: null });
+  const parser = toIndexParser('readPartners');
+  const page = await askOk(url, { ...context, parser, detail: null });
   // A listing without partners means that the page's format changed.
   return page.ok && page.value.length === 0
     ? failed(`${new URL(base).host} shows no partner records`)

@@ -1,5 +1,5 @@
 /** x402scan's tRPC interface is free and undocumented. */
-import type { Reading } from '../answers/answer-reader.ts';
+import type { AnswerParser } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexRow, SettlementFacts } from '../model/third-parties.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
@@ -7,8 +7,8 @@ import {
   askOk,
   failed,
   type IndexAnswer,
-  indexReading,
   type RequestContext,
+  toIndexParser,
   WINDOW_DAYS,
 } from './ask.ts';
 import { toFacts } from './bazaar.ts';
@@ -17,9 +17,9 @@ import { isSameOrigin } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;
-const ORIGINS = indexReading('readOriginRows');
-const SELLERS = indexReading('readSellerRows');
-const VERIFICATION = indexReading('readVerification');
+const ORIGINS = toIndexParser('readOriginRows');
+const SELLERS = toIndexParser('readSellerRows');
+const VERIFICATION = toIndexParser('readVerification');
 
 export async function x402scanOrigin(
   base: string,
@@ -113,10 +113,10 @@ async function askTrpc<Value>(
   procedure: string,
   input: object,
   context: RequestContext,
-  reading: Reading<Value | Unread>,
+  parser: AnswerParser<Value | Unread>,
 ): Promise<IndexAnswer<Value>> {
   const url = trpcUrl(base, procedure, input);
-  const answer = await askOk(url, { ...context, reading, detail: null });
+  const answer = await askOk(url, { ...context, parser, detail: null });
   if (!answer.ok) return answer;
   const { value } = answer;
   const name = new URL(base).host;

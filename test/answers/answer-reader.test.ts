@@ -1,18 +1,18 @@
 /** The answer reader limits the size of answers, and parses long ones on a worker. */
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  type AnswerParser,
   AnswerTooLong,
   createAnswerReader,
-  type Reading,
 } from '../../src/answers/answer-reader.ts';
 
 const KIB = 1024;
 
 /** Says which process thread read the text, and how long it was. */
-const THREAD: Reading<{ readonly isMain: boolean; readonly chars: number }> = {
+const THREAD: AnswerParser<{ readonly isMain: boolean; readonly chars: number }> = {
   module: new URL('./readings.ts', import.meta.url).href,
   exportName: 'readThread',
-  read: (text) => ({ isMain: true, chars: text.length }),
+  parse: (text) => ({ isMain: true, chars: text.length }),
 };
 
 const reader = createAnswerReader();

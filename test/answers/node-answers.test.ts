@@ -1,7 +1,7 @@
 /** `readNodeAnswer` keeps only those members of a node's answer that we use, by method. */
 import { describe, expect, test } from 'vitest';
-import { answerCapOf, readNodeAnswer } from '../../src/answers/node-answers.ts';
-import { answerOverCap, NodeError, resultOf } from '../../src/answers/node-error.ts';
+import { findCapBytes, readNodeAnswer } from '../../src/answers/node-answers.ts';
+import { NodeError, replaceLongAnswer, requireResult } from '../../src/answers/node-error.ts';
 
 const WORD = `0x${'ab'.repeat(32)}`;
 const TOKEN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -35,7 +35,9 @@ test.each([
   ['eth_getBlockByNumber', 8 * 1024 * 1024],
   ['eth_getTransactionReceipt', Infinity],
   ['eth_chainId', 1024 * 1024],
-])('an answer to %s may have %d bytes', (method, bytes) => expect(answerCapOf(method)).toBe(bytes));
+])('an answer to %s may have %d bytes', (method, bytes) =>
+  expect(findCapBytes(method)).toBe(bytes),
+);
 
 describe('readNodeAnswer', () => {
   test('keeps the members of a log that we use', () => {
@@ -91,14 +93,16 @@ describe('readNodeAnswer', () => {
 });
 
 test('contract code over the limit counts as code; any other answer over its limit is an error', () => {
-  expect(answerOverCap('eth_getCode')).toEqual({ result: '0x00' });
-  expect(() => answerOverCap('eth_call')).toThrow('eth_call: answered with more than 16384 bytes');
+  expect(replaceLongAnswer('eth_getCode')).toEqual({ result: '0x00' });
+  expect(() => replaceLongAnswer('eth_call')).toThrow(
+    'eth_call: answered with more than 16384 bytes',
+  );
 });
 
 test('an answer holds a result, an error of the node, or neither', () => {
-  expect(resultOf('eth_call', 200, { result: '0x' })).toBe('0x');
-  expect(() => resultOf('eth_call', 502, { result: '0x' })).toThrow('eth_call: HTTP 502');
-  expect(() => resultOf('eth_call', 200, null)).toThrow('eth_call: no JSON-RPC answer');
+  expect(requireResult('eth_call', 200, { result: '0x' })).toBe('0x');
+  expect(() => requireResult('eth_call', 502, { result: '0x' })).toThrow('eth_call: HTTP 502');
+  expect(() => requireResult('eth_call', 200, null)).toThrow('eth_call: no JSON-RPC answer');
   const error = { code: -32_000, message: 'execution reverted', data: '0x' };
-  expect(() => resultOf('eth_call', 200, { error })).toThrow(NodeError);
+  expect(() => requireResult('eth_call', 200, { error })).toThrow(NodeError);
 });

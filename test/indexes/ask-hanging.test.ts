@@ -3,7 +3,7 @@ import { askOk } from '../../src/indexes/ask.ts';
 import { requestContext, SHORT_MS, WHOLE } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
-const WHOLLY = { reading: WHOLE, detail: null };
+const WHOLLY = { parser: WHOLE, detail: null };
 
 describe('a source that hangs', () => {
   let source: StandIn;

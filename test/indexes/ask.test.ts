@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 function lookup() {
-  return askOk(LOOK, { ...requestContext(), capBytes: CAP_BYTES, reading: WHOLE, detail: null });
+  return askOk(LOOK, { ...requestContext(), capBytes: CAP_BYTES, parser: WHOLE, detail: null });
 }
 
 describe('a question to a third party', () => {
@@ -33,7 +33,7 @@ describe('a question to a third party', () => {
       .matchHeader('content-type', 'application/json')
       .reply(201, '"made"');
     const body = '{"q":1}';
-    const reply = await ask(LOOK, { ...requestContext(), body, reading: WHOLE, detail: null });
+    const reply = await ask(LOOK, { ...requestContext(), body, parser: WHOLE, detail: null });
     expect(reply).toEqual({ ok: true, value: { status: 201, value: 'made' } });
   });
 

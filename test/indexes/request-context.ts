@@ -1,5 +1,9 @@
 /** The context in which tests ask third parties. */
-import { createAnswerReader, parsed, type Reading } from '../../src/answers/answer-reader.ts';
+import {
+  type AnswerParser,
+  createAnswerReader,
+  tryParseJson,
+} from '../../src/answers/answer-reader.ts';
 import { type RequestContext, startDeadline } from '../../src/indexes/ask.ts';
 
 /** Patient if an answer comes, short if the test is about one that does not. */
@@ -14,12 +18,12 @@ export function requestContext(timeoutMs = PATIENT_MS): RequestContext {
 }
 
 /** Keeps the whole answer. */
-export const WHOLE: Reading<unknown> = {
+export const WHOLE: AnswerParser<unknown> = {
   module: import.meta.url,
   exportName: 'readWhole',
-  read: readWhole,
+  parse: readWhole,
 };
 
 export function readWhole(text: string): unknown {
-  return parsed(text) ?? null;
+  return tryParseJson(text) ?? null;
 }

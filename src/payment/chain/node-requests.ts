@@ -5,8 +5,13 @@ import {
   AnswerTooLong,
   createAnswerReader,
 } from '../../answers/answer-reader.ts';
-import { answerCapOf, NODE_ANSWER } from '../../answers/node-answers.ts';
-import { answerOverCap, findNodeError, NodeError, resultOf } from '../../answers/node-error.ts';
+import { findCapBytes, NODE_ANSWER_PARSER } from '../../answers/node-answers.ts';
+import {
+  findNodeError,
+  NodeError,
+  replaceLongAnswer,
+  requireResult,
+} from '../../answers/node-error.ts';
 import { type PaymentTerms, parseChainId } from '../terms.ts';
 
 /** One answered or failed call of a node. */
@@ -60,11 +65,16 @@ export function nodeRequests({
     }).catch(failed);
     const question = { method, contract: contract?.toLowerCase() ?? null };
     const answer = await answers
-      .read(response.body ?? new Blob([]).stream(), answerCapOf(method), NODE_ANSWER, question)
+      .read(
+        response.body ?? new Blob([]).stream(),
+        findCapBytes(method),
+        NODE_ANSWER_PARSER,
+        question,
+      )
       .catch((error: unknown) =>
-        error instanceof AnswerTooLong ? answerOverCap(method) : failed(error),
+        error instanceof AnswerTooLong ? replaceLongAnswer(method) : failed(error),
       );
-    return resultOf(method, response.status, answer);
+    return requireResult(method, response.status, answer);
   }
 
   return {

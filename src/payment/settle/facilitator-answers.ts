@@ -1,5 +1,5 @@
 /** Reads the members of a facilitator's answers that we use; it runs on a worker if they are long. */
-import { parsed, type Reading } from '../../answers/answer-reader.ts';
+import { type AnswerParser, tryParseJson } from '../../answers/answer-reader.ts';
 import { membersOf } from '../../model/json.ts';
 import type { SupportedKind } from './facilitator.ts';
 
@@ -20,20 +20,20 @@ const MAX_TEXT_CHARS = 1_000;
 const MAX_EXCERPT_CHARS = 200;
 const MAX_KINDS = 10_000;
 
-export const FACILITATOR_ANSWER: Reading<FacilitatorAnswer> = {
+export const FACILITATOR_ANSWER_PARSER: AnswerParser<FacilitatorAnswer> = {
   module: MODULE,
   exportName: 'readFacilitatorAnswer',
-  read: readFacilitatorAnswer,
+  parse: readFacilitatorAnswer,
 };
 
-export const SUPPORTED_KINDS: Reading<readonly SupportedKind[] | null> = {
+export const SUPPORTED_KINDS_PARSER: AnswerParser<readonly SupportedKind[] | null> = {
   module: MODULE,
   exportName: 'readSupportedKinds',
-  read: readSupportedKinds,
+  parse: readSupportedKinds,
 };
 
 export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
-  const answer = membersOf(parsed(text));
+  const answer = membersOf(tryParseJson(text));
   const reason = answer['invalidReason'] ?? answer['errorReason'];
   const isSuccess = answer['isValid'] ?? answer['success'];
   return {
@@ -49,7 +49,7 @@ export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
 
 /** Null if the answer lists none. */
 export function readSupportedKinds(text: string): readonly SupportedKind[] | null {
-  const { kinds } = membersOf(parsed(text));
+  const { kinds } = membersOf(tryParseJson(text));
   if (!Array.isArray(kinds)) return null;
   return kinds.slice(0, MAX_KINDS).flatMap((kind) => {
     const { x402Version, scheme, network } = membersOf(kind);

@@ -1,9 +1,9 @@
 import { randomBytes, sign } from 'node:crypto';
 import {
-  ANSWER_BYTES,
+  type AnswerParser,
   type AnswerReader,
   createAnswerReader,
-  type Reading,
+  DEFAULT_CAP_BYTES,
 } from '../../answers/answer-reader.ts';
 import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import type { CdpKey } from '../../config/payment.ts';
@@ -17,9 +17,9 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import {
-  FACILITATOR_ANSWER,
+  FACILITATOR_ANSWER_PARSER,
   type FacilitatorAnswer,
-  SUPPORTED_KINDS,
+  SUPPORTED_KINDS_PARSER,
 } from './facilitator-answers.ts';
 import { settleOutcome, settleOutcomeOfError } from './settle-outcome.ts';
 
@@ -40,7 +40,11 @@ const SETTLE_TIMEOUT_MS = 30_000;
 type Call = 'verify' | 'settle' | 'supported';
 type Reply<T> = { readonly status: number; readonly value: T };
 /** Asks for one path of the facilitator. Rejects if nothing, or too much, was answered. */
-type Ask = <T>(call: Call, reading: Reading<T>, request?: FacilitatorRequest) => Promise<Reply<T>>;
+type Ask = <T>(
+  call: Call,
+  parser: AnswerParser<T>,
+  request?: FacilitatorRequest,
+) => Promise<Reply<T>>;
 
 /**
  * A facilitator over HTTP, with CDP's tokens if a key is given. The official client is not used: it reads and parses
@@ -59,7 +63,7 @@ export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
       const failed = (cause: unknown) => {
         throw new FacilitatorUnreachable(`GET ${location}/supported failed`, { cause });
       };
-      const { status, value } = await ask('supported', SUPPORTED_KINDS).catch(failed);
+      const { status, value } = await ask('supported', SUPPORTED_KINDS_PARSER).catch(failed);
       return status === 200 && value !== null ? value : failed(new Error(`HTTP ${status}`));
     },
     verify: (request) => verify(ask, request),
@@ -72,7 +76,7 @@ function askAt(options: RemoteOptions): Ask {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const createAuthHeaders = cdpKey ? cdpAuthHeaders({ key: cdpKey, url: options.url }) : null;
 
-  return async (call, reading, request) => {
+  return async (call, parser, request) => {
     const headers = (await createAuthHeaders?.())?.[call] ?? {};
     const url = new URL(options.url);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call}`;
@@ -81,7 +85,7 @@ function askAt(options: RemoteOptions): Ask {
       signal: AbortSignal.timeout(call === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
     });
     const body = response.body ?? new Blob([]).stream();
-    const value = await answers.read(body, ANSWER_BYTES, reading, null);
+    const value = await answers.read(body, DEFAULT_CAP_BYTES, parser, null);
     return { status: response.status, value };
   };
 }
@@ -101,7 +105,7 @@ function posted(request: FacilitatorRequest, headers: Readonly<Record<string, st
 
 async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutcome> {
   try {
-    const { status, value } = await ask('verify', FACILITATOR_ANSWER, request);
+    const { status, value } = await ask('verify', FACILITATOR_ANSWER_PARSER, request);
     if (isOk(status) && value.isSuccess !== null) return verifyOutcome(value, request);
     const isRefusal = status < 500 && value.isSuccess !== null;
     if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
@@ -128,7 +132,7 @@ function verifyOutcome(
 
 async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutcome> {
   try {
-    const { status, value } = await ask('settle', FACILITATOR_ANSWER, request);
+    const { status, value } = await ask('settle', FACILITATOR_ANSWER_PARSER, request);
     const { isSuccess, transaction, network, reason, payer } = value;
     // Facilitators refuse with 400 or 402 too. A body with a status from 500 on proves nothing.
     const isWhole = !isOk(status) || (transaction !== undefined && network !== undefined);
