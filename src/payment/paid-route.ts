@@ -46,7 +46,7 @@ export type DiscoveryExample = {
 /** Limits costly work, which goes on when its payer leaves. */
 export type WorkLimit<Input> = {
   /** Limit of computations at once in this process. */
-  readonly places: number;
+  readonly maxRunning: number;
   /** True if the work is done or under way, so that this call adds none. */
   isShared(input: Input, payer: string): Promise<boolean>;
   /** True if this payer's own earlier call has finished the work that it asks for. */
@@ -73,9 +73,9 @@ export type PaidRoute<Input = unknown> = {
   /** Refuses input after a look at the network; called only for new work. */
   admit?(input: Input): Promise<void>;
   /** The text of an input: one payment buys only inputs with the same text. */
-  canonical(input: Input): string;
+  toCanonicalText(input: Input): string;
   /** The host that the work is about, if it is about one. */
-  host?(input: Input): string;
+  toHost?(input: Input): string;
   /** True while new work would be refused; asked before anything is verified. */
   isSaturated?(input?: Input): boolean;
   /** Goes on when its caller leaves; the result is kept for the payer. */
@@ -87,7 +87,7 @@ export type PaidRoute<Input = unknown> = {
 
 /** Names the request that one authorization buys. */
 export function toRequestName<Input>(route: PaidRoute<Input>, input: Input): string {
-  return `${route.name} ${route.canonical(input)}`;
+  return `${route.name} ${route.toCanonicalText(input)}`;
 }
 
 export function parseRouteName(request: string): string {
@@ -121,7 +121,7 @@ export type SignedPayment = {
   /** `payment-identifier` of the payload, not yet checked for form; null if none was given. */
   readonly identifier: unknown;
   /** The request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
-  readonly legacyHeader: boolean;
+  readonly hasLegacyHeader: boolean;
 };
 
 /** One request for a paid route, whatever framework it came in by. */

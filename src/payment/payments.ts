@@ -1,9 +1,9 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
-import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
+import { createNodeRequests, type NodeRequests } from './chain/node-requests.ts';
 import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/answers.ts';
-import { challengeFor } from './gate/challenge.ts';
+import { createChallenge } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import type { GateDeps } from './gate/purchase.ts';
 import type { PublishByRoute } from './ledger/ledger.ts';
@@ -32,7 +32,7 @@ export type PaymentsOptions = {
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
   /** Reason that nothing can be delivered, so that no paid route may take a payment; null while it can. */
-  readonly fault?: (() => string | null) | undefined;
+  readonly findFault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
@@ -82,7 +82,7 @@ export function createPayments(options: PaymentsOptions) {
     facilitator,
     node,
     terms,
-    fault: options.fault,
+    findFault: options.findFault,
     retryIntervalMs: options.readinessRetryMs,
     startWithinMs: options.startWithinMs,
     onError,
@@ -163,7 +163,7 @@ function nodeFor({
   answers,
 }: PaymentsOptions): NodeRequests | null {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
-  return nodeRequests({
+  return createNodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
     answers,
@@ -189,5 +189,5 @@ function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {
 /** Throws at the start if a challenge would be too long, before a caller sees it. */
 function checkChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
   const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-  for (const route of routes) challengeFor(toRouteOffer(route, terms, baseUrl), longest);
+  for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), longest);
 }

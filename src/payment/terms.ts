@@ -89,14 +89,14 @@ function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
  * other spelling of a payment is another payment.
  */
-export function paymentKey(
+export function toPaymentKey(
   terms: PaymentTerms,
   { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
 ): string {
   return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
 }
 
-export function payerOf(payment: SignedPayment): string {
+export function toPayer(payment: SignedPayment): string {
   return payment.authorization.from.toLowerCase();
 }
 
@@ -117,7 +117,7 @@ export type SignerCheck = (
  * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False says nothing of
  * contract wallets: only the chain can ask them.
  */
-export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
+export function createSignerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
   const domain = {
     name: token.assetName,
     version: token.assetVersion,

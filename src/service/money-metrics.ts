@@ -116,7 +116,7 @@ export class MoneyMetrics {
       'payments_oldest_doubt_seconds',
       'Age of the payment that has been in doubt for longest; 0 if there is none.',
       () => {
-        const { oldestInDoubtMs } = source.recovery.census;
+        const { oldestInDoubtMs } = source.recovery.counts;
         return oldestInDoubtMs === null ? 0 : Math.max(0, (now() - oldestInDoubtMs) / 1_000);
       },
     );
@@ -148,7 +148,7 @@ export class MoneyMetrics {
       labelNames: ['state'],
       registers: this.#registers,
       collect() {
-        const { byState } = recovery.census;
+        const { byState } = recovery.counts;
         for (const state of PAYMENT_STATES) this.set({ state }, byState[state] ?? 0);
       },
     });

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { type SoldOperation, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
-import { TIMING } from '../payment/ledger/reconcile.ts';
+import { DEFAULT_TIMING } from '../payment/ledger/reconcile.ts';
 import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
@@ -43,7 +43,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
-    fault: () => scanCoordinator.fault(),
+    findFault: () => scanCoordinator.fault(),
     onError,
     onEvent,
     answers,
@@ -59,10 +59,10 @@ function scaleTimes(scale: number) {
     reconcileWithinMs: RECONCILE_WITHIN_MS * scale,
     retryWithinMs: RETRY_WITHIN_MS * scale,
     reconcileTiming: {
-      lookIntervalMs: TIMING.lookIntervalMs * scale,
-      resendAfterMs: TIMING.resendAfterMs.map((ms) => ms * scale),
-      firstBackoffMs: TIMING.firstBackoffMs * scale,
-      lastBackoffMs: TIMING.lastBackoffMs * scale,
+      lookIntervalMs: DEFAULT_TIMING.lookIntervalMs * scale,
+      resendAfterMs: DEFAULT_TIMING.resendAfterMs.map((ms) => ms * scale),
+      firstBackoffMs: DEFAULT_TIMING.firstBackoffMs * scale,
+      lastBackoffMs: DEFAULT_TIMING.lastBackoffMs * scale,
     },
     sweepIntervalMs: SWEEP_INTERVAL_MS * scale,
   };

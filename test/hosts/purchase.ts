@@ -1,7 +1,7 @@
 /** Signed payments for whatever instance. */
 import type { Hex } from 'viem';
 import { REVISIONS } from '../../src/config/revision.ts';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, TERMS } from '../payment/payer.ts';
 
 export type PaidOperation = 'scan' | 'changes';
@@ -29,7 +29,7 @@ export async function newPurchase(operation: PaidOperation, privateKey?: Hex): P
   const payer = newPayer(privateKey);
   const { header, nonce } = await payer.sign({ value: priceOf(operation) });
   return {
-    key: paymentKey(TERMS, {
+    key: toPaymentKey(TERMS, {
       from: payer.address,
       nonce,
     }),

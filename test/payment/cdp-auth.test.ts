@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { parseCdpPrivateKey } from '../../src/config/payment.ts';
 import {
-  cdpAuthHeaders,
+  createCdpHeaders,
   createRemoteFacilitator,
 } from '../../src/payment/settle/remote-facilitator.ts';
 
@@ -108,7 +108,7 @@ function keyOf(secret: string) {
 }
 
 async function tokensOf(secret: string): Promise<Record<string, string>> {
-  const headers = await cdpAuthHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS })();
+  const headers = await createCdpHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS })();
   return Object.fromEntries(
     Object.entries(headers).map(([path, of]) => [
       path,

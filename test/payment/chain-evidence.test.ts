@@ -1,7 +1,7 @@
 /** What a look at the chain proves, and what a node may do without changing it. */
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
-import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
+import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
 import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
 import { newNonce, newPayer, TERMS } from './payer.ts';
 import { QUICK } from './settling.ts';
@@ -49,7 +49,7 @@ function useOf({ authorization }: StoredPayment, changes: Partial<UseOnChain> = 
 }
 
 async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${string}` | null) {
-  const evidence = createChainEvidence(nodeRequests({ rpcUrl }));
+  const evidence = createChainEvidence(createNodeRequests({ rpcUrl }));
   return evidence.lookUp(payment, { sinceMs: (nowSec - 300) * 1000, transaction });
 }
 

@@ -10,7 +10,7 @@ import {
   MAX_REFUSAL_LENGTH,
   PaymentRefused,
 } from '../../src/payment/gate/answers.ts';
-import { challengeFor } from '../../src/payment/gate/challenge.ts';
+import { createChallenge } from '../../src/payment/gate/challenge.ts';
 import { toRouteOffer } from '../../src/payment/terms.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { toPaymentTerms } from '../../src/service/payments.ts';
@@ -30,7 +30,7 @@ function challengesOf(revision: RevisionName) {
   });
   return soldRoutes({ config, store, scanCoordinator }).map(({ operation, route, offer }) => {
     const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-    const challenge = challengeFor(
+    const challenge = createChallenge(
       toRouteOffer(route, toPaymentTerms(config), config.baseUrl),
       longest,
     );
@@ -93,7 +93,7 @@ test('a challenge that clients could not echo stops the start', () => {
     toPaymentTerms(config),
     'https://a.example',
   );
-  expect(() => challengeFor(offer, new PaymentRefused('payment_required', 'pay'))).toThrow(
+  expect(() => createChallenge(offer, new PaymentRefused('payment_required', 'pay'))).toThrow(
     /shorten/,
   );
 });

@@ -11,7 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
-import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
+import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
@@ -180,7 +180,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const claimedMs = clock();
     await send(MULTICALL3, both);
     expect(await seller.earned()).toBe(PRICE);
-    const evidence = createChainEvidence(nodeRequests({ rpcUrl: chain.rpcUrl }));
+    const evidence = createChainEvidence(createNodeRequests({ rpcUrl: chain.rpcUrl }));
     const lookUp = async (nonce: Hex) => {
       const { header } = await sign(payer, { nonce });
       const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);

@@ -32,7 +32,7 @@ test('one wallet scans forty sellers at once, and gets its answers in turn', asy
   let running = 0;
   let most = 0;
   await using shop = await startShop({
-    places: 32,
+    maxRunning: 32,
     compute: async (item) => {
       running += 1;
       most = Math.max(most, running);
@@ -123,7 +123,7 @@ test('a client that disconnects while it waits keeps no place', async () => {
 
 describe('the places of the process', () => {
   test('go to one client by at most a quarter, whatever wallets it pays from', async () => {
-    await using gated = await gatedShop({ places: 8, turnWithinMs: 400 });
+    await using gated = await gatedShop({ maxRunning: 8, turnWithinMs: 400 });
     const { shop } = gated;
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'too_many_open' } });
@@ -133,7 +133,7 @@ describe('the places of the process', () => {
   });
 
   test('are shared only by payer behind a proxy that the settings do not trust', async () => {
-    await using gated = await gatedShop({ places: 8 });
+    await using gated = await gatedShop({ maxRunning: 8 });
     const { shop } = gated;
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()], headers);
@@ -173,7 +173,7 @@ describe('the places of the process', () => {
     const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({
-      places: 4,
+      maxRunning: 4,
       turnWithinMs: 400,
       compute: async (item) => {
         if (isGated) await gate.opened;
@@ -200,7 +200,7 @@ describe('the places of the process', () => {
 });
 
 test('stay taken while the work that their caller left goes on', async () => {
-  await using gated = await gatedShop({ places: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
+  await using gated = await gatedShop({ maxRunning: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
   const { shop } = gated;
   const payer = newPayer();
   const abort = new AbortController();
@@ -219,7 +219,7 @@ test('stay taken while the work that their caller left goes on', async () => {
 });
 
 test('are not shared with rate limits off', async () => {
-  await using gated = await gatedShop({ isRateLimited: false, places: 4 });
+  await using gated = await gatedShop({ isRateLimited: false, maxRunning: 4 });
   const { shop } = gated;
   const calls = await buyMany(shop, Array(9).fill(newPayer()));
   await expect.poll(() => shop.computations.length).toBe(9);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
@@ -76,7 +76,7 @@ describe('a paid answer that never arrived', () => {
     const authorization = { from: payer.address, nonce };
     await expect
       .poll(async () => {
-        const entry = await shop.store.ledger.findEntry(paymentKey(TERMS, authorization));
+        const entry = await shop.store.ledger.findEntry(toPaymentKey(TERMS, authorization));
         return entry?.writtenAtMs ?? null;
       })
       .not.toBeNull();

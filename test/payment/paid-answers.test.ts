@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 
@@ -36,7 +36,7 @@ describe('a paid answer', () => {
   test('leaves the signature once in the ledger, in its claim', async () => {
     const signed = await pay();
     await shop.buy('kept once', v2(signed));
-    const key = paymentKey(TERMS, { from: payer.address, nonce: signed.nonce });
+    const key = toPaymentKey(TERMS, { from: payer.address, nonce: signed.nonce });
     const rows = await shop.store.ledger.findAllSteps(key);
     const isSigned = ({ data }: (typeof rows)[number]) => 'payment' in data;
     expect(rows.filter(isSigned).map(({ state }) => state)).toEqual(['claimed']);

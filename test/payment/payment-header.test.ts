@@ -34,7 +34,7 @@ describe('a payment header', () => {
       authorization: { from: payer.address, value: 50_000n, validAfter: 0n, nonce: signed.nonce },
       accepted: { scheme: 'exact', network: 'eip155:8453', amount: '50000' },
       identifier: null,
-      legacyHeader: false,
+      hasLegacyHeader: false,
     });
   });
 
@@ -50,12 +50,12 @@ describe('a payment header', () => {
       amount: null,
       payTo: null,
     });
-    expect(payment.legacyHeader).toBe(true);
+    expect(payment.hasLegacyHeader).toBe(true);
   });
 
   test('may come as both headers if they have the same content', () => {
     const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
-    expect(decodePayment(headers, TERMS).legacyHeader).toBe(true);
+    expect(decodePayment(headers, TERMS).hasLegacyHeader).toBe(true);
     expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
       'different payments',
     );

@@ -60,9 +60,9 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
   await recovery.sweep();
   expect(await stateOf('sound')).toBe('published');
   for (; nowMs < 5 * HOUR; nowMs += 2.5 * SECOND) {
-    // Most sweeps find that it is not due, and the census counts it all the same.
+    // Most sweeps find that it is not due, and the recovery counts it all the same.
     if (nowMs % HOUR === 2.5 * SECOND)
-      expect(recovery.census.byState).toMatchObject({ settled: 1 });
+      expect(recovery.counts.byState).toMatchObject({ settled: 1 });
     await recovery.sweep();
   }
   const waits = tries.slice(1).map((atMs, index) => (atMs - (tries[index] ?? 0)) / SECOND);
@@ -75,5 +75,5 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
   await recovery.sweep();
   expect(await stateOf('broken')).toBe('published');
   await recovery.sweep();
-  expect(recovery.census.byState).toEqual({});
+  expect(recovery.counts.byState).toEqual({});
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { LedgerWriter, toPaymentData } from '../../src/payment/ledger/ledger.ts';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { LedgerState } from '../../src/store/payment-tables.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -39,7 +39,7 @@ const REQUIREMENTS = {
 /** What a process leaves behind that dies when a payment is in the last of these states. */
 async function leave(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
   const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
-  const key = paymentKey(TERMS, payment.authorization);
+  const key = toPaymentKey(TERMS, payment.authorization);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
   const pen = new LedgerWriter(store.ledger, facts, null);

@@ -1,7 +1,7 @@
 /** How often a payment in doubt is sent, counted by the ledger, and when it is looked at. */
 import { describe, expect, test } from 'vitest';
-import { nextLookMs, TIMING } from '../../src/payment/ledger/reconcile.ts';
-import { resendTimesMs } from '../../src/payment/settle/resends.ts';
+import { DEFAULT_TIMING, toNextLookMs } from '../../src/payment/ledger/reconcile.ts';
+import { toResendTimesMs } from '../../src/payment/settle/resends.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
 import { QUICK, rowsOf } from './settling.ts';
@@ -153,7 +153,7 @@ describe('a facilitator that is down', () => {
   // A hundredth of the real times.
   const reconcileTiming = {
     lookIntervalMs: 10,
-    resendAfterMs: TIMING.resendAfterMs.map((ms) => ms / 100),
+    resendAfterMs: DEFAULT_TIMING.resendAfterMs.map((ms) => ms / 100),
     firstBackoffMs: 10,
     lastBackoffMs: 36_000,
   };
@@ -196,9 +196,10 @@ describe('a facilitator that is down', () => {
 describe('a payment is sent again', () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
   const after = (validForMs: number) =>
-    resendTimesMs({ firstMs: 7, validBeforeMs: 7 + validForMs }, TIMING.resendAfterMs).map(
-      (ms) => ms - 7,
-    );
+    toResendTimesMs(
+      { firstMs: 7, validBeforeMs: 7 + validForMs },
+      DEFAULT_TIMING.resendAfterMs,
+    ).map((ms) => ms - 7);
 
   test.each([
     ['20 s', 20 * second, [5 * second, 15 * second]],
@@ -214,7 +215,7 @@ describe('a payment is sent again', () => {
 describe('the next look-up', () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
   const look = (backoffMs: number, untilDueMs: number, random = 0) =>
-    nextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
+    toNextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
 
   test.each([
     ['the backoff, while nothing is due before', look(minute, hour), minute],

@@ -2,8 +2,8 @@ import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
 import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
 import {
-  settleOutcome,
-  settleOutcomeOfError,
+  toOutcomeOfError,
+  toSettleOutcome,
   UNCLEAR_REASONS,
   UNSENT_REASONS,
 } from '../../src/payment/settle/settle-outcome.ts';
@@ -77,24 +77,27 @@ describe('the answer of a facilitator to a settlement', () => {
   ];
 
   test.each(Object.entries(UNSENT_REASONS))('%s is a refusal (%s)', (reason, source) => {
-    expect(settleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
+    expect(toSettleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
     expect(source).not.toBe('');
   });
 
   test.each(Object.keys(UNCLEAR_REASONS))('%s proves nothing', (reason) => {
-    expect(settleOutcome(failure(reason), payment).kind).toBe('unclear');
+    expect(toSettleOutcome(failure(reason), payment).kind).toBe('unclear');
   });
 
   test.each(cases)('%s', (_name, response, kind) => {
-    expect(settleOutcome(response, payment).kind).toBe(kind);
+    expect(toSettleOutcome(response, payment).kind).toBe(kind);
   });
 
   test('has a transaction only if it names one', () => {
-    expect(settleOutcome(success, payment)).toEqual({ kind: 'settled', transaction: TRANSACTION });
-    expect(settleOutcome(failure('settlement_pending', TRANSACTION), payment)).toMatchObject({
+    expect(toSettleOutcome(success, payment)).toEqual({
+      kind: 'settled',
       transaction: TRANSACTION,
     });
-    expect(settleOutcome(failure('bad_weather', 'soon'), payment)).toMatchObject({
+    expect(toSettleOutcome(failure('settlement_pending', TRANSACTION), payment)).toMatchObject({
+      transaction: TRANSACTION,
+    });
+    expect(toSettleOutcome(failure('bad_weather', 'soon'), payment)).toMatchObject({
       transaction: null,
     });
   });
@@ -128,6 +131,6 @@ describe('an error on the way to a facilitator', () => {
   ];
 
   test.each(cases)('%s', (_name, error, kind) => {
-    expect(settleOutcomeOfError(error).kind).toBe(kind);
+    expect(toOutcomeOfError(error).kind).toBe(kind);
   });
 });

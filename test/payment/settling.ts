@@ -1,6 +1,6 @@
 /** What tests of doubtful settlements share: quick timing, and what the ledger says of a payment. */
 import type { Address } from 'viem';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { type SignedHeader, TERMS } from './payer.ts';
 import type { Shop, ShopOptions } from './shop.ts';
 
@@ -26,5 +26,5 @@ export async function rowsOf(shop: Shop, from: Address, { nonce }: SignedHeader)
     validAfter: 0n,
     validBefore: 0n,
   };
-  return shop.store.ledger.findAllSteps(paymentKey(TERMS, authorization));
+  return shop.store.ledger.findAllSteps(toPaymentKey(TERMS, authorization));
 }

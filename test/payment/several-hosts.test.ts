@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { LedgerWriter, toPaymentData } from '../../src/payment/ledger/ledger.ts';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -64,7 +64,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       maxTimeoutSeconds: 300,
       extra: { name: TERMS.assetName, version: TERMS.assetVersion },
     } as const;
-    const key = paymentKey(TERMS, payment.authorization);
+    const key = toPaymentKey(TERMS, payment.authorization);
     const facts = {
       key,
       payer: payer.address.toLowerCase(),

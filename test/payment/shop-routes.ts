@@ -16,7 +16,7 @@ export type WorkConduct = {
   /** Default: it is. */
   readonly isPublic?: boolean;
   /** Default: more than anybody fills. */
-  readonly places?: number;
+  readonly maxRunning?: number;
   readonly isFinished?: (item: string, payer: string) => boolean;
 };
 
@@ -56,7 +56,7 @@ export function workRoute(conduct: WorkConduct, record: WorkRecord): PaidRoute<s
       if (typeof item !== 'string') throw new InvalidRequest('The member "item" is missing.');
       return item;
     },
-    canonical: (item) => item,
+    toCanonicalText: (item) => item,
     isSaturated: () => state.isSaturated,
     async compute(item, context) {
       computations.push({ item, context });
@@ -67,9 +67,9 @@ export function workRoute(conduct: WorkConduct, record: WorkRecord): PaidRoute<s
       published.push(scanId);
     },
     isPublic: conduct.isPublic ?? true,
-    host: (item) => item,
+    toHost: (item) => item,
     workLimit: {
-      places: conduct.places ?? 1_000,
+      maxRunning: conduct.maxRunning ?? 1_000,
       isShared: async () => false,
       isFinished: async (item, payer) => conduct.isFinished?.(item, payer) ?? false,
     },
@@ -89,7 +89,7 @@ export function listRoute(price: bigint): PaidRoute<string> {
     isPublic: false,
     discovery: discovery('n'),
     parse: ({ query }) => String((query as { n?: string }).n ?? '3'),
-    canonical: (n) => n,
+    toCanonicalText: (n) => n,
     async compute(n) {
       return { headers: JSON_HEADERS, body: pieces(Number(n)) };
     },

@@ -2,10 +2,10 @@
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
-import { signerCheck } from '../../src/payment/terms.ts';
+import { createSignerCheck } from '../../src/payment/terms.ts';
 import { newPayer, TERMS } from './payer.ts';
 
-const isSigned = signerCheck(TERMS);
+const isSigned = createSignerCheck(TERMS);
 
 async function decoded() {
   const { header } = await newPayer().sign({ value: 50_000n });
@@ -43,7 +43,9 @@ test('the check refuses a signature of another payment, for other fields or for 
     { assetVersion: '1' },
     { network: 'eip155:1' },
   ] as const) {
-    expect(await signerCheck({ ...TERMS, ...token })({ authorization, signature })).toBe(false);
+    expect(await createSignerCheck({ ...TERMS, ...token })({ authorization, signature })).toBe(
+      false,
+    );
   }
 });
 

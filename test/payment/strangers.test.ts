@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
@@ -11,7 +11,7 @@ const ID = 'order_0123456789abcdef';
 const MINUTE_MS = 60_000;
 
 async function writtenAt(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
-  const key = paymentKey(TERMS, { from: payer.address, nonce });
+  const key = toPaymentKey(TERMS, { from: payer.address, nonce });
   return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, PRICE, type Shop, startShop } from './shop.ts';
@@ -31,7 +31,7 @@ async function pennilessShop(options: Parameters<typeof startShop>[0] = {}) {
 }
 
 async function rowsOf(shop: Shop, { nonce }: SignedHeader): Promise<number> {
-  const key = paymentKey(TERMS, { from: payer.address, nonce });
+  const key = toPaymentKey(TERMS, { from: payer.address, nonce });
   return (await shop.store.ledger.findAllSteps(key)).length;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { NoFreshReport } from '../../src/model/errors.ts';
-import { paymentKey } from '../../src/payment/terms.ts';
+import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
@@ -12,7 +12,7 @@ const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 async function statesOf(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
   const authorization = { from, nonce, to: from, value: 0n, validAfter: 0n, validBefore: 0n };
-  const rows = await shop.store.ledger.findAllSteps(paymentKey(TERMS, authorization));
+  const rows = await shop.store.ledger.findAllSteps(toPaymentKey(TERMS, authorization));
   return rows.map(({ state }) => state);
 }
 

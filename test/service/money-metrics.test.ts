@@ -8,7 +8,7 @@ import {
 } from '../../src/service/money-metrics.ts';
 
 function source(changes: Partial<MoneySource> = {}): MoneySource {
-  const census = { byState: { unknown: 2, settled: 1 }, oldestInDoubtMs: 40_000 };
+  const counts = { byState: { unknown: 2, settled: 1 }, oldestInDoubtMs: 40_000 };
   return {
     facilitator: {
       kind: 'local',
@@ -23,7 +23,7 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
         nonceGap: 1,
       }),
     },
-    recovery: { census } as MoneySource['recovery'], // the census is all that is read
+    recovery: { counts } as MoneySource['recovery'], // the metrics read nothing else
     unreadyReason: () => null,
     ...changes,
   };

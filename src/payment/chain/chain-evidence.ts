@@ -3,9 +3,9 @@ import type { Hex, PublicClient } from 'viem';
 import { NodeError } from '../../answers/node-error.ts';
 import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
-import { NonceUses } from './nonce-use.ts';
+import { NonceUseFinder } from './nonce-use.ts';
 import {
-  clientOn,
+  createChainClient,
   judgeReceipt,
   type ReceiptVerdict,
   readReceipt,
@@ -54,8 +54,8 @@ const FIRST_STEP_BACK = 256n;
 const NEAR_ENOUGH = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
-  const client = clientOn(node);
-  const uses = new NonceUses(client);
+  const client = createChainClient(node);
+  const uses = new NonceUseFinder(client);
   return {
     lookUp: (payment, known) => lookUp({ node, client, uses }, payment, known),
     prove: (payment, transaction) => proofBy(node, transaction, payment),
@@ -65,7 +65,7 @@ export function createChainEvidence(node: NodeRequests): ChainEvidence {
 type Chain = {
   readonly node: NodeRequests;
   readonly client: PublicClient;
-  readonly uses: NonceUses;
+  readonly uses: NonceUseFinder;
 };
 
 async function lookUp(

@@ -44,7 +44,7 @@ export type NodeRequests = {
 
 const TIMEOUT_MS = 5_000;
 
-export function nodeRequests({
+export function createNodeRequests({
   rpcUrl,
   timeoutMs = TIMEOUT_MS,
   onCall,

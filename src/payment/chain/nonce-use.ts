@@ -24,7 +24,7 @@ class TooManyBlocks extends Error {
 }
 
 /** Remembers which ranges a node takes, for the next search. */
-export class NonceUses {
+export class NonceUseFinder {
   readonly #client: PublicClient;
   #width = WIDEST;
 

@@ -86,7 +86,7 @@ function paysUs(logs: readonly Log[], { authorization, requirements }: StoredPay
 }
 
 /** viem's reading half on requests of our own. It repeats nothing: the caller knows whether to ask again. */
-export function clientOn(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
+export function createChainClient(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
   return createPublicClient({
     cacheTime: 0,
     // A contract could name any URL for viem to fetch (ERC-3668).

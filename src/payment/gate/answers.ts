@@ -7,7 +7,7 @@ import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
 import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { findTransaction, isUnproved, readPayment, settledAtMs } from '../ledger/ledger.ts';
+import { findSettledAtMs, findTransaction, isUnproved, readPayment } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import {
   type DeliverySettlement,
@@ -54,7 +54,7 @@ export class PaymentRefused extends Error {
 }
 
 /** Reduces a facilitator's reason to one word, because its text is untrusted. */
-export function reasonWord(reason: string): string {
+export function toReasonWord(reason: string): string {
   return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
 }
 
@@ -85,7 +85,7 @@ export async function findDelivery(
   { isOwn }: { readonly isOwn: boolean },
 ): Promise<PaidDelivery> {
   const { answerId } = entry.last;
-  const settledMs = settledAtMs(entry) ?? 0;
+  const settledMs = findSettledAtMs(entry) ?? 0;
   const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
   const answer = isExpired || answerId === undefined ? null : await stores.answers.get(answerId);
   if (answer === null) throw new AnswerExpired(isOwn);
@@ -105,13 +105,13 @@ export async function findDelivery(
 
 export type SendOptions = {
   /** The request carried `X-PAYMENT`. */
-  readonly legacyHeader: boolean;
+  readonly hasLegacyHeader: boolean;
   /** True for every call but the charged one. */
   readonly isRedelivered: boolean;
   markWritten(): void;
 };
 
-export function paidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAnswer {
+export function toPaidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAnswer {
   const settlement = encodeSettlement(delivery.settlement);
   const { body } = delivery;
   const whole = typeof body === 'string' ? body : body();
@@ -122,7 +122,7 @@ export function paidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAn
       'content-length': String(delivery.bodyBytes),
       'cache-control': 'private, no-store',
       'payment-response': settlement,
-      ...(options.legacyHeader ? { 'x-payment-response': settlement } : {}),
+      ...(options.hasLegacyHeader ? { 'x-payment-response': settlement } : {}),
       ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
     },
     body: whole,
@@ -184,7 +184,7 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
 class MirroredError extends ServiceError {}
 
 /** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
-export function releasedData(reason: string, outcome: PurchaseOutcome): JsonObject {
+export function toReleaseData(reason: string, outcome: PurchaseOutcome): JsonObject {
   const data = { reason, isCounted: isPayersDoing(outcome) };
   const error = outcome.kind === 'refused' ? outcome.error : null;
   if (error instanceof PaymentRefused) {
@@ -207,8 +207,8 @@ function isPayersDoing(outcome: PurchaseOutcome): boolean {
 }
 
 /** The error to answer again, or null if the call ended without one: its waiters start anew. */
-export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefused | null {
-  // `releasedData` is the only writer of this document, and the store keeps it unchanged.
+export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRefused | null {
+  // `toReleaseData` is the only writer of this document, and the store keeps it unchanged.
   const stored = data as {
     refused?: { code: RefusalCode; message: string };
     error?: {
@@ -228,7 +228,7 @@ export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefu
 }
 
 /** Records which answers were written in full: at once in memory, then in the ledger. */
-export class Acknowledgements {
+export class WrittenAnswers {
   readonly #ledger: LedgerStore;
   readonly #onError: (message: string, error: unknown) => void;
   readonly #pending = new Map<string, Promise<void>>();
@@ -252,7 +252,7 @@ export class Acknowledgements {
     return this.#pending.has(key);
   }
 
-  async flushed(): Promise<void> {
+  async flush(): Promise<void> {
     await Promise.all(this.#pending.values());
   }
 }

@@ -4,11 +4,16 @@ import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';
-import { isPlainSignature, type Requirements, type SignerCheck, signerCheck } from '../terms.ts';
+import {
+  createSignerCheck,
+  isPlainSignature,
+  type Requirements,
+  type SignerCheck,
+} from '../terms.ts';
 import { PaymentRefused } from './answers.ts';
 import type { GateDeps, Purchase } from './purchase.ts';
 import { findRefusal } from './purchase-run.ts';
-import { differingField } from './redelivery.ts';
+import { findDifferingField } from './redelivery.ts';
 import { withDeadline } from './waiting.ts';
 
 /** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
@@ -87,7 +92,7 @@ export class SignatureProofs {
   constructor(deps: GateDeps, stopping: AbortSignal) {
     this.#deps = deps;
     this.#stopping = stopping;
-    this.#isSigned = signerCheck(deps.terms);
+    this.#isSigned = createSignerCheck(deps.terms);
   }
 
   /**
@@ -157,5 +162,5 @@ export class SignatureProofs {
 function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;
   const claim = readPayment(known);
-  return claim.signature === payment.signature && differingField(claim, payment) === null;
+  return claim.signature === payment.signature && findDifferingField(claim, payment) === null;
 }

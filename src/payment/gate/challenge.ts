@@ -17,7 +17,7 @@ export type ChallengeResponse = {
 };
 
 /** Throws if the header would be too long for clients to echo: a fault of the route's texts. */
-export function challengeFor(
+export function createChallenge(
   offer: RouteOffer,
   { code, message }: PaymentRefused,
 ): ChallengeResponse {
@@ -103,20 +103,20 @@ export class Challenges {
     return offer;
   }
 
-  /** `legacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
+  /** `hasLegacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
   refuse<Input>(
     route: PaidRoute<Input>,
     refused: PaymentRefused,
-    legacyHeader = false,
+    hasLegacyHeader = false,
   ): PaidAnswer {
-    const { headers, body } = challengeFor(this.findOffer(route), refused);
+    const { headers, body } = createChallenge(this.findOffer(route), refused);
     const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
     return {
       status: 402,
       headers: {
         ...headers,
         ...(settlement === null ? {} : { 'payment-response': settlement }),
-        ...(settlement === null || !legacyHeader ? {} : { 'x-payment-response': settlement }),
+        ...(settlement === null || !hasLegacyHeader ? {} : { 'x-payment-response': settlement }),
       },
       body,
       markWritten() {},

@@ -7,7 +7,7 @@ import type { ComputedAnswer } from '../paid-route.ts';
 import type { GateDeps, Purchase } from './purchase.ts';
 
 /** Finished scans that a payer may leave unpaid in an hour. */
-export const UNPAID_AN_HOUR = 5;
+export const MAX_DEBTS_PER_HOUR = 5;
 const HOUR_MS = 3_600_000;
 /** Longer than a call can take from its end of work to its settlement. */
 const JUST_NOW_MS = 15 * 60_000;
@@ -75,7 +75,7 @@ export class DebtRecord {
     if (scanId === undefined) return;
     if (isDebt) onEvent?.({ kind: 'debt' });
     try {
-      await store.results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
+      await store.results.noteUnpaid({ payer, scanId, host: route.toHost?.(input) ?? '', isDebt });
       // Another call of this payer may have paid for it, and cleared the mark, before it was written.
       const sinceMs = store.now() - JUST_NOW_MS;
       const entries = await store.ledger.findRecent({ payer, request, sinceMs });
@@ -100,8 +100,8 @@ export async function refuseDebtor<Input>(
 ): Promise<void> {
   const debts = await findDebts(stores, payer);
   // Once this debt is an hour old, the payer is within the limit again.
-  const oneTooMany = debts[UNPAID_AN_HOUR];
+  const oneTooMany = debts[MAX_DEBTS_PER_HOUR];
   if (oneTooMany === undefined || (await route.workLimit?.isFinished(input, payer))) return;
   const retryAfterSec = Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000);
-  throw new UnpaidScans(UNPAID_AN_HOUR, Math.max(1, retryAfterSec));
+  throw new UnpaidScans(MAX_DEBTS_PER_HOUR, Math.max(1, retryAfterSec));
 }

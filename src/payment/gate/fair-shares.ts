@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
-import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
+import { findDebts, MAX_DEBTS_PER_HOUR } from './debts.ts';
 import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type CallEnd, withDeadline } from './waiting.ts';
 
@@ -102,7 +102,7 @@ export class FairShares {
     const { workLimit } = route;
     const isShared = workLimit === undefined || (await workLimit.isShared(input, payer));
     const places = isShared ? null : this.#placesOf(route);
-    if (places !== null && !hasRoom(places, workLimit?.places ?? 0, purchase, settled > 0)) {
+    if (places !== null && !hasRoom(places, workLimit?.maxRunning ?? 0, purchase, settled > 0)) {
       return null;
     }
     // Synchronous with the check, because other calls check for room at every await.
@@ -131,7 +131,7 @@ export class FairShares {
     const { store } = this.#deps;
     const debts = await findDebts(store, payer);
     // A payer with nothing open may always open one call: only `refuseDebtor` judges debts.
-    const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
+    const limit = Math.max(1, MAX_DEBTS_PER_HOUR + settled - debts.length);
     const outcome = await store.slots.take({
       scope: ['share', `open calls of ${payer}`],
       limit,

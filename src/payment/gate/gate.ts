@@ -9,8 +9,8 @@ import {
   type SignedPayment,
   toRequestName,
 } from '../paid-route.ts';
-import { payerOf, paymentKey } from '../terms.ts';
-import { Acknowledgements, PaymentRefused, paidAnswer } from './answers.ts';
+import { toPayer, toPaymentKey } from '../terms.ts';
+import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './answers.ts';
 import { checkTerms, checkValidity, SignatureProofs } from './authorization.ts';
 import { Challenges, type Preview } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
@@ -29,10 +29,10 @@ import {
 import {
   awaitPayment,
   type CallEnd,
-  errorOfEnd,
   findEnd,
   InFlightCalls,
   type KeyState,
+  toEndError,
   withDeadline,
 } from './waiting.ts';
 
@@ -47,7 +47,7 @@ type Decision = PaidAnswer | 'disconnected' | 'again';
 export class PaymentGate {
   readonly #deps: GateDeps;
   readonly #inFlight = new InFlightCalls();
-  readonly #acknowledged: Acknowledgements;
+  readonly #acknowledged: WrittenAnswers;
   readonly #shares: FairShares;
   readonly #proofs: SignatureProofs;
   readonly #challenges: Challenges;
@@ -55,7 +55,7 @@ export class PaymentGate {
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#acknowledged = new Acknowledgements(deps.store.ledger, deps.onError);
+    this.#acknowledged = new WrittenAnswers(deps.store.ledger, deps.onError);
     this.#shares = new FairShares(deps);
     this.#challenges = new Challenges(deps);
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
@@ -86,17 +86,17 @@ export class PaymentGate {
     call: PaidCall,
   ): Promise<PaidAnswer | 'disconnected'> {
     const { payment } = call;
-    const key = paymentKey(this.#deps.terms, payment.authorization);
+    const key = toPaymentKey(this.#deps.terms, payment.authorization);
     try {
       const scope = toIdentifierScope(payment, this.#deps.terms);
       const input = route.parse(call.request);
-      const payer = payerOf(payment);
+      const payer = toPayer(payment);
       const request = toRequestName(route, input);
       const offer = this.#challenges.findOffer(route);
       return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
     } catch (error) {
       if (error instanceof PaymentRefused)
-        return this.#challenges.refuse(route, error, payment.legacyHeader);
+        return this.#challenges.refuse(route, error, payment.hasLegacyHeader);
       throw await this.withCharged(error, payment);
     }
   }
@@ -106,7 +106,7 @@ export class PaymentGate {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
     const { store, terms } = this.#deps;
-    const charged = await store.ledger.findEntry(paymentKey(terms, authorization)).then(
+    const charged = await store.ledger.findEntry(toPaymentKey(terms, authorization)).then(
       (entry) => (entry === null ? false : toCharged(toProgress(entry.last.state))),
       () => null,
     );
@@ -116,8 +116,8 @@ export class PaymentGate {
   /** Ends calls that have not begun to settle, and waits for the others. */
   async close(): Promise<void> {
     this.#stopping.abort();
-    await this.#inFlight.allEnded();
-    await this.#acknowledged.flushed();
+    await this.#inFlight.awaitAll();
+    await this.#acknowledged.flush();
   }
 
   /** Reads the ledger from here on. */
@@ -242,8 +242,8 @@ export class PaymentGate {
     isBuyers: boolean,
     isRedelivered = true,
   ): PaidAnswer {
-    return paidAnswer(delivery, {
-      legacyHeader: purchase.payment.legacyHeader,
+    return toPaidAnswer(delivery, {
+      hasLegacyHeader: purchase.payment.hasLegacyHeader,
       isRedelivered,
       markWritten: () => {
         if (isBuyers) this.#acknowledged.mark(delivery.key);
@@ -263,7 +263,7 @@ export class PaymentGate {
   }
 
   #ended(ended: CallEnd): 'disconnected' {
-    const error = errorOfEnd(ended);
+    const error = toEndError(ended);
     if (error === null) return 'disconnected';
     throw error;
   }

@@ -40,10 +40,10 @@ export function decodePayment(headers: PaymentHeaders, terms: PaymentTerms): Sig
   }
   const payment = current ?? legacy;
   if (payment === null) throw malformed('there is no payment header');
-  return { ...payment, legacyHeader: legacy !== null };
+  return { ...payment, hasLegacyHeader: legacy !== null };
 }
 
-type Decoded = Omit<SignedPayment, 'legacyHeader'>;
+type Decoded = Omit<SignedPayment, 'hasLegacyHeader'>;
 
 function decodeLines(
   name: string,

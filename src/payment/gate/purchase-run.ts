@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
-import { PaymentRefused, reasonWord, releasedData, storeDelivery } from './answers.ts';
+import { PaymentRefused, storeDelivery, toReasonWord, toReleaseData } from './answers.ts';
 import { DebtRecord } from './debts.ts';
 import {
   type GateDeps,
@@ -15,7 +15,7 @@ import {
 } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
-import { type CallEnd, errorOfEnd, findEnd, withDeadline } from './waiting.ts';
+import { type CallEnd, findEnd, toEndError, withDeadline } from './waiting.ts';
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
@@ -183,7 +183,7 @@ export class PurchaseRun<Input> {
     }
     if (outcome.kind === 'abandoned' || writer === null) return;
     if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
-    const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
+    const data = toReleaseData(reasonOf(outcome).slice(0, 200), outcome);
     await writer.write('released', data).catch((failure: unknown) => {
       this.#options.deps.onError(`${this.#purchase.key} is released later`, failure);
     });
@@ -191,7 +191,7 @@ export class PurchaseRun<Input> {
 }
 
 function outcomeOf(ended: CallEnd): PurchaseOutcome {
-  const error = errorOfEnd(ended);
+  const error = toEndError(ended);
   return error === null ? { kind: 'disconnected' } : { kind: 'refused', error };
 }
 
@@ -203,7 +203,7 @@ export function findRefusal(
   if (verdict.kind === 'unavailable') {
     return { kind: 'refused', error: new PaymentsUnavailable(new Error(verdict.reason)) };
   }
-  const word = reasonWord(verdict.reason);
+  const word = toReasonWord(verdict.reason);
   const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
   const error = new PaymentRefused(
     code,

@@ -12,14 +12,14 @@ import {
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { countedClaims, type StoredPayment, settledAtMs, toProgress } from '../ledger/ledger.ts';
+import { countClaims, findSettledAtMs, type StoredPayment, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
-import { payerOf } from '../terms.ts';
+import { toPayer } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
 
 /** The first signed field in which a payment differs from the one that holds its key, or null. */
-export function differingField(
+export function findDifferingField(
   stored: StoredPayment,
   { authorization }: SignedPayment,
 ): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
@@ -55,7 +55,7 @@ export function toIdentifierScope(
   const id = payment.identifier;
   if (id === null) return null;
   if (typeof id !== 'string' || !isValidPaymentId(id)) throw new InvalidPaymentIdentifier();
-  return { network: terms.network, payer: payerOf(payment), id };
+  return { network: terms.network, payer: toPayer(payment), id };
 }
 
 /** One authorization buys one request: throws `PaymentConflict`, which names the field and no more. */
@@ -71,7 +71,7 @@ export function refuseConflict(
       `This payment was used for another ${field}. Sign a new one for this.`,
     );
   }
-  const field = differingField(claim.payment, payment);
+  const field = findDifferingField(claim.payment, payment);
   if (field === null) return;
   throw new PaymentConflict(
     field,
@@ -121,7 +121,7 @@ export async function refusePrivateAnswer(
 
 /** Refuses a payment whose payer has claimed and abandoned it too often. */
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
-  if (entry === null || countedClaims(entry) < MAX_CLAIMS_PER_KEY) return;
+  if (entry === null || countClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(
     `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new one now, or send it again after Retry-After.`,
     secondsUntil(entry.last.atMs + FORGOTTEN_AFTER_MS, nowMs),
@@ -164,7 +164,7 @@ export async function readIdentifier(
     if (key === ownKey) continue;
     const entry = await stores.ledger.findEntry(key);
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
-    else if (entry !== null && countedClaims(entry) > 0) ended += 1;
+    else if (entry !== null && countClaims(entry) > 0) ended += 1;
   }
   if (liveKey === null && last.key !== ownKey && ended >= MAX_LINKS_PER_IDENTIFIER) {
     throw new TooManyTries(
@@ -219,7 +219,7 @@ export async function findLostAnswer(
       case 'paid':
         return (
           entry.writtenAtMs === null &&
-          (settledAtMs(entry) ?? 0) >= sinceMs &&
+          (findSettledAtMs(entry) ?? 0) >= sinceMs &&
           !isWritten(entry.key)
         );
       case 'free':

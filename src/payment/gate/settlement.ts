@@ -11,9 +11,13 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import type { Authorization } from '../paid-route.ts';
-import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from '../settle/facilitator.ts';
+import {
+  type DoubtfulOutcome,
+  type FacilitatorRequest,
+  toDoubtData,
+} from '../settle/facilitator.ts';
 import type { EvmNetwork } from '../terms.ts';
-import { encodeSettlement, PaymentRefused, reasonWord, releasedData } from './answers.ts';
+import { encodeSettlement, PaymentRefused, toReasonWord, toReleaseData } from './answers.ts';
 import {
   type GateDeps,
   type PaidDelivery,
@@ -102,7 +106,7 @@ export class Settlement {
   async #release(reason: string, error: Error): Promise<PurchaseOutcome> {
     const refused: PurchaseOutcome = { kind: 'refused', error };
     try {
-      await this.#writer.write('released', releasedData(reasonWord(reason), refused));
+      await this.#writer.write('released', toReleaseData(toReasonWord(reason), refused));
       return refused;
     } catch (failure) {
       // The ledger still says `settling`, so another instance may send it: it may yet be charged.
@@ -114,7 +118,7 @@ export class Settlement {
 
   #refusedFor(reason: string): PaymentRefused {
     const { payment, offer } = this.#purchase;
-    const word = reasonWord(reason);
+    const word = toReasonWord(reason);
     return new PaymentRefused(
       'settlement_failed',
       `${word}. Nothing was charged: set that right and send the payment again, or sign a new one`,
@@ -141,7 +145,7 @@ export class Settlement {
       case 'free':
       case 'working':
       case 'failed':
-        return { kind: 'refused', error: endedUnpaid() };
+        return { kind: 'refused', error: createUnpaidError() };
     }
   }
 
@@ -151,7 +155,7 @@ export class Settlement {
     const { key } = this.#purchase;
     const patience = new AbortController();
     const lookup = this.#writer
-      .write('unknown', doubtData(outcome))
+      .write('unknown', toDoubtData(outcome))
       .then(() => reconciler.resolve(key, reconcileWithinMs))
       .catch((error: unknown) => {
         onError(`reconciling ${key} goes on in the background`, error);
@@ -168,7 +172,7 @@ export class Settlement {
     const { network } = offer.requirements;
     return {
       kind: 'unknown',
-      error: unknownSettlement(payment.authorization, network, transaction),
+      error: createUnknownError(payment.authorization, network, transaction),
     };
   }
 
@@ -179,7 +183,7 @@ export class Settlement {
 }
 
 /** Error for a payer while it is not known whether the money has moved. */
-export function unknownSettlement(
+export function createUnknownError(
   { from, nonce }: Authorization,
   network: EvmNetwork,
   transaction: Hex | null,
@@ -191,7 +195,7 @@ export function unknownSettlement(
 }
 
 /** Error for a payer after proof that the authorization can never pay us. */
-export function endedUnpaid(): PaymentRefused {
+export function createUnpaidError(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',
     'your authorization ended without having paid us. Nothing was charged: sign a new one',

@@ -9,7 +9,7 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import type { PaidCall } from '../paid-route.ts';
-import { errorOfReleased, findDelivery } from './answers.ts';
+import { findDelivery, readReleaseError } from './answers.ts';
 import {
   type GateDeps,
   type PaidDelivery,
@@ -18,7 +18,7 @@ import {
   RETRY_WITHIN_MS,
 } from './purchase.ts';
 import { refuseConflict } from './redelivery.ts';
-import { endedUnpaid, unknownSettlement } from './settlement.ts';
+import { createUnknownError, createUnpaidError } from './settlement.ts';
 
 /** Poll interval while another instance works on the key. */
 const POLL_INTERVAL_MS = 200;
@@ -27,7 +27,7 @@ const POLL_INTERVAL_MS = 200;
 export type CallEnd = 'disconnected' | 'late' | 'stopping';
 
 /** Null if no caller is left to be answered. */
-export function errorOfEnd(ended: CallEnd): Error | null {
+export function toEndError(ended: CallEnd): Error | null {
   if (ended === 'disconnected') return null;
   return ended === 'late' ? new ScanProcessing() : new Saturated();
 }
@@ -104,7 +104,7 @@ export class InFlightCalls {
     return outcome;
   }
 
-  async allEnded(): Promise<void> {
+  async awaitAll(): Promise<void> {
     await Promise.allSettled([...this.#calls.values()].map(({ outcome }) => outcome));
   }
 }
@@ -161,7 +161,7 @@ function lateError(entry: LedgerEntry): Error {
 
 function doubtOf(entry: LedgerEntry): SettlementUnknown {
   const { authorization, requirements } = readPayment(entry);
-  return unknownSettlement(authorization, requirements.network, findTransaction(entry));
+  return createUnknownError(authorization, requirements.network, findTransaction(entry));
 }
 
 /** Null if a call works on it, or if it is in doubt. */
@@ -174,7 +174,7 @@ async function readKeyState(
   const isOwn = entry.key === purchase.key;
   const progress = toProgress(entry.last.state);
   if (progress === 'free') {
-    const error = wasBusy && isOwn ? errorOfReleased(entry.last) : null;
+    const error = wasBusy && isOwn ? readReleaseError(entry.last) : null;
     return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
   }
   if (isOwn) refuseConflict({ request: entry.last.request, payment: readPayment(entry) }, purchase);
@@ -182,7 +182,7 @@ async function readKeyState(
     case 'paid':
       return { kind: 'paid', delivery: await findDelivery(deps.store, entry, { isOwn }), entry };
     case 'failed':
-      return isOwn ? { kind: 'refused', error: endedUnpaid() } : { kind: 'free', entry };
+      return isOwn ? { kind: 'refused', error: createUnpaidError() } : { kind: 'free', entry };
     case 'working':
     case 'in_doubt':
       return null;
@@ -206,7 +206,7 @@ async function join(
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   if (waited.kind !== 'done') {
     const error = other.isSettling
-      ? unknownSettlement(payment.authorization, offer.requirements.network, null)
+      ? createUnknownError(payment.authorization, offer.requirements.network, null)
       : new ScanProcessing();
     return { kind: 'refused', error };
   }

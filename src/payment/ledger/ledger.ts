@@ -130,13 +130,13 @@ export type StoredPayment = {
 };
 
 type StoredPaymentJson = {
-  readonly authorization: ReturnType<typeof authorizationTexts>;
+  readonly authorization: ReturnType<typeof toAuthorizationTexts>;
   readonly signature: Hex;
   readonly requirements: Requirements;
 };
 
 /** Texts, because JSON has no bigint and its numbers lose digits. */
-export function authorizationTexts({ value, validAfter, validBefore, ...texts }: Authorization) {
+export function toAuthorizationTexts({ value, validAfter, validBefore, ...texts }: Authorization) {
   const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
   return { ...texts, ...numbers };
 }
@@ -144,7 +144,7 @@ export function authorizationTexts({ value, validAfter, validBefore, ...texts }:
 export function toPaymentData(payment: SignedPayment, requirements: Requirements): JsonObject {
   return {
     payment: {
-      authorization: authorizationTexts(payment.authorization),
+      authorization: toAuthorizationTexts(payment.authorization),
       signature: payment.signature,
       requirements: { ...requirements, extra: { ...requirements.extra } },
     },
@@ -152,7 +152,7 @@ export function toPaymentData(payment: SignedPayment, requirements: Requirements
 }
 
 /** The claim that the last steps of a key belong to; a released key may be claimed again. */
-export function currentClaim(entry: LedgerEntry): LedgerRow {
+export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
   const claim = entry.rows.findLast((row) => row.state === 'claimed');
   if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
   return claim;
@@ -166,13 +166,13 @@ export function newClaimData(
 ): JsonObject {
   return {
     ...toPaymentData(payment, requirements),
-    countedBefore: entry === null ? 0 : countedClaims(entry),
+    countedBefore: entry === null ? 0 : countClaims(entry),
   };
 }
 
 /** Number of earlier claims that their payer ended; claims that failed by our fault do not count. */
-export function countedClaims(entry: LedgerEntry): number {
-  const { countedBefore } = currentClaim(entry).data;
+export function countClaims(entry: LedgerEntry): number {
+  const { countedBefore } = findCurrentClaim(entry).data;
   const { state, data } = entry.last;
   const isCounted = state === 'released' && data['isCounted'] === true;
   return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
@@ -180,7 +180,7 @@ export function countedClaims(entry: LedgerEntry): number {
 
 export function readPayment(entry: LedgerEntry): StoredPayment {
   // `toPaymentData` is the only writer of this document, and the store keeps it unchanged.
-  const { payment } = currentClaim(entry).data as unknown as { payment: StoredPaymentJson };
+  const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };
   const { authorization, signature, requirements } = payment;
   return {
     authorization: {
@@ -204,7 +204,7 @@ export function findTransaction(entry: LedgerEntry): Hex | null {
 }
 
 /** Database time at which the money was known to have moved; null if it was not. */
-export function settledAtMs(entry: LedgerEntry): number | null {
+export function findSettledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
 
@@ -214,7 +214,7 @@ export function settledAtMs(entry: LedgerEntry): number | null {
  */
 export function countSends(entry: LedgerEntry) {
   const { rows } = entry;
-  const first = rows.find(({ state }) => state === 'settling') ?? currentClaim(entry);
+  const first = rows.find(({ state }) => state === 'settling') ?? findCurrentClaim(entry);
   const again = rows.filter(({ data }) => data['isSend'] === true);
   return {
     count: 1 + again.length,

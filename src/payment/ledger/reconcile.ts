@@ -6,7 +6,7 @@ import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';
 import {
-  currentClaim,
+  findCurrentClaim,
   findTransaction,
   readPayment,
   type StoredPayment,
@@ -69,7 +69,7 @@ async function askChain(
   payment: StoredPayment,
   resend: Resend,
 ): Promise<Lookup> {
-  const sinceMs = currentClaim(entry).atMs;
+  const sinceMs = findCurrentClaim(entry).atMs;
   const known = findTransaction(entry);
   const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
     evidence.lookUp(payment, { sinceMs, transaction }).then(
@@ -82,7 +82,7 @@ async function askChain(
     chainVerdict?.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
   if (!isPayable || resend === null) return first;
   const sent = await resend();
-  return lookUp(transactionIn(sent) ?? known, sent);
+  return lookUp(findOutcomeTransaction(sent) ?? known, sent);
 }
 
 function lookupOf(chainVerdict: ChainVerdict, sent: SettleOutcome | null): Lookup {
@@ -124,7 +124,7 @@ async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<Looku
   }
 }
 
-export function transactionIn(outcome: SettleOutcome): Hex | null {
+export function findOutcomeTransaction(outcome: SettleOutcome): Hex | null {
   return 'transaction' in outcome ? outcome.transaction : null;
 }
 
@@ -133,7 +133,7 @@ function stillOpen(sent: SettleOutcome | null, status: string): ReconcileVerdict
   return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
 }
 
-export const TIMING = {
+export const DEFAULT_TIMING = {
   /** Interval of look-ups while a caller waits. */
   lookIntervalMs: 1_000,
   /**
@@ -147,7 +147,7 @@ export const TIMING = {
   lastBackoffMs: 3_600_000,
 };
 
-export type ReconcileTiming = Readonly<typeof TIMING>;
+export type ReconcileTiming = Readonly<typeof DEFAULT_TIMING>;
 
 /** Random share of a backoff, so that keys of one moment are not looked up together. */
 const JITTER = 0.25;
@@ -155,7 +155,7 @@ const JITTER = 0.25;
  * Wait until the next look in the background, ms: its backoff, and no longer than until the payment is
  * to be sent again, or the chain has proof. `random`: 0 to 1.
  */
-export function nextLookMs({
+export function toNextLookMs({
   backoffMs,
   firstBackoffMs,
   untilDueMs,

@@ -16,12 +16,12 @@ import {
   UNPROVED,
 } from './ledger.ts';
 import {
-  nextLookMs,
+  DEFAULT_TIMING,
   type ReconcileOptions,
   type ReconcileTiming,
   type ReconcileVerdict,
   reconcileOnce,
-  TIMING,
+  toNextLookMs,
 } from './reconcile.ts';
 
 export type ReconcilerOptions = ReconcileOptions &
@@ -56,7 +56,7 @@ export class Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#timing = { ...TIMING, ...options.timing };
+    this.#timing = { ...DEFAULT_TIMING, ...options.timing };
     const { resendAfterMs } = this.#timing;
     this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, resendAfterMs });
   }
@@ -123,7 +123,7 @@ export class Reconciler {
         ...[sendMs, finalMs].map((dueMs) => (dueMs > beforeMs ? dueMs - beforeMs : Infinity)),
       );
       const random = Math.random();
-      await this.#pause(nextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
+      await this.#pause(toNextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
       if (this.#stopped.signal.aborted) return;
       let longestMs = lastBackoffMs;
       try {

@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import type { InstanceId, LedgerState } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  currentClaim,
+  findCurrentClaim,
   isInDoubt,
   isUnproved,
   LedgerWriter,
@@ -32,7 +32,7 @@ const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
 /** Unfinished keys, as a sweep counted them. */
-export type KeyCensus = {
+export type KeyCounts = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
   /** Claim of the payment that has been in doubt for longest, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;
@@ -46,7 +46,7 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
   readonly #unpublished = new Map<string, { waitMs: number; dueMs: number }>();
-  #census: KeyCensus = { byState: {}, oldestInDoubtMs: null };
+  #counts: KeyCounts = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: RecoveryOptions) {
@@ -64,8 +64,8 @@ export class Recovery {
   }
 
   /** Counts of the last sweep. */
-  get census(): KeyCensus {
-    return this.#census;
+  get counts(): KeyCounts {
+    return this.#counts;
   }
 
   /** One pass over all open keys. */
@@ -79,7 +79,7 @@ export class Recovery {
       if (isInDoubt(last.state)) {
         oldestInDoubtMs = Math.min(
           oldestInDoubtMs ?? Number.POSITIVE_INFINITY,
-          currentClaim(openEntry).atMs,
+          findCurrentClaim(openEntry).atMs,
         );
       }
       // The SQLite store answers without a turn of the event loop, which other callers need.
@@ -90,7 +90,7 @@ export class Recovery {
       const entry = await this.#options.store.ledger.findEntry(key);
       if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
     }
-    this.#census = { byState, oldestInDoubtMs };
+    this.#counts = { byState, oldestInDoubtMs };
   }
 
   #isLookedAfter(key: string): boolean {

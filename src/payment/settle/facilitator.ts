@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
 import type { NodeCall } from '../chain/node-requests.ts';
-import { authorizationTexts, isReverted, type StoredPayment } from '../ledger/ledger.ts';
+import { isReverted, type StoredPayment, toAuthorizationTexts } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
 
 /** Input of verify and settle. */
@@ -50,7 +50,7 @@ export type SettleOutcome =
 export type DoubtfulOutcome = Extract<SettleOutcome, { readonly kind: 'nonce_used' | 'unclear' }>;
 
 /** Data of a step `unknown`, about the send that it follows. */
-export function doubtData(outcome: DoubtfulOutcome): JsonObject {
+export function toDoubtData(outcome: DoubtfulOutcome): JsonObject {
   const { reason, transaction } = outcome;
   const isReverted = outcome.kind === 'unclear' && outcome.isReverted === true;
   return { reason, transaction, ...(isReverted ? { isReverted } : {}) };
@@ -127,7 +127,7 @@ export type FacilitatorMessage = {
  * Writes a payment as version 2, even if it came as version 1. Terms, resource and extensions are our
  * own; those that the client sent back are neither read nor passed on.
  */
-export function facilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
+export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
   const requirements = { ...payment.requirements, extra: { ...payment.requirements.extra } };
   return {
     requirements,
@@ -136,7 +136,7 @@ export function facilitatorMessage({ payment, offer }: FacilitatorRequest): Faci
       accepted: requirements,
       payload: {
         signature: payment.signature,
-        authorization: authorizationTexts(payment.authorization),
+        authorization: toAuthorizationTexts(payment.authorization),
       },
       ...(offer === null ? {} : { resource: offer.resource, extensions: offer.extensions }),
     },

@@ -1,7 +1,7 @@
 /** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
 import type { AnswerReader } from '../../answers/answer-reader.ts';
-import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
+import { createNodeRequests, type NodeRequests } from '../chain/node-requests.ts';
 import { judgeReceipt } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { type EvmNetwork, parseChainId } from '../terms.ts';
@@ -14,8 +14,8 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import { NotSent, type SentTransaction } from './nonce-queue.ts';
-import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
-import { settleOutcome } from './settle-outcome.ts';
+import { type CheckOutcome, checkPayment, isNonceSpent } from './payment-check.ts';
+import { toSettleOutcome } from './settle-outcome.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
 export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
@@ -37,7 +37,7 @@ const NO_ANSWER = 'RPC_URL does not answer';
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
   const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
   const { confirmationTimeoutMs: timeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
-  const node = nodeRequests({
+  const node = createNodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
     answers: options.answers,
@@ -135,7 +135,7 @@ async function outcomeOf(
   const proof = judgeReceipt(receipt, payment);
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return unclear('mined without having paid us', transaction);
-  const isUsed = await isSpent(node, payment);
+  const isUsed = await isNonceSpent(node, payment);
   // An observer of the mempool can send the same first; then it is paid, and no wallet's fault.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
   if (isUsed === null) return unclear('mined, and reverted', transaction);
@@ -146,7 +146,7 @@ async function outcomeOf(
 function refusal(reason: string, payment: StoredPayment): SettleOutcome {
   const { network } = payment.requirements;
   const response = { success: false, errorReason: reason, transaction: '', network };
-  const outcome = settleOutcome(response, payment);
+  const outcome = toSettleOutcome(response, payment);
   return outcome.kind === 'nonce_used' ? outcome : { kind: 'refused', reason };
 }
 

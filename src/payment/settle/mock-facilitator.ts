@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { PaymentTerms } from '../terms.ts';
-import { paymentKey } from '../terms.ts';
+import { toPaymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
 const BAD_SIGNATURE = 'invalid_exact_evm_signature';
 
 /** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
-export function mockTransaction(key: string): `0x${string}` {
+export function toMockTransaction(key: string): `0x${string}` {
   return `0x${hash('sha256', `mock settlement of ${key}`)}`;
 }
 
@@ -56,8 +56,8 @@ export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Fa
       const verdict = verify(payment);
       if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
       const { from, value } = payment.authorization;
-      const key = paymentKey(terms, payment.authorization);
-      const transaction = mockTransaction(key);
+      const key = toPaymentKey(terms, payment.authorization);
+      const transaction = toMockTransaction(key);
       onSettle?.({ key, payer: from.toLowerCase(), value, transaction });
       return { kind: 'settled', transaction };
     },

@@ -2,7 +2,7 @@
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
 import { findNodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { type ChainReceipt, clientOn, readReceipt } from '../chain/payment-proof.ts';
+import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;
@@ -74,7 +74,7 @@ export class NonceQueue {
 
   constructor(options: NonceQueueOptions) {
     this.#options = options;
-    this.#client = clientOn(options.node);
+    this.#client = createChainClient(options.node);
   }
 
   /** Transactions that have not ended. */

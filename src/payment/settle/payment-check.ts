@@ -12,9 +12,9 @@ import {
 } from 'viem';
 import { isRevert, NodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { clientOn, tokenAbi } from '../chain/payment-proof.ts';
+import { createChainClient, tokenAbi } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
-import { type FacilitatorRequest, facilitatorMessage } from './facilitator.ts';
+import { type FacilitatorRequest, toFacilitatorMessage } from './facilitator.ts';
 import { MAX_GAS } from './signer-account.ts';
 
 export type CheckOutcome =
@@ -34,7 +34,7 @@ export async function checkPayment(
   request: FacilitatorRequest,
 ): Promise<CheckOutcome> {
   const trace = { isUnanswered: false };
-  const client = clientOn(traced(node, trace));
+  const client = createChainClient(traced(node, trace));
   try {
     const outcome = await check(client, sender, request);
     // A node that does not answer looks like a bad signature to the official scheme.
@@ -45,8 +45,8 @@ export async function checkPayment(
 }
 
 /** Null if the node does not say. */
-export function isSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
-  return isNonceUsed(clientOn(node), payment).catch(() => null);
+export function isNonceSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
+  return isNonceUsed(createChainClient(node), payment).catch(() => null);
 }
 
 async function check(
@@ -55,7 +55,7 @@ async function check(
   request: FacilitatorRequest,
 ): Promise<CheckOutcome> {
   const { payment } = request;
-  const { payload, requirements } = facilitatorMessage(request);
+  const { payload, requirements } = toFacilitatorMessage(request);
   // A scheme for each call: it remembers signatures, and contract wallets may reuse theirs.
   const scheme = new ExactEvmScheme(readingSigner(client, sender, payment));
   const verdict = await scheme.verify(payload, requirements);
@@ -64,7 +64,7 @@ async function check(
     const isUsed = SIMULATION_FAILED.test(reason) && (await isNonceUsed(client, payment));
     return isUsed ? { kind: 'used' } : { kind: 'bad', reason };
   }
-  const data = transferCall(payment);
+  const data = encodeTransferCall(payment);
   const gas = await client
     .request({
       method: 'eth_estimateGas',
@@ -132,7 +132,7 @@ function traced(node: NodeRequests, trace: { isUnanswered: boolean }): NodeReque
 const PLAIN_SIGNATURE_LENGTH = 132;
 
 /** Encodes the token's call (EIP-3009). Plain signatures go in three parts, as older tokens take no bytes. */
-export function transferCall({ authorization, signature }: StoredPayment): Hex {
+export function encodeTransferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
   const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? partsOf(signature) : null;

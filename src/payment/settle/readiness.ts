@@ -14,7 +14,7 @@ export type ReadinessOptions = {
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
   /** Reason that nothing can be delivered, so nothing may be sold; null while it can. */
-  readonly fault?: (() => string | null) | undefined;
+  readonly findFault?: (() => string | null) | undefined;
   readonly retryIntervalMs?: number | undefined;
   /** Wait of the start for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
@@ -44,8 +44,8 @@ export class PaymentsReadiness {
   /** Reason that payments are not taken now, for operators; null while they are. */
   unreadyReason(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
-    const { facilitator, fault } = this.#options;
-    return fault?.() ?? facilitator.unreadyReason?.() ?? null;
+    const { facilitator, findFault } = this.#options;
+    return findFault?.() ?? facilitator.unreadyReason?.() ?? null;
   }
 
   /**

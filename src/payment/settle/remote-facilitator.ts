@@ -12,8 +12,8 @@ import {
   type Facilitator,
   type FacilitatorRequest,
   FacilitatorUnreachable,
-  facilitatorMessage,
   type SettleOutcome,
+  toFacilitatorMessage,
   type VerifyOutcome,
 } from './facilitator.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type FacilitatorAnswer,
   SUPPORTED_KINDS_PARSER,
 } from './facilitator-answers.ts';
-import { settleOutcome, settleOutcomeOfError } from './settle-outcome.ts';
+import { toOutcomeOfError, toSettleOutcome } from './settle-outcome.ts';
 
 export type RemoteOptions = {
   readonly url: string;
@@ -74,7 +74,7 @@ export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
 function askAt(options: RemoteOptions): Ask {
   const { cdpKey, answers = createAnswerReader() } = options;
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
-  const createAuthHeaders = cdpKey ? cdpAuthHeaders({ key: cdpKey, url: options.url }) : null;
+  const createAuthHeaders = cdpKey ? createCdpHeaders({ key: cdpKey, url: options.url }) : null;
 
   return async (call, parser, request) => {
     const headers = (await createAuthHeaders?.())?.[call] ?? {};
@@ -91,7 +91,7 @@ function askAt(options: RemoteOptions): Ask {
 }
 
 function posted(request: FacilitatorRequest, headers: Readonly<Record<string, string>>) {
-  const { payload, requirements } = facilitatorMessage(request);
+  const { payload, requirements } = toFacilitatorMessage(request);
   return {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -137,7 +137,7 @@ async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutc
     // Facilitators refuse with 400 or 402 too. A body with a status from 500 on proves nothing.
     const isWhole = !isOk(status) || (transaction !== undefined && network !== undefined);
     if (status >= 500 || isSuccess === null || !isWhole) {
-      return settleOutcomeOfError(unexpected('settle', status, value));
+      return toOutcomeOfError(unexpected('settle', status, value));
     }
     const response = {
       success: isOk(status) && isSuccess,
@@ -146,9 +146,9 @@ async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutc
       ...(reason === undefined ? {} : { errorReason: reason }),
       ...(payer === undefined ? {} : { payer }),
     };
-    return settleOutcome(response, request.payment);
+    return toSettleOutcome(response, request.payment);
   } catch (error) {
-    return settleOutcomeOfError(error);
+    return toOutcomeOfError(error);
   }
 }
 
@@ -179,7 +179,7 @@ export type CdpAuthOptions = {
 };
 
 /** Makes the headers of one request to each path: a JWT each, signed with a key of the Coinbase Developer Platform. */
-export function cdpAuthHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
+export function createCdpHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
   const headerFor = (name: keyof typeof METHODS) => ({

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { countSends, findTransaction, type LedgerWriter, readPayment } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
-import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';
+import { type Facilitator, type SettleOutcome, toDoubtData } from './facilitator.ts';
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;
@@ -25,7 +25,7 @@ const LAST_SEND_SHARE = 0.75;
  * seconds or minutes has not seen the last of them when it is back. Database time, ascending;
  * `resendAfterMs` is counted from the first send, and its last member is the latest instant.
  */
-export function resendTimesMs(
+export function toResendTimesMs(
   { firstMs, validBeforeMs }: { readonly firstMs: number; readonly validBeforeMs: number },
   resendAfterMs: readonly number[],
 ): readonly number[] {
@@ -86,7 +86,7 @@ export class Resends {
   #timesOf(entry: LedgerEntry): readonly number[] {
     const { firstMs } = countSends(entry);
     const { validBeforeMs } = entry.last;
-    return resendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
+    return toResendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
   }
 
   /**
@@ -121,7 +121,7 @@ function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | nu
       return { reason: 'sent again, and settled', transaction: outcome.transaction };
     case 'nonce_used':
     case 'unclear': {
-      const data = doubtData(outcome);
+      const data = toDoubtData(outcome);
       const isNew = outcome.transaction !== null && outcome.transaction !== known;
       return isNew || data['isReverted'] === true ? data : null;
     }

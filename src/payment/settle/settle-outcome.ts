@@ -11,7 +11,7 @@ const NONCE_USED = /nonce_already_used|authorization_already_used|authorization.
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
 /** Concludes from a facilitator's answer to settle no more than it proves about this payment. */
-export function settleOutcome(response: SettleResponse, payment: StoredPayment): SettleOutcome {
+export function toSettleOutcome(response: SettleResponse, payment: StoredPayment): SettleOutcome {
   const transaction = transactionOf(response);
   if (response.success) return outcomeOfSuccess(response, payment, transaction);
   const reason = response.errorReason ?? '';
@@ -23,7 +23,7 @@ export function settleOutcome(response: SettleResponse, payment: StoredPayment):
 }
 
 /** Concludes from an error on the way to a facilitator: only a refused connection proves anything. */
-export function settleOutcomeOfError(error: unknown): SettleOutcome {
+export function toOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { kind: 'unclear', reason: redact(reason).slice(0, 300), transaction: null };

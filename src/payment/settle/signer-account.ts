@@ -1,7 +1,7 @@
 import { formatEther, type Hex, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describeNodeError, type NodeRequests } from '../chain/node-requests.ts';
-import { clientOn } from '../chain/payment-proof.ts';
+import { createChainClient } from '../chain/payment-proof.ts';
 import type { AccountStatus } from './facilitator.ts';
 import { NonceQueue } from './nonce-queue.ts';
 
@@ -37,7 +37,7 @@ export class SignerAccount {
     const { node, chainId, pollIntervalMs, repeatAfterMs } = options;
     const account = privateKeyToAccount(options.settlementKey);
     this.#options = options;
-    this.#client = clientOn(node);
+    this.#client = createChainClient(node);
     this.address = account.address;
     this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, repeatAfterMs });
   }

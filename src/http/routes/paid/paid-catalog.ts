@@ -85,7 +85,7 @@ function changesRoute(
     },
 
     parse: ({ query }) => parseChangesQuery(query as { since?: string; limit?: string }), // text, by the route's schema
-    canonical: ({ sinceMs, limit }) => `${new Date(sinceMs).toISOString()} ${limit}`,
+    toCanonicalText: ({ sinceMs, limit }) => `${new Date(sinceMs).toISOString()} ${limit}`,
 
     async compute(query) {
       const page = await listChanges(store, query, config.siteUrl);
@@ -119,7 +119,7 @@ function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidR
     },
 
     parse: () => null,
-    canonical: () => 'all',
+    toCanonicalText: () => 'all',
     compute: async () => ({ answerId: await snapshots.current() }),
   };
 }
@@ -148,7 +148,7 @@ function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origi
       const { url } = query as { url: string }; // validated by the route's schema
       return requestedOrigin(url, options);
     },
-    canonical: (origin) => origin.host,
+    toCanonicalText: (origin) => origin.host,
 
     async compute(origin) {
       const finished = await findFreshReport(store, origin.host);

@@ -51,7 +51,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
     },
     isPublic: revision.offers.report?.kind === 'free',
     workLimit: {
-      places: scanCoordinator.maxScans,
+      maxRunning: scanCoordinator.maxScans,
       isShared: async (input, payer) =>
         scanCoordinator.join(input.origin) !== null ||
         (await findWaiting(store, payer, input)) !== null,
@@ -64,9 +64,9 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
       return { origin: requestedOrigin(url, options), submittedUrl: url, withRecording };
     },
     admit: ({ origin }) => scanCoordinator.admit(origin),
-    canonical: ({ origin, withRecording }) =>
+    toCanonicalText: ({ origin, withRecording }) =>
       withRecording ? `${origin.host} recording` : origin.host,
-    host: ({ origin }) => origin.host,
+    toHost: ({ origin }) => origin.host,
     isSaturated: (input) =>
       scanCoordinator.isSaturated() &&
       (input === undefined || scanCoordinator.join(input.origin) === null),
