@@ -1,7 +1,7 @@
-/** JSON-RPC answers of chain nodes: their caps, and what is kept of each method. */
+/** Parses JSON-RPC answers of chain nodes, within a cap for each method, and keeps only the members that we use. */
 import { type AnswerParser, DEFAULT_CAP_BYTES, tryParseJson } from './answer-reader.ts';
 
-/** A log as far as anything here reads it. */
+/** The members of a log that we use. */
 export type NodeLog = {
   readonly address: string;
   readonly topics: readonly string[];
@@ -10,41 +10,43 @@ export type NodeLog = {
   readonly transactionHash: string;
 };
 
+/** The request that an answer belongs to. */
 export type NodeQuestion = {
   readonly method: string;
-  /** Keeps the logs of this contract in a receipt, in lower case; all if it is null. */
+  /** Lower-case address. Of the logs in a receipt, only those of this contract are kept; null keeps all. */
   readonly contract: string | null;
 };
 
-/** Null if it is not an answer of JSON-RPC. */
+/** Null if the text is not a JSON-RPC answer. */
 export type NodeAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code?: number; readonly message: string; readonly data: unknown } }
   | null;
 
 const KIB = 1024;
-/** Logs, blocks. */
-const LONG_BYTES = 8 * KIB * KIB;
-/** A payer can pad the transaction that spends their nonce, so a receipt is never refused for its size. */
-const CAPS: Readonly<Record<string, number>> = {
-  // A contract returns as many bytes as it likes.
+/** Cap for logs and blocks. */
+const LONG_ANSWER_BYTES = 8 * KIB * KIB;
+/** Cap of an answer by method. Every other method has the default cap. */
+const CAP_BYTES: Readonly<Record<string, number>> = {
+  // A contract may return any number of bytes.
   eth_call: 16 * KIB,
-  // 24 KiB of code (EIP-170) are 48 KiB of hex.
+  // EIP-170 allows 24 KiB of code, which is 48 KiB of hex.
   eth_getCode: 64 * KIB,
-  eth_getLogs: LONG_BYTES,
-  eth_getBlockByNumber: LONG_BYTES,
-  eth_getBlockByHash: LONG_BYTES,
+  eth_getLogs: LONG_ANSWER_BYTES,
+  eth_getBlockByNumber: LONG_ANSWER_BYTES,
+  eth_getBlockByHash: LONG_ANSWER_BYTES,
+  // A payer can pad the transaction that spends their nonce, so we never refuse a receipt for its size.
   eth_getTransactionReceipt: Number.POSITIVE_INFINITY,
 };
-/** A word in hex: data of the events that are read. Longer data is none of theirs. */
-const WORD_CHARS = 66;
+/** Characters of `0x` and 32 bytes. No topic and no data of the events that we read is longer. */
+const MAX_WORD_CHARS = 66;
 const MAX_TOPICS = 4;
-const MAX_MESSAGE_CHARS = 160;
-const MAX_DATA_CHARS = 16 * KIB;
+const MAX_ERROR_MESSAGE_CHARS = 160;
+const MAX_ERROR_DATA_CHARS = 16 * KIB;
 
-/** Bytes that are read of an answer to this method. */
+/** The most bytes that are read of an answer to this method. */
 export function findCapBytes(method: string): number {
-  return CAPS[method] ?? DEFAULT_CAP_BYTES;
+  return CAP_BYTES[method] ?? DEFAULT_CAP_BYTES;
 }
 
 export const NODE_ANSWER_PARSER: AnswerParser<NodeAnswer, NodeQuestion> = {
@@ -57,53 +59,53 @@ export function readNodeAnswer(text: string, question: NodeQuestion): NodeAnswer
   const answer = membersOf(tryParseJson(text));
   if (answer === null) return null;
   const error = membersOf(answer['error']);
-  if (error !== null) return { error: cutError(error) };
-  return 'result' in answer ? { result: kept(answer['result'], question) } : null;
+  if (error !== null) return { error: shortenError(error) };
+  return 'result' in answer ? { result: keepUsedMembers(answer['result'], question) } : null;
 }
 
-function cutError({ code, message, data }: Members) {
-  const isShort = typeof data !== 'string' || data.length <= MAX_DATA_CHARS;
+function shortenError({ code, message, data }: Members) {
+  const isDataShort = typeof data !== 'string' || data.length <= MAX_ERROR_DATA_CHARS;
   return {
     ...(typeof code === 'number' ? { code } : {}),
-    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : 'an error',
-    data: isShort ? data : undefined,
+    message: typeof message === 'string' ? message.slice(0, MAX_ERROR_MESSAGE_CHARS) : 'an error',
+    data: isDataShort ? data : undefined,
   };
 }
 
-function kept(result: unknown, { method, contract }: NodeQuestion): unknown {
+function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): unknown {
   const members = membersOf(result);
   switch (method) {
     case 'eth_getLogs':
-      return isLogs(result) ? result.flatMap(toLog) : null;
+      return isLogList(result) ? result.flatMap(toLog) : null;
     case 'eth_getTransactionReceipt': {
       if (members === null) return result;
       const logs = Array.isArray(members['logs']) ? members['logs'].flatMap(toLog) : [];
-      const isKept = ({ address }: NodeLog) => contract === null || address === contract;
-      return { ...withoutLists(members), logs: logs.filter(isKept) };
+      const isOfContract = ({ address }: NodeLog) => contract === null || address === contract;
+      return { ...withoutLists(members), logs: logs.filter(isOfContract) };
     }
     case 'eth_getBlockByNumber':
     case 'eth_getBlockByHash':
-      // Hashes of a block's transactions are most of it.
+      // The hashes of its transactions are most of a block, and we use none.
       return members === null ? result : withoutLists(members);
     case 'getTokenAccountsByOwner':
-      // The number says what is asked: anybody can open accounts for an owner.
+      // Only the number is used. Anybody can open accounts for an owner, so the list may be long.
       return Array.isArray(members?.['value']) ? members['value'].length : null;
     default:
       return result;
   }
 }
 
-function isLogs(value: unknown): value is readonly unknown[] {
+function isLogList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.every((log) => membersOf(log) !== null);
 }
 
-/** Empty for a log that is pending, or that no event of a token has made. */
+/** Empty for a pending log, and for a log that is not an event of a token. */
 function toLog(value: unknown): readonly NodeLog[] {
   const log = membersOf(value);
   if (log === null) return [];
   const { address, topics, data = '0x', blockNumber, transactionHash } = log;
-  if (!Array.isArray(topics) || topics.length > MAX_TOPICS || !topics.every(isShort)) return [];
-  if (![address, data, blockNumber, transactionHash].every(isShort)) return [];
+  if (!Array.isArray(topics) || topics.length > MAX_TOPICS || !topics.every(isShortText)) return [];
+  if (![address, data, blockNumber, transactionHash].every(isShortText)) return [];
   return [
     {
       address: String(address).toLowerCase(),
@@ -115,8 +117,8 @@ function toLog(value: unknown): readonly NodeLog[] {
   ];
 }
 
-function isShort(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= WORD_CHARS;
+function isShortText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_WORD_CHARS;
 }
 
 type Members = Readonly<Record<string, unknown>>;

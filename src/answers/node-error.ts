@@ -1,28 +1,28 @@
-/** Failed calls of a node: what failed, without a URL. */
+/** Errors of calls to a chain node. Their messages hold no URL, because a URL may hold a key. */
 import { redact } from '../model/redact.ts';
 import { AnswerTooLong } from './answer-reader.ts';
 import { findCapBytes, type NodeAnswer } from './node-answers.ts';
 
 /** Nodes that follow EIP-1474 answer "execution reverted" with this code and the data of the revert. */
 const REVERT_CODE = 3;
-/** Nodes number reverts as they like; what they say of them is the same everywhere. */
+/** Nodes use different codes for a revert, but similar messages. */
 const REVERT_TEXT = /\brevert(ed)?\b|out of gas|gas required exceeds/i;
-const DEFAULT_CODE = -32_000;
-/** STOP. */
-const SOME_CODE = '0x00';
+const SERVER_ERROR_CODE = -32_000;
+/** Contract code of one instruction, STOP. */
+const SHORT_CONTRACT_CODE = '0x00';
 
 /**
- * A call that brought no result. Only a revert says something of the contract; a limit, a fault of the
- * node and silence say nothing at all, whatever form they come in.
+ * A call without a result. Only a revert is a fact about the contract. A rate limit, a fault of the node and
+ * a missing answer prove nothing.
  */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
-  /** viem decodes `data` if this is 3, a revert. */
+  /** JSON-RPC code; 3 for a revert, whose `data` viem then decodes. */
   readonly code: number;
   readonly data: unknown;
 
   constructor(message: string, options: ErrorOptions & { code?: number; data?: unknown } = {}) {
-    const { code = DEFAULT_CODE, data, ...rest } = options;
+    const { code = SERVER_ERROR_CODE, data, ...rest } = options;
     super(redact(message), rest);
     this.code = code;
     this.data = data;
@@ -32,16 +32,16 @@ export class NodeError extends Error {
     return this.code === REVERT_CODE;
   }
 
-  /** The result is longer than its cap. */
+  /** True if the answer is longer than its cap. */
   get isTooLong(): boolean {
     return this.cause instanceof AnswerTooLong;
   }
 }
 
-/** Throws `NodeError`. */
+/** Returns the result of an answer. Throws `NodeError` if there is none. */
 export function requireResult(method: string, status: number, answer: NodeAnswer): unknown {
   if (answer !== null && 'error' in answer) {
-    const { code = DEFAULT_CODE, message, data } = answer.error;
+    const { code = SERVER_ERROR_CODE, message, data } = answer.error;
     const isRevertAnswer = code === REVERT_CODE || REVERT_TEXT.test(message);
     throw new NodeError(`${method}: ${message} (${code})`, {
       code: isRevertAnswer ? REVERT_CODE : code,
@@ -53,14 +53,17 @@ export function requireResult(method: string, status: number, answer: NodeAnswer
   return answer.result;
 }
 
-/** The answer in place of one over its cap: code of any length is code. Throws `NodeError` for any other method. */
+/**
+ * Replaces an answer over its cap. Callers only ask if there is contract code, so any code will do. Throws
+ * `NodeError` for every other method.
+ */
 export function replaceLongAnswer(method: string): NodeAnswer {
-  if (method === 'eth_getCode') return { result: SOME_CODE };
+  if (method === 'eth_getCode') return { result: SHORT_CONTRACT_CODE };
   const cause = new AnswerTooLong(findCapBytes(method));
   throw new NodeError(`${method}: ${cause.message}`, { cause });
 }
 
-/** The node's own error inside what viem made of it; null if the fault is not the node's. */
+/** Finds the node's error among the causes of an error of viem; null if there is none. */
 export function findNodeError(error: unknown): NodeError | null {
   if (error instanceof NodeError) return error;
   return error instanceof Error ? findNodeError(error.cause) : null;

@@ -13,74 +13,76 @@ import {
 } from './payment-proof.ts';
 
 /**
- * `isExpired`: the block is past `validBefore`, so no later block can use the authorization. `isFinal`:
- * the block is so far past it that no reorganisation can add an earlier use.
+ * - `isExpired`: the latest block is past `validBefore`, so no later block can use the authorization.
+ * - `isFinal`: the latest block is so far past `validBefore` that no reorganisation can add an earlier use.
  */
 export type ChainVerdict =
   | { readonly kind: 'paid'; readonly transaction: Hex }
   /** The authorization was cancelled, or spent on another transfer. */
   | { readonly kind: 'spent_elsewhere'; readonly isFinal: boolean }
-  /** The authorization was used, and the node shows no event of that use. */
+  /** The authorization was used, but the node has no log of that use. */
   | { readonly kind: 'unexplained' }
   | {
       readonly kind: 'unused';
       readonly isExpired: boolean;
       readonly isFinal: boolean;
-      /** The known transaction was mined and reverted; another one would revert too. */
+      /** The known transaction was mined and reverted; another transaction would revert too. */
       readonly isReverted: boolean;
     };
 
-export type LookUp = {
-  /** Time of the claim, ms. */
+/** Facts of the ledger that help to find a payment. */
+export type KnownFacts = {
+  /** Database time of the claim, ms. */
   readonly sinceMs: number;
-  /** Looked up first; null if the ledger has no transaction. */
+  /** Transaction that may have paid, read first; null if the ledger has none. */
   readonly transaction: Hex | null;
 };
 
 export type ChainEvidence = {
   /** Rejects while the node does not answer. */
-  lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
+  lookUp(payment: StoredPayment, known: KnownFacts): Promise<ChainVerdict>;
   /**
-   * Reads the proof in a receipt; `absent` if the node has none, null if it does not answer. Never
-   * rejects.
+   * Judges the receipt of a transaction; `absent` if the node has no receipt, null if the node does not
+   * answer. Never rejects.
    */
   prove(payment: StoredPayment, transaction: Hex): Promise<ReceiptVerdict | 'absent' | null>;
 };
 
 /** The clocks of chain and database may differ by this much. */
 const CLOCK_SLACK_MS = 10 * 60_000;
-const FIRST_STEP_BACK = 256n;
-/** Blocks. Logs of this many more blocks cost at most two calls, even at a node that limits ranges. */
-const NEAR_ENOUGH = 16n;
+const FIRST_STEP_BLOCKS = 256n;
+/** The search ends this close to its block. Reading logs of so many extra blocks costs at most two calls. */
+const MAX_EXTRA_BLOCKS = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const client = createChainClient(node);
-  const uses = new NonceUseFinder(client);
+  const useFinder = new NonceUseFinder(client);
   return {
-    lookUp: (payment, known) => lookUp({ node, client, uses }, payment, known),
-    prove: (payment, transaction) => proofBy(node, transaction, payment),
+    lookUp: (payment, known) => lookUp({ node, client, useFinder }, payment, known),
+    prove: (payment, transaction) => judgeTransaction(node, transaction, payment),
   };
 }
 
-type Chain = {
+type ChainAccess = {
   readonly node: NodeRequests;
   readonly client: PublicClient;
-  readonly uses: NonceUseFinder;
+  readonly useFinder: NonceUseFinder;
 };
 
 async function lookUp(
-  { node, client, uses }: Chain,
+  { node, client, useFinder }: ChainAccess,
   payment: StoredPayment,
-  { sinceMs, transaction }: LookUp,
+  { sinceMs, transaction }: KnownFacts,
 ): Promise<ChainVerdict> {
-  const known = transaction === null ? null : await proofBy(node, transaction, payment);
-  if (known === 'pays' && transaction !== null) return { kind: 'paid', transaction };
+  const knownVerdict =
+    transaction === null ? null : await judgeTransaction(node, transaction, payment);
+  if (knownVerdict === 'pays' && transaction !== null) return { kind: 'paid', transaction };
 
   const { from, nonce, validBefore } = payment.authorization;
   const latest = await client.getBlock();
   const isExpired = latest.timestamp >= validBefore;
   const isFinal = latest.timestamp >= validBefore + BigInt(FINAL_AFTER_MS / 1000);
-  // Names the block, because another node behind the balancer may be at an older one.
+  // The call names the block, because another node behind the same load balancer may be at an older block.
   const isUsed = await client.readContract({
     address: payment.requirements.asset,
     abi: tokenAbi,
@@ -88,11 +90,12 @@ async function lookUp(
     args: [from, nonce],
     blockNumber: latest.number,
   });
-  if (!isUsed) return { kind: 'unused', isExpired, isFinal, isReverted: known === 'reverted' };
+  if (!isUsed)
+    return { kind: 'unused', isExpired, isFinal, isReverted: knownVerdict === 'reverted' };
 
-  const since = BigInt(Math.floor((sinceMs - CLOCK_SLACK_MS) / 1000));
-  const first = await blockBefore(client, latest.number, since);
-  const use = await uses.find(payment, { first, latest: latest.number });
+  const sinceSec = BigInt(Math.floor((sinceMs - CLOCK_SLACK_MS) / 1000));
+  const first = await findBlockBefore(client, latest.number, sinceSec);
+  const use = await useFinder.find(payment, { first, latest: latest.number });
   if (use === null) return { kind: 'unexplained' };
   if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
   const receipt = await readReceipt(node, use.transaction, payment.requirements.asset);
@@ -103,8 +106,8 @@ async function lookUp(
     : { kind: 'spent_elsewhere', isFinal };
 }
 
-/** Never rejects, because the state of the nonce can still be read without a receipt. */
-async function proofBy(
+/** Never rejects: without a receipt the caller can still read the state of the nonce. */
+async function judgeTransaction(
   node: NodeRequests,
   hash: Hex,
   payment: StoredPayment,
@@ -117,22 +120,26 @@ async function proofBy(
   }
 }
 
-/** A block shortly before `since` (seconds), or the first one. */
-async function blockBefore(client: PublicClient, latest: bigint, since: bigint): Promise<bigint> {
+/** Finds a block shortly before `sinceSec`, by steps back and then by halves; block 0 if none is before it. */
+async function findBlockBefore(
+  client: PublicClient,
+  latest: bigint,
+  sinceSec: bigint,
+): Promise<bigint> {
   const isBefore = async (blockNumber: bigint) =>
-    (await client.getBlock({ blockNumber })).timestamp < since;
-  let [early, late] = [0n, latest];
-  for (let back = FIRST_STEP_BACK; back < latest; back *= 4n) {
-    if (await isBefore(latest - back)) {
-      early = latest - back;
+    (await client.getBlock({ blockNumber })).timestamp < sinceSec;
+  let [earlier, later] = [0n, latest];
+  for (let stepBlocks = FIRST_STEP_BLOCKS; stepBlocks < latest; stepBlocks *= 4n) {
+    if (await isBefore(latest - stepBlocks)) {
+      earlier = latest - stepBlocks;
       break;
     }
-    late = latest - back;
+    later = latest - stepBlocks;
   }
-  while (late - early > NEAR_ENOUGH) {
-    const middle = (early + late) / 2n;
-    if (await isBefore(middle)) early = middle;
-    else late = middle;
+  while (later - earlier > MAX_EXTRA_BLOCKS) {
+    const middle = (earlier + later) / 2n;
+    if (await isBefore(middle)) earlier = middle;
+    else later = middle;
   }
-  return early;
+  return earlier;
 }

@@ -1,4 +1,4 @@
-/** Requests to the node of `RPC_URL`, without viem's transport: errors say what failed and hold no URL. */
+/** Sends requests to the node of `RPC_URL`. viem's transport is not used, because its errors hold the URL. */
 
 import {
   type AnswerReader,
@@ -14,7 +14,7 @@ import {
 } from '../../answers/node-error.ts';
 import { type PaymentTerms, parseChainId } from '../terms.ts';
 
-/** One answered or failed call of a node. */
+/** Report of one answered or failed call of a node. */
 export type NodeCall = {
   readonly method: string;
   readonly ms: number;
@@ -23,7 +23,7 @@ export type NodeCall = {
 
 export type NodeOptions = {
   readonly rpcUrl: string;
-  /** For one request; default 5 s. */
+  /** Timeout of one request; default 5 s. */
   readonly timeoutMs?: number | undefined;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
   /** Default: a reader of its own for this node. */
@@ -33,36 +33,36 @@ export type NodeOptions = {
 export type NodeRequest = {
   readonly method: string;
   readonly params?: unknown;
-  /** Of the logs of a receipt, only those of this contract are kept. */
+  /** Of the logs in a receipt, only those of this contract are kept. */
   readonly contract?: string;
 };
 
-/** The JSON-RPC side of a node; rejects with `NodeError` only. */
+/** Sends JSON-RPC requests to one node. Rejects only with `NodeError`. */
 export type NodeRequests = {
   request(args: NodeRequest): Promise<unknown>;
 };
 
-const TIMEOUT_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = 5_000;
 
 export function createNodeRequests({
   rpcUrl,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
   onCall,
   answers = createAnswerReader(),
 }: NodeOptions): NodeRequests {
-  const { url, headers } = withoutCredentials(rpcUrl);
-  let id = 0;
+  const { url, headers } = splitCredentials(rpcUrl);
+  let lastId = 0;
 
   async function ask({ method, params, contract }: NodeRequest): Promise<unknown> {
-    const failed = (cause: unknown) => {
-      throw new NodeError(`${method}: ${causeOf(cause)}`);
+    const fail = (cause: unknown) => {
+      throw new NodeError(`${method}: ${describeCause(cause)}`);
     };
     const response = await fetch(url, {
       method: 'POST',
       headers,
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: params ?? [] }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params: params ?? [] }),
       signal: AbortSignal.timeout(timeoutMs),
-    }).catch(failed);
+    }).catch(fail);
     const question = { method, contract: contract?.toLowerCase() ?? null };
     const answer = await answers
       .read(
@@ -72,7 +72,7 @@ export function createNodeRequests({
         question,
       )
       .catch((error: unknown) =>
-        error instanceof AnswerTooLong ? replaceLongAnswer(method) : failed(error),
+        error instanceof AnswerTooLong ? replaceLongAnswer(method) : fail(error),
       );
     return requireResult(method, response.status, answer);
   }
@@ -95,39 +95,39 @@ export function createNodeRequests({
   };
 }
 
-/** Describes an error in few words and without secrets, for logs and the ledger: viem's own text quotes calldata. */
+/** Describes an error for logs and the ledger, without secrets; viem's own message would quote calldata. */
 export function describeNodeError(error: unknown): string {
   const cause = findNodeError(error);
   if (cause !== null) return `RPC_URL: ${cause.message}`;
   return error instanceof Error ? `RPC_URL: ${error.name}` : 'RPC_URL failed';
 }
 
-/** `fetch` refuses URLs with a user and a password: these are sent as a header. */
-function withoutCredentials(rpcUrl: string) {
+/** `fetch` refuses URLs with user and password, so a header carries them. */
+function splitCredentials(rpcUrl: string) {
   const url = new URL(rpcUrl);
   const { username, password } = url;
   url.username = '';
   url.password = '';
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const userAndPassword = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     url,
     headers: {
       'content-type': 'application/json',
       ...(username === ''
         ? {}
-        : { authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
+        : { authorization: `Basic ${Buffer.from(userAndPassword).toString('base64')}` }),
     },
   };
 }
 
-function causeOf(error: unknown): string {
+function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   const { cause } = error;
   if (cause instanceof Error && 'code' in cause) return String(cause.code);
   return error.name === 'TimeoutError' ? 'no answer in time' : error.name;
 }
 
-/** The node does not answer; another try may work. */
+/** The node does not answer; a retry may help. */
 export class NodeUnreachable extends Error {
   override readonly name = 'NodeUnreachable';
 }
@@ -149,7 +149,7 @@ export async function checkNode(
     if (typeof result === 'string' && result.startsWith('0x')) return result;
     throw new NodeUnreachable(`RPC_URL: ${method}: not a node's answer`);
   };
-  const [chainId, code] = await Promise.all([
+  const [chainId, tokenCode] = await Promise.all([
     ask('eth_chainId', []),
     ask('eth_getCode', [asset, 'latest']),
   ]);
@@ -158,7 +158,7 @@ export async function checkNode(
       `RPC_URL leads to chain ${Number(chainId)}: give a node of ${network}, or change NETWORK.`,
     );
   }
-  if (code === '0x') {
+  if (tokenCode === '0x') {
     throw new WrongNode(
       `RPC_URL leads to a chain without a contract at ${asset}: change ASSET, or give another node.`,
     );

@@ -1,64 +1,64 @@
-/** Finds the transaction that used, or cancelled, an authorization's nonce. */
+/** Finds the transaction that used or cancelled an authorization's nonce, by its log (EIP-3009). */
 import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
 import type { StoredPayment } from '../ledger/ledger.ts';
 
 export type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 
-export type UseSearch = {
-  /** A block before the authorization was claimed here; null if it is older than can be asked. */
+export type BlockRange = {
+  /** A block from before the claim of the authorization. */
   readonly first: bigint;
   readonly latest: bigint;
 };
 
-const USED = toEventSelector('AuthorizationUsed(address,bytes32)');
-const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');
-/** Blocks a call: most nodes answer for the first number, the strictest for the second. */
-const WIDEST = 2_000n;
-const NARROWEST = 10n;
-/** Calls a look; at ten blocks a call they cover a quarter of an hour. */
+const USED_TOPIC = toEventSelector('AuthorizationUsed(address,bytes32)');
+const CANCELED_TOPIC = toEventSelector('AuthorizationCanceled(address,bytes32)');
+/** Blocks of one call. Most nodes accept the larger number, and the strictest accept the smaller one. */
+const MAX_RANGE_BLOCKS = 2_000n;
+const MIN_RANGE_BLOCKS = 10n;
+/** Calls of one search. With the smallest range they cover blocks of a quarter of an hour. */
 const MAX_CALLS = 60;
 
-/** The range was too long for the calls that one look may make. */
+/** The search would need more calls than it may make. */
 class TooManyBlocks extends Error {
   override readonly name = 'TooManyBlocks';
 }
 
-/** Remembers which ranges a node takes, for the next search. */
+/** Remembers between searches how long a range the node accepts. */
 export class NonceUseFinder {
   readonly #client: PublicClient;
-  #width = WIDEST;
+  #rangeBlocks = MAX_RANGE_BLOCKS;
 
   constructor(client: PublicClient) {
     this.#client = client;
   }
 
-  /** Oldest first, for uses come soon after the claim. Null if no log tells. */
-  async find(payment: StoredPayment, { first, latest }: UseSearch): Promise<NonceUse | null> {
+  /** Searches from the oldest block, because most uses follow soon after the claim. Null if no log shows a use. */
+  async find(payment: StoredPayment, { first, latest }: BlockRange): Promise<NonceUse | null> {
     let calls = 0;
     let fromBlock = first;
     while (fromBlock <= latest) {
-      if (++calls > MAX_CALLS) throw new TooManyBlocks('more blocks than one look may ask for');
-      const end = fromBlock + this.#width - 1n;
+      if (++calls > MAX_CALLS) throw new TooManyBlocks('more blocks than one search may ask for');
+      const end = fromBlock + this.#rangeBlocks - 1n;
       const toBlock = end < latest ? end : latest;
       try {
-        const use = await this.#ask(payment, fromBlock, toBlock);
+        const use = await this.#askRange(payment, fromBlock, toBlock);
         if (use !== null) return use;
         fromBlock = toBlock + 1n;
       } catch (error) {
-        // Nodes refuse long ranges in as many words as there are nodes: any failure narrows them.
-        if (this.#width === NARROWEST) {
-          this.#width = WIDEST;
+        // Each node words its refusal of a long range differently, so every failure shortens the range.
+        if (this.#rangeBlocks === MIN_RANGE_BLOCKS) {
+          this.#rangeBlocks = MAX_RANGE_BLOCKS;
           throw error;
         }
-        const narrower = this.#width / 4n;
-        this.#width = narrower > NARROWEST ? narrower : NARROWEST;
+        const shorter = this.#rangeBlocks / 4n;
+        this.#rangeBlocks = shorter > MIN_RANGE_BLOCKS ? shorter : MIN_RANGE_BLOCKS;
       }
     }
     return null;
   }
 
-  /** Filtered by payer and nonce: a busy token has thousands of these a minute. */
-  async #ask(
+  /** The node filters by payer and nonce, because a busy token has thousands of such logs a minute. */
+  async #askRange(
     { authorization, requirements }: StoredPayment,
     fromBlock: bigint,
     toBlock: bigint,
@@ -70,12 +70,12 @@ export class NonceUseFinder {
           address: requirements.asset,
           fromBlock: numberToHex(fromBlock),
           toBlock: numberToHex(toBlock),
-          topics: [[USED, CANCELED], pad(authorization.from), authorization.nonce],
+          topics: [[USED_TOPIC, CANCELED_TOPIC], pad(authorization.from), authorization.nonce],
         },
       ],
     });
     const log = logs.find(({ transactionHash }) => transactionHash !== null);
     if (log?.transactionHash == null) return null;
-    return { transaction: log.transactionHash, isCancelled: log.topics[0] === CANCELED };
+    return { transaction: log.transactionHash, isCancelled: log.topics[0] === CANCELED_TOPIC };
   }
 }

@@ -1,4 +1,4 @@
-/** Proof of one payment in the receipt of a transaction. */
+/** Finds the proof of one payment in the receipt of a transaction. */
 
 import {
   type Address,
@@ -15,7 +15,7 @@ import { NodeError } from '../../answers/node-error.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 
-/** EIP-3009, and ERC-20. */
+/** The parts of EIP-3009 and ERC-20 that we read. */
 export const tokenAbi = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -30,8 +30,8 @@ export type ChainReceipt = {
 };
 
 /**
- * Reads a receipt, with the logs of one contract; null if the node has none. Rejects as the node does. It is not asked
- * for through viem, which formats every log: a payer can add thousands to their transaction.
+ * Reads a receipt with the logs of one contract; null if the node has no receipt. Rejects with `NodeError`. It does
+ * not use viem, which would format every log, and a payer can add thousands of logs to their transaction.
  */
 export async function readReceipt(
   node: NodeRequests,
@@ -42,14 +42,14 @@ export async function readReceipt(
   const receipt = await node.request({ method, params: [hash], contract });
   if (receipt === null) return null;
   if (typeof receipt !== 'object') throw new NodeError(`${method}: no receipt`);
-  const { status, logs } = receipt as { status?: unknown; logs: readonly Log[] }; // kept so by `readNodeAnswer`
+  const { status, logs } = receipt as { status?: unknown; logs: readonly Log[] }; // `readNodeAnswer` makes them
   return { status: status === '0x0' ? 'reverted' : 'success', logs, transactionHash: hash };
 }
 
 /**
- * - `pays`: it used this authorization, and moved the price to us.
- * - `reverted`: mined, and moved nothing.
- * - `other`: whatever it did, it did not pay us by this authorization.
+ * - `pays`: the transaction used this authorization and moved the price to us.
+ * - `reverted`: the transaction was mined and moved nothing.
+ * - `other`: the transaction succeeded and did not pay us by this authorization.
  */
 export type ReceiptVerdict = 'pays' | 'reverted' | 'other';
 
@@ -58,40 +58,42 @@ export function judgeReceipt(
   payment: StoredPayment,
 ): ReceiptVerdict {
   if (status === 'reverted') return 'reverted';
-  return paysUs(logs, payment) ? 'pays' : 'other';
+  return isPaymentToUs(logs, payment) ? 'pays' : 'other';
 }
 
 /**
- * True if this use of the nonce moved the price to us. A payer's own contract can use several
- * authorizations in one transaction, one of which pays: if there are several, the transfer that
- * follows the use at once is the one that belongs to it (FiatToken emits them in this order).
+ * True if the use of this nonce moved the price to us. A payer's own contract can use several authorizations in
+ * one transaction. Then only the transfer directly after a use belongs to it: FiatToken emits them in this order.
  */
-function paysUs(logs: readonly Log[], { authorization, requirements }: StoredPayment): boolean {
-  const ofToken = logs.filter((log) => isAddressEqual(log.address, requirements.asset));
-  const events = parseEventLogs({ abi: tokenAbi, logs: ofToken });
+function isPaymentToUs(
+  logs: readonly Log[],
+  { authorization, requirements }: StoredPayment,
+): boolean {
+  const tokenLogs = logs.filter((log) => isAddressEqual(log.address, requirements.asset));
+  const events = parseEventLogs({ abi: tokenAbi, logs: tokenLogs });
   const isOurTransfer = (event: (typeof events)[number] | undefined) =>
     event?.eventName === 'Transfer' &&
     isAddressEqual(event.args.from, authorization.from) &&
     isAddressEqual(event.args.to, requirements.payTo as Address) &&
     event.args.value === authorization.value;
-  const ourUse = events.findIndex(
+  const useIndex = events.findIndex(
     (event) =>
       event.eventName === 'AuthorizationUsed' &&
       event.args.nonce.toLowerCase() === authorization.nonce.toLowerCase() &&
       isAddressEqual(event.args.authorizer, authorization.from),
   );
-  if (ourUse < 0) return false;
+  if (useIndex < 0) return false;
   const uses = events.filter((event) => event.eventName === 'AuthorizationUsed');
-  return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[ourUse + 1]);
+  return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[useIndex + 1]);
 }
 
-/** viem's reading half on requests of our own. It repeats nothing: the caller knows whether to ask again. */
-export function createChainClient(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
+/** Creates a viem client that reads through our own requests. It never retries, because the caller decides that. */
+export function createChainClient(node: NodeRequests, pollingIntervalMs = 500): PublicClient {
   return createPublicClient({
     cacheTime: 0,
-    // A contract could name any URL for viem to fetch (ERC-3668).
+    // With ERC-3668 a contract could make viem fetch any URL.
     ccipRead: false,
     pollingInterval: pollingIntervalMs,
-    transport: custom(requests, { retryCount: 0 }),
+    transport: custom(node, { retryCount: 0 }),
   });
 }
