@@ -17,10 +17,7 @@ import {
   publishStep,
 } from './purchase.ts';
 
-/**
- * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
- * `error`.
- */
+/** Stable code of a refusal; clients depend on it. In a 402 it stands before the colon of `error`. */
 export type RefusalCode =
   | 'payment_required'
   | 'invalid_payment'
@@ -36,7 +33,7 @@ export type RefusalCode =
   | 'verification_failed'
   | 'settlement_failed';
 
-/** Longest message in a challenge; longer words of a facilitator are cut. */
+/** A longer message, which may quote a facilitator, is cut. */
 export const MAX_REFUSAL_LENGTH = 240;
 
 /** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
@@ -58,12 +55,13 @@ export function toReasonWord(reason: string): string {
   return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
 }
 
-/** Content of `PAYMENT-RESPONSE`. */
+/** Content of a `PAYMENT-RESPONSE` header. */
 export type SettlementNotice = DeliverySettlement & {
-  /** Reason of the failure; left out if it succeeded. */
+  /** Reason of the failure; left out after a success. */
   readonly errorReason?: string;
 };
 
+/** Encodes the value of a `PAYMENT-RESPONSE` header. */
 export function encodeSettlement(notice: SettlementNotice): string {
   const { network, payer, transaction, errorReason } = notice;
   return encodePaymentResponseHeader({
@@ -76,8 +74,9 @@ export function encodeSettlement(notice: SettlementNotice): string {
 }
 
 /**
- * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after its settlement:
- * the age decides, because a purge may be late, or may be spared by other payers of the same answer.
+ * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement, even if the
+ * answer is still stored. A purge may be late, or another payer may have bought the same answer.
+ * `isOwn`: the call's own payment settled the key.
  */
 export async function findDelivery(
   stores: Pick<Store, 'answers' | 'now'>,
@@ -106,15 +105,15 @@ export async function findDelivery(
 export type SendOptions = {
   /** The request carried `X-PAYMENT`. */
   readonly hasLegacyHeader: boolean;
-  /** True for every call but the charged one. */
+  /** False only for the call whose payment was just charged. */
   readonly isRedelivered: boolean;
+  /** Called when the last byte was handed to the client's connection. */
   markWritten(): void;
 };
 
 export function toPaidAnswer(delivery: PaidDelivery, options: SendOptions): PaidAnswer {
   const settlement = encodeSettlement(delivery.settlement);
   const { body } = delivery;
-  const whole = typeof body === 'string' ? body : body();
   const answer: PaidAnswer = {
     status: 200,
     headers: {
@@ -125,7 +124,7 @@ export function toPaidAnswer(delivery: PaidDelivery, options: SendOptions): Paid
       ...(options.hasLegacyHeader ? { 'x-payment-response': settlement } : {}),
       ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
     },
-    body: whole,
+    body: typeof body === 'string' ? body : body(),
     markWritten: options.markWritten,
   };
   publishStep({ name: 'answer', answer, bodyBytes: delivery.bodyBytes });
@@ -138,7 +137,7 @@ export type StoredDelivery = {
   readonly delivery: PaidDelivery;
 };
 
-/** Stores the whole answer; the step `settling` makes it durable before it is charged. */
+/** Stores the whole answer. The ledger step `settling` makes it durable before the payment is sent. */
 export async function storeDelivery(
   answers: AnswerStore,
   purchase: Purchase,
@@ -146,27 +145,31 @@ export async function storeDelivery(
 ): Promise<StoredDelivery> {
   if ('answerId' in computed) {
     const stored = await requireAnswer(answers, computed.answerId);
-    return deliveryFrom(purchase, stored);
+    return toStoredDelivery(purchase, stored);
   }
   const { headers, body, reportOf } = computed;
   const answerId = randomUUID();
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
   if (typeof body !== 'string')
-    return deliveryFrom(purchase, await requireAnswer(answers, answerId));
-  // Kept in memory too, so that it can be sent if the store fails after the settlement.
-  return { answerId, delivery: { ...unpaid(purchase), headers, bodyBytes, body } };
+    return toStoredDelivery(purchase, await requireAnswer(answers, answerId));
+  // The body stays in memory, so that it can be sent even if the store fails after the settlement.
+  return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
 }
 
-function deliveryFrom(purchase: Purchase, stored: StoredAnswer): StoredDelivery {
+function toStoredDelivery(purchase: Purchase, stored: StoredAnswer): StoredDelivery {
   const { answerId, headers, bodyBytes } = stored;
   return {
     answerId,
-    delivery: { ...unpaid(purchase), headers, bodyBytes, body: () => stored.body() },
+    delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body: () => stored.body() },
   };
 }
 
-function unpaid({ key, payment, offer }: Purchase): Pick<PaidDelivery, 'key' | 'settlement'> {
+function toUnpaidParts({
+  key,
+  payment,
+  offer,
+}: Purchase): Pick<PaidDelivery, 'key' | 'settlement'> {
   const { network } = offer.requirements;
   return {
     key,
@@ -180,35 +183,38 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
   return stored;
 }
 
-/** An error of another instance, for calls that waited there with the same header. */
+/** An error that ended another call with the same payment header; calls that waited for it get the same error. */
 class MirroredError extends ServiceError {}
 
-/** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
+/**
+ * Data of a `released` step: the error that ended the call, and `isCounted`, true if the payer caused the end. Such
+ * claims count against the limits of a key and of an identifier.
+ */
 export function toReleaseData(reason: string, outcome: PurchaseOutcome): JsonObject {
-  const data = { reason, isCounted: isPayersDoing(outcome) };
+  const data = { reason, isCounted: isCausedByPayer(outcome) };
   const error = outcome.kind === 'refused' ? outcome.error : null;
   if (error instanceof PaymentRefused) {
     return { ...data, refused: { code: error.code, message: error.message } };
   }
   if (error instanceof ServiceError) {
     const { code, message, retryAfterSec } = error;
-    const body = error.body as Readonly<Record<string, JsonValue>>; // answered as JSON, so it is
+    const body = error.body as Readonly<Record<string, JsonValue>>; // every error body is JSON
     return { ...data, error: { code, message, retryAfterSec, body } };
   }
   return data;
 }
 
-/** True for ends by the payer, which count against key and identifier: neither our faults nor a 504. */
-function isPayersDoing(outcome: PurchaseOutcome): boolean {
+/** False for our faults and for a 504. */
+function isCausedByPayer(outcome: PurchaseOutcome): boolean {
   if (outcome.kind === 'disconnected') return true;
   if (outcome.kind !== 'refused') return false;
   const { error } = outcome;
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
-/** The error to answer again, or null if the call ended without one: its waiters start anew. */
+/** Reads the error that ended a call; null if none did, and then calls that waited for it start again. */
 export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRefused | null {
-  // `toReleaseData` is the only writer of this document, and the store keeps it unchanged.
+  // Only `toReleaseData` writes this document, and the store keeps it unchanged.
   const stored = data as {
     refused?: { code: RefusalCode; message: string };
     error?: {
@@ -227,7 +233,7 @@ export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRef
   });
 }
 
-/** Records which answers were written in full: at once in memory, then in the ledger. */
+/** Records which answers were written to their clients in full: at once in memory, then in the ledger. */
 export class WrittenAnswers {
   readonly #ledger: LedgerStore;
   readonly #onError: (message: string, error: unknown) => void;
@@ -247,11 +253,12 @@ export class WrittenAnswers {
     this.#pending.set(key, marking);
   }
 
-  /** Written, and perhaps not yet marked in the ledger. */
+  /** True if the answer was written and its mark in the ledger may still be missing. */
   isPending(key: string): boolean {
     return this.#pending.has(key);
   }
 
+  /** Waits until all marks are in the ledger, or failed. */
   async flush(): Promise<void> {
     await Promise.all(this.#pending.values());
   }

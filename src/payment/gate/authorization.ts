@@ -16,12 +16,12 @@ import { findRefusal } from './purchase-run.ts';
 import { findDifferingField } from './redelivery.ts';
 import { withDeadline } from './waiting.ts';
 
-/** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
+/** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
 
 /**
- * Throws if a new payment offers other terms than the route's of now. `accepted` is compared by
- * its terms only: official clients drop and fill the other members.
+ * Throws if a new payment does not meet the current terms of the route, or has expired. Of `accepted` only the terms
+ * are compared, because official clients drop or add other members.
  */
 export function checkTerms(
   { accepted, authorization }: SignedPayment,
@@ -40,106 +40,107 @@ export function checkTerms(
     throw new PaymentRefused('wrong_amount', `sign for exactly ${amount} base units`);
   }
   if (authorization.validBefore * 1000n <= BigInt(Math.ceil(nowMs))) {
-    throw new PaymentRefused('authorization_expired', `sign a new one; ${saysNow(nowMs)}`);
+    throw new PaymentRefused('authorization_expired', `sign a new one; ${describeNow(nowMs)}`);
   }
 }
 
-/** Throws if the validity is too short to work and settle in, or too long to be remembered. */
+/** Throws if the payment is not valid yet, expires before we could settle it, or is valid for too long. */
 export function checkValidity(
   { authorization }: Pick<SignedPayment, 'authorization'>,
   { minValidityMs }: Pick<PaidRoute, 'minValidityMs'>,
   nowMs: number,
 ): void {
-  const now = saysNow(nowMs);
+  const nowText = describeNow(nowMs);
   if (authorization.validAfter * 1000n >= BigInt(Math.ceil(nowMs))) {
-    throw new PaymentRefused('not_yet_valid', `set validAfter into the past, or to 0; ${now}`);
+    throw new PaymentRefused('not_yet_valid', `set validAfter into the past, or to 0; ${nowText}`);
   }
-  const earliestMs = BigInt(Math.ceil(nowMs) + minValidityMs);
-  if (authorization.validBefore * 1000n < earliestMs) {
+  const minValidBeforeMs = BigInt(Math.ceil(nowMs) + minValidityMs);
+  if (authorization.validBefore * 1000n < minValidBeforeMs) {
     throw new PaymentRefused(
       'authorization_expired',
-      `set validBefore at least ${minValidityMs / 1000} s ahead; ${now}`,
+      `set validBefore at least ${minValidityMs / 1000} s ahead; ${nowText}`,
     );
   }
   if (authorization.validBefore * 1000n > BigInt(Math.floor(nowMs) + MAX_VALIDITY_MS)) {
     throw new PaymentRefused(
       'validity_too_long',
-      `set validBefore at most ${MAX_VALIDITY_MS / 3_600_000} h ahead; ${now}`,
+      `set validBefore at most ${MAX_VALIDITY_MS / 3_600_000} h ahead; ${nowText}`,
     );
   }
 }
 
-function saysNow(nowMs: number): string {
+function describeNow(nowMs: number): string {
   return `our clock says ${new Date(nowMs).toISOString()}`;
 }
 
 /**
- * Limit of facilitator calls for signatures whose signer cannot be recovered here, per process. All callers share
- * it, because anybody can make up signatures of contract wallets from any number of addresses, and each
- * costs a call. `RATE_LIMIT=off` does not switch it off.
+ * Facilitator calls of this process for signatures that we cannot recover. All callers share the limit, because
+ * anybody can invent signatures of contract wallets from any number of addresses, and each costs a call.
+ * `RATE_LIMIT=off` does not switch it off.
  */
-const VERIFICATIONS_A_MINUTE = 60;
-/** Limit of look-ups for a contract at a payer's address; each is one quick call of the node. */
-const CODE_LOOKUPS_A_MINUTE = 600;
+const MAX_VERIFICATIONS_PER_MINUTE = 60;
+/** Node calls of this process that ask if a payer's address has a contract. */
+const MAX_CODE_LOOKUPS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
 export class SignatureProofs {
   readonly #deps: GateDeps;
   readonly #stopping: AbortSignal;
-  readonly #isSigned: SignerCheck;
+  readonly #isSignedByPayer: SignerCheck;
 
   constructor(deps: GateDeps, stopping: AbortSignal) {
     this.#deps = deps;
     this.#stopping = stopping;
-    this.#isSigned = createSignerCheck(deps.terms);
+    this.#isSignedByPayer = createSignerCheck(deps.terms);
   }
 
   /**
-   * Throws for a signature that neither recovery, chain nor facilitator confirms. `isVerified` is true after
-   * a call of the facilitator. `known` is the ledger's entry of the key; `mayAsk` throws to forbid the call.
+   * Throws if neither recovery nor the facilitator confirms the signature. `isVerified` is true if the facilitator
+   * has confirmed it. `known` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must
+   * not be asked for this purchase.
    */
   async prove(
     purchase: Purchase,
     known: LedgerEntry | null,
-    mayAsk: () => Promise<void>,
+    refuseBeforeAsking: () => Promise<void>,
   ): Promise<{ readonly isVerified: boolean } | 'disconnected'> {
     const { store } = this.#deps;
     const { payment, offer, route } = purchase;
-    if (await this.#isSigned(payment)) return { isVerified: false };
-    if (isVouchedFor(purchase, known)) return { isVerified: true };
+    if (await this.#isSignedByPayer(payment)) return { isVerified: false };
+    if (isConfirmedBefore(purchase, known)) return { isVerified: true };
     checkTerms(payment, offer.requirements, store.now());
     checkValidity(payment, route, store.now());
-    await mayAsk();
+    await refuseBeforeAsking();
     if (await this.#isForged(purchase)) {
       throw new PaymentRefused(
         'invalid_signature',
         'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
       );
     }
-    const waitSec = await this.#takeCall('verifications', VERIFICATIONS_A_MINUTE);
+    const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
     if (waitSec > 0) throw new Saturated(waitSec);
-    return this.#ask(purchase);
+    return this.#askFacilitator(purchase);
   }
 
-  /** An address without a contract is a plain account, which must sign by its own key. */
+  /** True if no contract is at the payer's address: a plain account can only sign with its own key. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
-    if ((await this.#takeCall('code lookups', CODE_LOOKUPS_A_MINUTE)) > 0) return false;
+    if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
     const lookup = this.#deps.isContract(payment.authorization.from);
     const waited = await withDeadline(lookup, call, this.#stopping);
     return waited.kind === 'done' && waited.value === false;
   }
 
-  /** Counts one call of this process. Returns 0, or the seconds until the next minute if all are used up. */
-  async #takeCall(kind: string, perMinute: number): Promise<number> {
+  /** Counts one call of this process. Returns 0 within the limit, else the seconds until the count is reset. */
+  async #countCall(kind: string, maxPerMinute: number): Promise<number> {
     const { store } = this.#deps;
     const key = `${kind} of ${store.info.owner.boot}`;
     const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
-    return count <= perMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
+    return count <= maxPerMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
   }
 
-  async #ask({
+  async #askFacilitator({
     payment,
     offer,
     call,
@@ -156,10 +157,10 @@ export class SignatureProofs {
 }
 
 /**
- * True for the signature that the facilitator confirmed when the key was claimed. It would refuse the same
- * signature after the nonce is spent.
+ * True if this signature is in the ledger's claim, for which it was confirmed. The facilitator would refuse it once
+ * the nonce is spent.
  */
-function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
+function isConfirmedBefore({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;
   const claim = readPayment(known);
   return claim.signature === payment.signature && findDifferingField(claim, payment) === null;

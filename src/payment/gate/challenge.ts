@@ -7,7 +7,7 @@ import { type PaymentTerms, type RouteOffer, toRouteOffer } from '../terms.ts';
 import { encodeSettlement, PaymentRefused } from './answers.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 
-/** Clients echo the whole challenge in their payment header, which has a limit of its own. */
+/** Clients copy the whole challenge into their payment header, which also has a maximum length. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
 export type ChallengeResponse = {
@@ -16,7 +16,7 @@ export type ChallengeResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Throws if the header would be too long for clients to echo: a fault of the route's texts. */
+/** Throws if the route's texts make the header too long for clients to copy. */
 export function createChallenge(
   offer: RouteOffer,
   { code, message }: PaymentRefused,
@@ -44,11 +44,11 @@ export function createChallenge(
   };
 }
 
-const LOOK_LIFETIME_MS = 1_000;
+const PING_LIFETIME_MS = 1_000;
 const PAYMENT_INSTRUCTION =
   'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
-/** Outcome of a call's headers, before its body and query are read. */
+/** Result of reading a call's headers, before its body and query are read. */
 export type Preview =
   | { readonly kind: 'answer'; readonly answer: PaidAnswer }
   | { readonly kind: 'payment'; readonly payment: SignedPayment };
@@ -59,23 +59,21 @@ export type ChallengesOptions = {
   readonly baseUrl: string;
 };
 
-/** The 402s of the gate, each made once. */
+/** Makes the 402 answers of the gate. The usual 402 of each route is made once. */
 export class Challenges {
   readonly #options: ChallengesOptions;
-  /** The last look at the store, which serves all that ask within a second. */
-  #look: { readonly atMs: number; readonly answered: Promise<void> } | null = null;
-  /** Neither changes while the service runs. */
+  /** The last ping of the store; all calls of the next second share it. */
+  #ping: { readonly atMs: number; readonly pong: Promise<void> } | null = null;
   readonly #offers = new Map<string, RouteOffer>();
-  readonly #unpaidAnswers = new Map<string, PaidAnswer>();
+  readonly #usualAnswers = new Map<string, PaidAnswer>();
 
   constructor(options: ChallengesOptions) {
     this.#options = options;
   }
 
   /**
-   * The challenge if there is no payment (always so for HEAD), or if its header cannot be
-   * read; else the payment, decoded once. No payer is asked to sign while the store is gone, or
-   * while `refuseWhileBusy` throws.
+   * Returns the decoded payment; or a challenge if there is no payment header, if it cannot be read, or for HEAD.
+   * Throws instead of asking a payer to sign while the store does not answer, or while `refuseWhileBusy` throws.
    */
   async preview<Input>(
     route: PaidRoute<Input>,
@@ -84,9 +82,9 @@ export class Challenges {
     refuseWhileBusy: () => void,
   ): Promise<Preview> {
     if (isHead || !hasPaymentHeader(headers)) {
-      await this.#refuseWithoutStore();
+      await this.#requireStore();
       refuseWhileBusy();
-      return { kind: 'answer', answer: this.#unpaidAnswer(route) };
+      return { kind: 'answer', answer: this.#findUsualAnswer(route) };
     }
     try {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
@@ -103,14 +101,14 @@ export class Challenges {
     return offer;
   }
 
-  /** `hasLegacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
+  /** `hasLegacyHeader`: the request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
   refuse<Input>(
     route: PaidRoute<Input>,
-    refused: PaymentRefused,
+    refusal: PaymentRefused,
     hasLegacyHeader = false,
   ): PaidAnswer {
-    const { headers, body } = createChallenge(this.findOffer(route), refused);
-    const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
+    const { headers, body } = createChallenge(this.findOffer(route), refusal);
+    const settlement = refusal.settlement === null ? null : encodeSettlement(refusal.settlement);
     return {
       status: 402,
       headers: {
@@ -123,23 +121,23 @@ export class Challenges {
     };
   }
 
-  async #refuseWithoutStore(): Promise<void> {
+  async #requireStore(): Promise<void> {
     const nowMs = performance.now();
-    if (this.#look === null || nowMs - this.#look.atMs > LOOK_LIFETIME_MS) {
-      this.#look = { atMs: nowMs, answered: this.#options.store.ping() };
+    if (this.#ping === null || nowMs - this.#ping.atMs > PING_LIFETIME_MS) {
+      this.#ping = { atMs: nowMs, pong: this.#options.store.ping() };
     }
     try {
-      await this.#look.answered;
+      await this.#ping.pong;
     } catch (error) {
       throw new StoreUnavailable(error);
     }
   }
 
-  #unpaidAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
-    const known = this.#unpaidAnswers.get(route.name);
+  #findUsualAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const known = this.#usualAnswers.get(route.name);
     if (known !== undefined) return known;
     const answer = this.refuse(route, new PaymentRefused('payment_required', PAYMENT_INSTRUCTION));
-    this.#unpaidAnswers.set(route.name, answer);
+    this.#usualAnswers.set(route.name, answer);
     return answer;
   }
 }

@@ -4,19 +4,19 @@ import PQueue from 'p-queue';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
-import { findDebts, MAX_DEBTS_PER_HOUR } from './debts.ts';
+import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
 import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type CallEnd, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Settlements are counted up to this number, because no payer opens more calls. */
-const MAX_SETTLED = 1_000;
+/** Counting stops here, because no payer has so many open calls. */
+const MAX_COUNTED_SETTLEMENTS = 1_000;
 /** A share outlives every call, and every scan that continues after its caller has disconnected. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
 /** Poll interval for shares that other calls, of this instance or another, have released. */
 const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 1_000;
-const MAX_WAITING_A_PAYER = 100;
+const MAX_WAITING_PER_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
 export type ShareTurn =
@@ -25,101 +25,106 @@ export type ShareTurn =
   | { readonly kind: 'refused'; readonly error: Error }
   | { readonly kind: CallEnd };
 
-/** Number of running computations of one route in this process. */
-type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
+/** Numbers of running computations of one route in this process. */
+type RunningCounts = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
 
 export class FairShares {
   readonly #deps: GateDeps;
-  readonly #places = new Map<string, Places>();
-  /** One line a payer, so that their later calls never overtake earlier ones; payers do not wait for each other. */
-  readonly #lines = new Map<string, PQueue>();
-  #waiting = 0;
+  readonly #running = new Map<string, RunningCounts>();
+  /** One queue per payer: a payer's calls stay in order, and payers do not wait for each other. */
+  readonly #queues = new Map<string, PQueue>();
+  #waitingCount = 0;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
   }
 
-  /** Waits in order of arrival until this purchase may begin. */
+  /** Waits until this purchase may begin. The calls of one payer begin in order of arrival. */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<ShareTurn> {
     if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
-    if (this.#waiting >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
+    if (this.#waitingCount >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
     const { payer, call } = purchase;
-    const line = this.#lines.get(payer) ?? new PQueue({ concurrency: 1 });
-    if (line.size + line.pending >= MAX_WAITING_A_PAYER) {
+    const queue = this.#queues.get(payer) ?? new PQueue({ concurrency: 1 });
+    if (queue.size + queue.pending >= MAX_WAITING_PER_PAYER) {
       return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
     }
-    this.#lines.set(payer, line);
-    this.#waiting += 1;
-    const beganMs = performance.now();
+    this.#queues.set(payer, queue);
+    this.#waitingCount += 1;
+    const startMs = performance.now();
     const { turnWithinMs = TURN_WITHIN_MS } = this.#deps;
-    const deadlineMs = Math.min(call.deadlineMs, beganMs + turnWithinMs);
-    const over = new AbortController();
-    const { signal } = over;
-    const taking = line.add(() => this.#poll(purchase, signal), { signal });
+    const deadlineMs = Math.min(call.deadlineMs, startMs + turnWithinMs);
+    const waitEnd = new AbortController();
+    const { signal } = waitEnd;
+    const taking = queue.add(() => this.#poll(purchase, signal), { signal });
     try {
       const waited = await withDeadline(taking, { ...call, deadlineMs }, stopping);
       if (waited.kind === 'done') {
-        const hasWaited = performance.now() - beganMs > POLL_INTERVAL_MS;
+        const hasWaited = performance.now() - startMs > POLL_INTERVAL_MS;
         return { kind: 'taken', hasWaited, release: waited.value };
       }
-      // A share that is granted at this moment is released at once.
+      // The queue may still grant a share to this call, which no longer waits.
       taking.then((release) => release()).catch(() => undefined);
       if (waited.kind !== 'late') return waited;
       return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
     } finally {
-      over.abort();
-      this.#waiting -= 1;
-      line.onIdle().then(() => this.#forget(payer, line));
+      waitEnd.abort();
+      this.#waitingCount -= 1;
+      queue.onIdle().then(() => this.#forget(payer, queue));
     }
   }
 
-  /** Looks for room until there is some, or until nobody waits for it any more. */
-  async #poll(purchase: Purchase, over: AbortSignal): Promise<() => void> {
-    while (!over.aborted) {
+  /** Tries to take a share until one is free, or until the call no longer waits. */
+  async #poll(purchase: Purchase, waitEnd: AbortSignal): Promise<() => void> {
+    while (!waitEnd.aborted) {
       const release = await this.#tryTake(purchase);
-      if (release !== null && !over.aborted) return release;
-      // The line has moved on: it does not wait for a look that is under way.
+      if (release !== null && !waitEnd.aborted) return release;
+      // The wait ended during this try, so nobody would release the share.
       release?.();
-      await pause(POLL_INTERVAL_MS, undefined, { signal: over, ref: false }).catch(() => undefined);
+      await pause(POLL_INTERVAL_MS, undefined, { signal: waitEnd, ref: false }).catch(
+        () => undefined,
+      );
     }
     return () => undefined;
   }
 
-  #forget(payer: string, line: PQueue): void {
-    const isIdle = line.size + line.pending === 0;
-    if (isIdle && this.#lines.get(payer) === line) this.#lines.delete(payer);
+  #forget(payer: string, queue: PQueue): void {
+    const isIdle = queue.size + queue.pending === 0;
+    if (isIdle && this.#queues.get(payer) === queue) this.#queues.delete(payer);
   }
 
   /** Returns the function that releases the share; null if there is no room. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
     const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;
-    const settled = await store.ledger.countSettled({
+    const settledCount = await store.ledger.countSettled({
       payer,
       sinceMs: store.now() - DAY_MS,
-      limit: MAX_SETTLED,
+      limit: MAX_COUNTED_SETTLEMENTS,
     });
     const { workLimit } = route;
     const isShared = workLimit === undefined || (await workLimit.isShared(input, payer));
-    const places = isShared ? null : this.#placesOf(route);
-    if (places !== null && !hasRoom(places, workLimit?.maxRunning ?? 0, purchase, settled > 0)) {
+    const counts = isShared ? null : this.#countsOf(route);
+    if (
+      counts !== null &&
+      !hasRoom(counts, workLimit?.maxRunning ?? 0, purchase, settledCount > 0)
+    ) {
       return null;
     }
-    // Synchronous with the check, because other calls check for room at every await.
-    if (places !== null) occupy(places, payer, call.client, 1);
-    const vacate = () => {
-      if (places !== null) occupy(places, payer, call.client, -1);
+    // No `await` may come between the check and this line, or another call could take the same room.
+    if (counts !== null) addToCounts(counts, payer, call.client, 1);
+    const undoCounts = () => {
+      if (counts !== null) addToCounts(counts, payer, call.client, -1);
     };
-    const share = await this.#share(payer, settled).catch((error: unknown) => {
-      vacate();
+    const share = await this.#takeShare(payer, settledCount).catch((error: unknown) => {
+      undoCounts();
       throw error;
     });
     if (share === null) {
-      vacate();
+      undoCounts();
       return null;
     }
     return () => {
-      vacate();
+      undoCounts();
       const released = store.slots.release(share);
       released.catch((error: unknown) =>
         onError(`a share of ${payer} ends when it expires`, error),
@@ -127,11 +132,11 @@ export class FairShares {
     };
   }
 
-  async #share(payer: string, settled: number): Promise<Slot | null> {
+  async #takeShare(payer: string, settledCount: number): Promise<Slot | null> {
     const { store } = this.#deps;
-    const debts = await findDebts(store, payer);
-    // A payer with nothing open may always open one call: only `refuseDebtor` judges debts.
-    const limit = Math.max(1, MAX_DEBTS_PER_HOUR + settled - debts.length);
+    const debtTimesMs = await findDebtTimes(store, payer);
+    // A payer without open calls may always open one, because `refuseDebtor` has judged their debts.
+    const limit = Math.max(1, MAX_DEBTS_PER_HOUR + settledCount - debtTimesMs.length);
     const outcome = await store.slots.take({
       scope: ['share', `open calls of ${payer}`],
       limit,
@@ -141,38 +146,43 @@ export class FairShares {
     return outcome.taken ? outcome.slot : null;
   }
 
-  #placesOf(route: PaidRoute): Places {
-    const known = this.#places.get(route.name);
+  #countsOf(route: PaidRoute): RunningCounts {
+    const known = this.#running.get(route.name);
     if (known !== undefined) return known;
-    const places: Places = { total: 0, byPayer: new Map(), byClient: new Map() };
-    this.#places.set(route.name, places);
-    return places;
+    const counts: RunningCounts = { total: 0, byPayer: new Map(), byClient: new Map() };
+    this.#running.set(route.name, counts);
+    return counts;
   }
 }
 
 type Tally = Map<string, number>;
 
-/** A payer or client gets at most a quarter; the last quarter is for payers who have paid before. */
+/** A payer or client gets at most a quarter of `maxRunning`. The last quarter is for payers who have paid before. */
 function hasRoom(
-  { total, byPayer, byClient }: Places,
-  all: number,
+  { total, byPayer, byClient }: RunningCounts,
+  maxRunning: number,
   { payer, call }: Purchase,
   hasSettled: boolean,
 ): boolean {
-  const quarter = Math.max(1, Math.floor(all / 4));
-  if (total >= (hasSettled ? all : all - quarter)) return false;
+  const quarter = Math.max(1, Math.floor(maxRunning / 4));
+  if (total >= (hasSettled ? maxRunning : maxRunning - quarter)) return false;
   if ((byPayer.get(payer) ?? 0) >= quarter) return false;
   return call.client === null || (byClient.get(call.client) ?? 0) < quarter;
 }
 
-function occupy(places: Places, payer: string, client: string | null, by: 1 | -1): void {
-  places.total += by;
-  add(places.byPayer, payer, by);
-  if (client !== null) add(places.byClient, client, by);
+function addToCounts(
+  counts: RunningCounts,
+  payer: string,
+  client: string | null,
+  change: 1 | -1,
+): void {
+  counts.total += change;
+  addToTally(counts.byPayer, payer, change);
+  if (client !== null) addToTally(counts.byClient, client, change);
 }
 
-function add(tally: Tally, name: string, by: 1 | -1): void {
-  const next = (tally.get(name) ?? 0) + by;
+function addToTally(tally: Tally, name: string, change: 1 | -1): void {
+  const next = (tally.get(name) ?? 0) + change;
   if (next === 0) tally.delete(name);
   else tally.set(name, next);
 }

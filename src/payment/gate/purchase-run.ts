@@ -138,7 +138,7 @@ export class PurchaseRun<Input> {
       payer,
       earlierScanId: entry?.last.scanId,
       onScan: (scanId) => {
-        this.#unpaid.isAbout(scanId);
+        this.#unpaid.setWork(scanId);
       },
     });
     // Two wait for it: this call, and the keeper of what its caller did not wait for.
@@ -153,8 +153,8 @@ export class PurchaseRun<Input> {
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
     // An answer that is never paid for is stored for an hour, so it counts as unpaid work as well.
-    if (scanId !== undefined) this.#unpaid.isAbout(scanId);
-    else if (!('answerId' in computed)) this.#unpaid.isAbout(`answer ${answerId}`);
+    if (scanId !== undefined) this.#unpaid.setWork(scanId);
+    else if (!('answerId' in computed)) this.#unpaid.setWork(`answer ${answerId}`);
     return { answerId, scanId, delivery };
   }
 
