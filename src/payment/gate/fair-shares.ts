@@ -69,7 +69,7 @@ export class FairShares {
     } finally {
       waitEnd.abort();
       this.#waitingCount -= 1;
-      queue.onIdle().then(() => this.#forget(payer, queue));
+      queue.onIdle().then(() => this.#forgetIdleQueue(payer, queue));
     }
   }
 
@@ -87,7 +87,7 @@ export class FairShares {
     return () => undefined;
   }
 
-  #forget(payer: string, queue: PQueue): void {
+  #forgetIdleQueue(payer: string, queue: PQueue): void {
     const isIdle = queue.size + queue.pending === 0;
     if (isIdle && this.#queues.get(payer) === queue) this.#queues.delete(payer);
   }

@@ -36,18 +36,18 @@ import {
   withDeadline,
 } from './waiting.ts';
 
-/** Outcome of one pass over the ledger: an answer, a caller who left, or a call for another pass. */
+/** Outcome of one look at the ledger. `again`: the ledger has changed, and must be read again. */
 type Decision = PaidAnswer | 'disconnected' | 'again';
 
 /**
- * Decides about every paid call: an answer is charged if and only if it is a delivered, or
- * redeliverable, 200. Errors other than challenges are thrown, and their `charged` says whether the
+ * Decides about every paid call. An answer is charged if and only if it is a 200 that was delivered or can be fetched
+ * again. A refused payment is answered with a 402. Every other error is thrown, and its `charged` says whether the
  * call's payment was charged.
  */
 export class PaymentGate {
   readonly #deps: GateDeps;
   readonly #inFlight = new InFlightCalls();
-  readonly #acknowledged: WrittenAnswers;
+  readonly #written: WrittenAnswers;
   readonly #shares: FairShares;
   readonly #proofs: SignatureProofs;
   readonly #challenges: Challenges;
@@ -55,18 +55,18 @@ export class PaymentGate {
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#acknowledged = new WrittenAnswers(deps.store.ledger, deps.onError);
+    this.#written = new WrittenAnswers(deps.store.ledger, deps.onError);
     this.#shares = new FairShares(deps);
     this.#challenges = new Challenges(deps);
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
   }
 
-  /** True while this process works on a key; recovery skips such keys. */
+  /** True while a call of this process works on the key; recovery skips such keys. */
   isInFlight(key: string): boolean {
     return this.#inFlight.has(key);
   }
 
-  /** Answers what can be answered before body and query are read. */
+  /** Returns an answer, if body and query are not needed for it; else the decoded payment. */
   preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
@@ -75,12 +75,12 @@ export class PaymentGate {
     return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
-  /** The challenge for a payment that its transport cannot read. */
-  refuse<Input>(route: PaidRoute<Input>, refused: PaymentRefused): PaidAnswer {
-    return this.#challenges.refuse(route, refused);
+  /** Answers 402 to a payment that could not be read from its message. */
+  refuse<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidAnswer {
+    return this.#challenges.refuse(route, refusal);
   }
 
-  /** Answers a call that carries a payment; 'disconnected' if the caller has left. */
+  /** Answers a call that carries a payment. */
   async handle<Input>(
     route: PaidRoute<Input>,
     call: PaidCall,
@@ -101,7 +101,7 @@ export class PaymentGate {
     }
   }
 
-  /** Adds `charged` to an error of a paid call. */
+  /** Adds `charged` to an error of a paid call; null means that it is not known. */
   async withCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
@@ -117,14 +117,15 @@ export class PaymentGate {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#inFlight.awaitAll();
-    await this.#acknowledged.flush();
+    await this.#written.flush();
   }
 
-  /** Reads the ledger from here on. */
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
     const { store } = this.#deps;
     let entry: LedgerEntry | null | undefined = await store.ledger.findEntry(purchase.key);
-    const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
+    const proof = await this.#proofs.prove(purchase, entry, () =>
+      this.#refuseBusyOrDebtor(purchase),
+    );
     if (proof === 'disconnected') return 'disconnected';
     publishStep({ name: 'parsed' });
     for (;;) {
@@ -136,7 +137,7 @@ export class PaymentGate {
     }
   }
 
-  /** An answer that exists, or is being made; else new work. `entry`: what was just read of the key. */
+  /** Sends an answer that exists or is being made, else begins new work. `entry` is undefined if it must be read. */
   async #decide<Input>(
     purchase: Purchase<Input>,
     isVerified: boolean,
@@ -150,26 +151,26 @@ export class PaymentGate {
     }
     if (state.kind !== 'free') return this.#answer(purchase, key, state);
 
-    const ended = findEnd(purchase.call, this.#stopping.signal);
-    if (ended !== null) return this.#ended(ended);
+    const end = findEnd(purchase.call, this.#stopping.signal);
+    if (end !== null) return this.#endCall(end);
     checkTerms(payment, offer.requirements, store.now());
-    const isInFlight = (other: string) => this.#inFlight.has(other);
+    const isInFlight = (identifierKey: string) => this.#inFlight.has(identifierKey);
     const identifier =
       scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
-    const other = identifier?.liveKey ?? (await this.#findLost(purchase));
-    if (other !== null) {
-      // Another authorization of the same payer bought the answer; this one is never settled.
-      const bought = await this.#awaitPayment(other, purchase);
-      return bought.kind === 'free' ? 'again' : this.#answer(purchase, other, bought);
+    const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
+    if (boughtKey !== null) {
+      // Another authorization of the same payer buys the answer, so this call's authorization is not settled.
+      const bought = await this.#awaitPayment(boughtKey, purchase);
+      return bought.kind === 'free' ? 'again' : this.#answer(purchase, boughtKey, bought);
     }
 
     checkValidity(payment, route, store.now());
     refuseRepeatedClaims(state.entry, store.now());
-    await this.#refuseUnwelcome(purchase);
+    await this.#refuseBusyOrDebtor(purchase);
     return this.#begin(purchase, { entry: state.entry, identifier, isVerified });
   }
 
-  /** Sends the answer that `key` bought; throws the error of a key that was refused. */
+  /** Returns the answer that `key` bought. Throws if its payment was refused, or its call failed. */
   async #answer<Input>(
     purchase: Purchase<Input>,
     key: string,
@@ -181,8 +182,8 @@ export class PaymentGate {
       case 'refused':
         throw state.error;
       case 'paid': {
-        const isBuyers = await hasBuyersIdentifier(this.#deps.store, purchase, key);
-        return this.#send(purchase, state.delivery, isBuyers);
+        const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, key);
+        return this.#toAnswer(purchase, state.delivery, isBuyer);
       }
     }
   }
@@ -190,31 +191,34 @@ export class PaymentGate {
   /** Admits new work, waits for its turn, then claims, computes and settles it. */
   async #begin<Input>(
     purchase: Purchase<Input>,
-    read: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
+    ledgerState: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
   ): Promise<Decision> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
     const admitted = await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, stopping);
-    if (admitted.kind !== 'done') return this.#ended(admitted.kind);
+    if (admitted.kind !== 'done') return this.#endCall(admitted.kind);
     const turn = await this.#shares.take(purchase, stopping);
     if (turn.kind === 'refused') throw turn.error;
-    if (turn.kind !== 'taken') return this.#ended(turn.kind);
-    // These two races are within this process, where the ledger does not see them.
-    if (this.#inFlight.has(key) || (turn.hasWaited && (await this.#findLost(purchase)) !== null)) {
+    if (turn.kind !== 'taken') return this.#endCall(turn.kind);
+    // While this call waited for its turn, another call of this process may have begun the same purchase.
+    if (
+      this.#inFlight.has(key) ||
+      (turn.hasWaited && (await this.#findLostKey(purchase)) !== null)
+    ) {
       turn.release();
       return 'again';
     }
     const run = new PurchaseRun(purchase, {
       deps: this.#deps,
-      ...read,
-      isInFlight: (other) => this.#inFlight.has(other),
+      ...ledgerState,
+      isInFlight: (identifierKey) => this.#inFlight.has(identifierKey),
       stopping,
       release: turn.release,
     });
     const outcome = await this.#inFlight.start(purchase, run);
     switch (outcome.kind) {
       case 'paid':
-        return this.#send(purchase, outcome.delivery, true, false);
+        return this.#toAnswer(purchase, outcome.delivery, true, false);
       case 'refused':
       case 'unknown':
         throw outcome.error;
@@ -225,8 +229,8 @@ export class PaymentGate {
     }
   }
 
-  #findLost(purchase: Purchase): Promise<string | null> {
-    const isPending = (key: string) => this.#acknowledged.isPending(key);
+  #findLostKey(purchase: Purchase): Promise<string | null> {
+    const isPending = (key: string) => this.#written.isPending(key);
     return findLostAnswer(this.#deps.store, purchase, isPending);
   }
 
@@ -235,24 +239,24 @@ export class PaymentGate {
     return awaitPayment(parts, key, purchase, known);
   }
 
-  /** `isBuyers`: the caller has proved that they bought the answer, so writing it counts as delivery. */
-  #send(
+  /** `isBuyer`: the caller has proved that they bought the answer, so writing it counts as delivery. */
+  #toAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,
-    isBuyers: boolean,
+    isBuyer: boolean,
     isRedelivered = true,
   ): PaidAnswer {
     return toPaidAnswer(delivery, {
       hasLegacyHeader: purchase.payment.hasLegacyHeader,
       isRedelivered,
       markWritten: () => {
-        if (isBuyers) this.#acknowledged.mark(delivery.key);
+        if (isBuyer) this.#written.mark(delivery.key);
       },
     });
   }
 
-  /** Refuses new work of debtors and of a busy process, before anything is verified for it. */
-  async #refuseUnwelcome<Input>(purchase: Purchase<Input>): Promise<void> {
+  /** Throws if the process is busy or the payer has too many debts. Called before a signature is verified. */
+  async #refuseBusyOrDebtor<Input>(purchase: Purchase<Input>): Promise<void> {
     this.#refuseWhileBusy(purchase.route, purchase.input);
     if (this.#deps.isRateLimited) await refuseDebtor(this.#deps.store, purchase);
   }
@@ -262,8 +266,8 @@ export class PaymentGate {
     if (!this.#deps.isReady()) throw new PaymentsUnavailable();
   }
 
-  #ended(ended: CallEnd): 'disconnected' {
-    const error = toEndError(ended);
+  #endCall(end: CallEnd): 'disconnected' {
+    const error = toEndError(end);
     if (error === null) return 'disconnected';
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Reads the payment header of a request: only its form, nothing in it is proved. */
+/** Decodes the payment header of a request and checks its form. It verifies no signature. */
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
@@ -10,13 +10,13 @@ import { PaymentRefused } from './answers.ts';
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;
 
-/** Raw header lines, one array member a line, as `headersDistinct` of Node gives them. */
+/** Raw header lines, one array member per line, like `headersDistinct` of Node. */
 export type PaymentHeaders = {
   readonly 'payment-signature'?: readonly string[] | undefined;
   readonly 'x-payment'?: readonly string[] | undefined;
 };
 
-/** Networks that x402 version 1 calls by a word. */
+/** CAIP-2 names by the names of x402 version 1. */
 const V1_NETWORKS: Readonly<Record<string, string>> = {
   base: 'eip155:8453',
   'base-sepolia': 'eip155:84532',
@@ -24,18 +24,18 @@ const V1_NETWORKS: Readonly<Record<string, string>> = {
 
 const HEX = /^0x[0-9a-fA-F]*$/;
 const MAX_UINT256 = (1n << 256n) - 1n;
-/** An ERC-6492 signature of a contract wallet is long; the header's own limit bounds it. */
+/** `0x` and one byte. There is no maximum, because signatures of contract wallets (ERC-6492) are long. */
 const MIN_SIGNATURE_LENGTH = 4;
 
 export function hasPaymentHeader(headers: Readonly<Record<string, unknown>>): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
 }
 
-/** The one payment that a request carries, in either header or, the same, in both. */
+/** Decodes the payment of a request. If both headers are sent, they must carry the same payment. */
 export function decodePayment(headers: PaymentHeaders, terms: PaymentTerms): SignedPayment {
   const current = decodeLines('PAYMENT-SIGNATURE', headers['payment-signature'], terms);
   const legacy = decodeLines('X-PAYMENT', headers['x-payment'], terms);
-  if (current !== null && legacy !== null && !saySame(current, legacy)) {
+  if (current !== null && legacy !== null && !isSamePayment(current, legacy)) {
     throw malformed('PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one of them');
   }
   const payment = current ?? legacy;
@@ -43,13 +43,13 @@ export function decodePayment(headers: PaymentHeaders, terms: PaymentTerms): Sig
   return { ...payment, hasLegacyHeader: legacy !== null };
 }
 
-type Decoded = Omit<SignedPayment, 'hasLegacyHeader'>;
+type DecodedPayment = Omit<SignedPayment, 'hasLegacyHeader'>;
 
 function decodeLines(
   name: string,
   lines: readonly string[] | undefined,
   terms: PaymentTerms,
-): Decoded | null {
+): DecodedPayment | null {
   if (lines === undefined) return null;
   const [line] = lines;
   if (line === undefined || lines.length > 1) throw malformed(`${name} must be one header line`);
@@ -61,7 +61,7 @@ function decodeBase64(name: string, text: string): Buffer {
     throw malformed(`${name} is over ${MAX_PAYMENT_HEADER_LENGTH} characters`);
   }
   const bytes = Buffer.from(text, 'base64');
-  // Buffer skips what is not base64 and takes base64url too: only what encodes back is standard.
+  // Buffer skips wrong characters and accepts base64url. Only standard base64 equals its own encoding.
   if (text === '' || bytes.toString('base64') !== text) {
     throw malformed(`${name} is not standard base64 with padding`);
   }
@@ -76,14 +76,16 @@ function parseJson(name: string, bytes: Buffer): unknown {
   }
 }
 
-function readPayload(name: string, value: unknown, terms: PaymentTerms): Decoded {
-  const payload = record(value, name);
+function readPayload(name: string, value: unknown, terms: PaymentTerms): DecodedPayment {
+  const payload = requireObject(value, name);
   const accepted = readTerms(payload);
-  // First of all: a payload of another chain has another form, and its payer is to be told why.
+  // Comes first, because a payload of another chain has another form, and its payer must learn the reason.
   checkScheme(accepted, terms);
-  const inner = record(payload['payload'], 'payload');
+  const inner = requireObject(payload['payload'], 'payload');
   return {
-    authorization: readAuthorization(record(inner['authorization'], 'payload.authorization')),
+    authorization: readAuthorization(
+      requireObject(inner['authorization'], 'payload.authorization'),
+    ),
     signature: readSignature(inner['signature']),
     identifier: readIdentifier(payload['extensions']),
     accepted,
@@ -97,7 +99,7 @@ function readTerms(payload: Readonly<Record<string, unknown>>): SignedPayment['a
   throw malformed('x402Version must be the number 2 (or 1)');
 }
 
-/** Scheme, network and token first: without them a signature cannot even be checked. */
+/** Throws for another scheme, network or token, whose signatures we cannot check. */
 function checkScheme(accepted: SignedPayment['accepted'], terms: PaymentTerms): void {
   if (accepted.scheme !== 'exact') {
     throw new PaymentRefused('wrong_scheme', 'sign an authorization of scheme "exact"');
@@ -111,21 +113,21 @@ function checkScheme(accepted: SignedPayment['accepted'], terms: PaymentTerms): 
 }
 
 function readAccepted(value: unknown): SignedPayment['accepted'] {
-  const accepted = record(value, 'accepted');
+  const accepted = requireObject(value, 'accepted');
   return {
-    scheme: text(accepted['scheme'], 'accepted.scheme'),
-    network: text(accepted['network'], 'accepted.network'),
-    asset: text(accepted['asset'], 'accepted.asset'),
-    amount: text(accepted['amount'], 'accepted.amount'),
-    payTo: text(accepted['payTo'], 'accepted.payTo'),
+    scheme: requireText(accepted['scheme'], 'accepted.scheme'),
+    network: requireText(accepted['network'], 'accepted.network'),
+    asset: requireText(accepted['asset'], 'accepted.asset'),
+    amount: requireText(accepted['amount'], 'accepted.amount'),
+    payTo: requireText(accepted['payTo'], 'accepted.payTo'),
   };
 }
 
 /** A v1 payload names scheme and network beside `payload`, and repeats no terms. */
 function readV1Terms(payload: Readonly<Record<string, unknown>>): SignedPayment['accepted'] {
-  const network = text(payload['network'], 'network');
+  const network = requireText(payload['network'], 'network');
   return {
-    scheme: text(payload['scheme'], 'scheme'),
+    scheme: requireText(payload['scheme'], 'scheme'),
     network: Object.hasOwn(V1_NETWORKS, network) ? (V1_NETWORKS[network] ?? network) : network,
     asset: null,
     amount: null,
@@ -135,12 +137,12 @@ function readV1Terms(payload: Readonly<Record<string, unknown>>): SignedPayment[
 
 function readAuthorization(value: Readonly<Record<string, unknown>>): Authorization {
   return {
-    from: address(value['from'], 'from'),
-    to: address(value['to'], 'to'),
-    value: uint256(value['value'], 'value'),
-    validAfter: uint256(value['validAfter'], 'validAfter'),
-    validBefore: uint256(value['validBefore'], 'validBefore'),
-    nonce: nonce(value['nonce']),
+    from: requireAddress(value['from'], 'from'),
+    to: requireAddress(value['to'], 'to'),
+    value: requireUint256(value['value'], 'value'),
+    validAfter: requireUint256(value['validAfter'], 'validAfter'),
+    validBefore: requireUint256(value['validBefore'], 'validBefore'),
+    nonce: requireNonce(value['nonce']),
   };
 }
 
@@ -151,13 +153,13 @@ function readSignature(value: unknown): Hex {
     value.length >= MIN_SIGNATURE_LENGTH &&
     value.length % 2 === 0
   ) {
-    // Hex digits in one spelling: a signature that is known is compared by its text.
+    // Lower case, because signatures are compared as texts.
     return `0x${value.slice(2).toLowerCase()}`;
   }
   throw malformed('payload.signature must be 0x and an even number of hex digits');
 }
 
-/** Echoed extensions without an id are the usual case, and carry nothing. */
+/** Most clients copy the extension from the challenge without an id. */
 function readIdentifier(extensions: unknown): unknown {
   if (!isRecord(extensions)) return null;
   const declared = extensions[PAYMENT_IDENTIFIER];
@@ -165,12 +167,12 @@ function readIdentifier(extensions: unknown): unknown {
   return declared['info']['id'] ?? null;
 }
 
-function address(value: unknown, name: string): Address {
-  if (isEvmAddress(value)) return toChecksummed(value);
+function requireAddress(value: unknown, name: string): Address {
+  if (isEvmAddress(value)) return checksummed(value);
   throw malformed(`payload.authorization.${name} must be 0x and 40 hex digits`);
 }
 
-function uint256(value: unknown, name: string): bigint {
+function requireUint256(value: unknown, name: string): bigint {
   if (typeof value === 'string' && /^\d{1,78}$/.test(value)) {
     const number = BigInt(value);
     if (number <= MAX_UINT256) return number;
@@ -178,19 +180,19 @@ function uint256(value: unknown, name: string): bigint {
   throw malformed(`payload.authorization.${name} must be a decimal string of a uint256`);
 }
 
-function nonce(value: unknown): Hex {
+function requireNonce(value: unknown): Hex {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) {
     return `0x${value.slice(2).toLowerCase()}`;
   }
   throw malformed('payload.authorization.nonce must be 0x and 64 hex digits');
 }
 
-function text(value: unknown, name: string): string {
+function requireText(value: unknown, name: string): string {
   if (typeof value === 'string') return value;
   throw malformed(`${name} must be a string`);
 }
 
-function record(value: unknown, name: string): Readonly<Record<string, unknown>> {
+function requireObject(value: unknown, name: string): Readonly<Record<string, unknown>> {
   if (isRecord(value)) return value;
   throw malformed(`${name} must be a JSON object`);
 }
@@ -199,17 +201,17 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function saySame(a: Decoded, b: Decoded): boolean {
-  const members = ['asset', 'amount', 'payTo'] as const;
-  // A v1 payload repeats no terms, so it contradicts none.
-  const isContradicted = members.some((member) => {
-    const [one, other] = [a.accepted[member], b.accepted[member]];
-    return one !== null && other !== null && one.toLowerCase() !== other.toLowerCase();
+function isSamePayment(a: DecodedPayment, b: DecodedPayment): boolean {
+  const terms = ['asset', 'amount', 'payTo'] as const;
+  // These terms are null in a v1 payload, and null contradicts nothing.
+  const isContradicted = terms.some((term) => {
+    const [termOfA, termOfB] = [a.accepted[term], b.accepted[term]];
+    return termOfA !== null && termOfB !== null && termOfA.toLowerCase() !== termOfB.toLowerCase();
   });
-  return !isContradicted && fingerprint(a) === fingerprint(b);
+  return !isContradicted && toFingerprint(a) === toFingerprint(b);
 }
 
-function fingerprint({ authorization, signature, accepted, identifier }: Decoded): string {
+function toFingerprint({ authorization, signature, accepted, identifier }: DecodedPayment): string {
   const { from, to, value, validAfter, validBefore } = authorization;
   const terms = [accepted.scheme, accepted.network, identifier];
   const signed = [from, to, `${value}`, `${validAfter}`, `${validBefore}`, authorization.nonce];

@@ -8,23 +8,24 @@ import type { PaidAnswer, PaidCall, PaidRoute, SignedPayment } from '../paid-rou
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
 import type { PaymentTerms, RouteOffer } from '../terms.ts';
 
-/** A decoded paid request: payer, route, input and payment. */
+/** A paid call after its payment and its input were parsed. */
 export type Purchase<Input = unknown> = {
   readonly route: PaidRoute<Input>;
   readonly input: Input;
   readonly call: PaidCall;
   readonly payment: SignedPayment;
   readonly offer: RouteOffer;
+  /** The payment's key in the ledger. */
   readonly key: string;
-  /** Lower case. */
+  /** Address in lower case. */
   readonly payer: string;
-  /** Route and canonical input, as the ledger knows them. */
+  /** Name of the route and canonical text of the input, as the ledger stores them. */
   readonly request: string;
-  /** The payment identifier, if the payload carries one. */
+  /** Payment identifier with its network and payer; null if the payload carries none. */
   readonly scope: IdentifierScope | null;
 };
 
-/** A paid answer, ready for as many connections as ask for it. */
+/** A paid answer, which can be sent several times. */
 export type PaidDelivery = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -36,20 +37,20 @@ export type PaidDelivery = {
 export type DeliverySettlement = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
-  /** Null if only the chain knows it, or the answer is not paid for yet. */
+  /** Null if we do not know it, or if the answer is not paid for yet. */
   readonly transaction: string | null;
 };
 
-/** Outcome of a purchase's run. Its key is free by then, or its end is in the ledger. */
+/** How the work of a purchase ended. The key is then free again, or the ledger shows its end. */
 export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
-  /** Answered with this error; the payment settles nothing, now or later. */
+  /** The caller gets this error. The payment is not settled, now or later. */
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** Answered with this error; the reconciler finds out whether money moved. */
+  /** The caller gets this error. The reconciler finds out whether money moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
-  /** Another writer holds the key; calls that still wait start again. */
+  /** Another writer has claimed the key. Calls that still wait start again. */
   | { readonly kind: 'abandoned' }
-  /** The client hung up: no caller is left to be answered. */
+  /** The client has disconnected. */
   | { readonly kind: 'disconnected' };
 
 /** Dependencies of the gate. */
@@ -60,7 +61,7 @@ export type GateDeps = {
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
   readonly reconciler: Reconciler;
-  /** Resolves to true if a contract is at the address; null without a node, or without its answer. */
+  /** Resolves to true if a contract is at the address; to null if no node is set, or the node does not answer. */
   readonly isContract: (address: Address) => Promise<boolean | null>;
   readonly publish: PublishByRoute;
   /** True once the facilitator was reached. */
@@ -69,7 +70,7 @@ export type GateDeps = {
   readonly isRateLimited: boolean;
   /** Wait of a call for the outcome of its own settlement; default 20 s. */
   readonly reconcileWithinMs?: number | undefined;
-  /** Wait of a later call for it; default 5 s. */
+  /** Wait of a later call for the outcome of that settlement; default 5 s. */
   readonly retryWithinMs?: number | undefined;
   /** Wait of a call in the queue of fair shares; default 30 s. */
   readonly turnWithinMs?: number | undefined;
@@ -98,16 +99,16 @@ export const PAYMENT_STEPS = [
 
 export type PaymentStep = (typeof PAYMENT_STEPS)[number];
 
-/** `answer` is published before it is sent: whoever subscribes may send its body otherwise. */
+/** `answer` is published before it is sent, so that a test can write only a part of its body. */
 export type PaymentStepMessage =
   | { readonly name: PaymentStep }
   | { readonly name: 'answer'; readonly answer: PaidAnswer; readonly bodyBytes: number };
 
 export const STEPS_CHANNEL = 'x402-scan:payment';
 
-const steps = channel(STEPS_CHANNEL);
+const stepsChannel = channel(STEPS_CHANNEL);
 
-/** Only tests subscribe: they end the process, synchronously, where it stands. */
+/** Only tests subscribe. Their subscriber is called synchronously, so it can end the process at this step. */
 export function publishStep(message: PaymentStepMessage): void {
-  if (steps.hasSubscribers) steps.publish(message);
+  if (stepsChannel.hasSubscribers) stepsChannel.publish(message);
 }
