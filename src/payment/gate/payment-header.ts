@@ -168,7 +168,7 @@ function readIdentifier(extensions: unknown): unknown {
 }
 
 function requireAddress(value: unknown, name: string): Address {
-  if (isEvmAddress(value)) return checksummed(value);
+  if (isEvmAddress(value)) return toChecksummed(value);
   throw malformed(`payload.authorization.${name} must be 0x and 40 hex digits`);
 }
 
