@@ -12,11 +12,11 @@ import type { OtherWay } from '../model/payability.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
-import { isUnderMinimum, partsOfDollar } from '../parse/x402/amount.ts';
+import { isUnderMinimum, toDollarUnits } from '../parse/x402/amount.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
-import { settlesUpfront, transferMethod } from '../parse/x402/schemes.ts';
+import { findTransferMethod, isSettledUpfront } from '../parse/x402/schemes.ts';
 import { differingOffers, signInsElsewhere } from './extension-advice.ts';
 
 export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
@@ -76,14 +76,14 @@ function adviseOn(
   const offers = kit.judgedOffers(challenge);
   const entries: AdviceEntry[] = [];
   for (const offer of offers) {
-    if (settlesUpfront(offer.extra)) {
+    if (isSettledUpfront(offer.extra)) {
       entries.push([
         'pays-before-delivery',
         `${offer.pointer}/extra/paymentFlow: "upfront", and no refund is known`,
       ]);
     }
     const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
-    const parts = partsOfDollar(offer);
+    const parts = toDollarUnits(offer);
     if (parts !== null && parts.amount > parts.dollar) entries.push(['over-default-limit', text]);
     if (isUnderMinimum(offer)) entries.push(['under-facilitator-minimum', text]);
   }
@@ -137,7 +137,7 @@ function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly
 function needsAllowance(offer: Offer, kit: Kit): boolean {
   const row = kit.scheme(offer);
   if (row === null || row.namespace !== 'eip155') return false;
-  return row.scheme === 'upto' || transferMethod(row, offer.extra) === 'permit2';
+  return row.scheme === 'upto' || findTransferMethod(row, offer.extra) === 'permit2';
 }
 
 function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly AdviceEntry[] {

@@ -8,7 +8,7 @@ import {
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { caip2 } from '../parse/x402/networks.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
 import { MAX_OFFERS } from './list-challenges.ts';
 
 const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
@@ -57,7 +57,7 @@ function readPayload({ payload, signature }: JsonObject): JsonObject | null {
 /** EVM addresses are equal in any case; version 1 has its own names of networks. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string') return one === other;
-  return isSameAddress(caip2(one), caip2(other));
+  return isSameAddress(toCaip2(one), toCaip2(other));
 }
 
 /**

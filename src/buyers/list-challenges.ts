@@ -7,7 +7,7 @@ import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { headBytes } from '../parse/text/http-header.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
-import { claimedNamespace } from '../parse/x402/networks.ts';
+import { findClaimedNamespace } from '../parse/x402/networks.ts';
 
 /** The parts of a 402 that a client reads. */
 export type ChallengeAnswer = Pick<HttpData, 'headers' | 'body'> & {
@@ -65,7 +65,7 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
           body: answer.body,
           ...(headBytes(answer) >= NODE_HEAD_BYTES ? { isLongHead: true } : {}),
         },
-    solana: offers.some(({ network }) => claimedNamespace(network) === 'solana'),
+    solana: offers.some(({ network }) => findClaimedNamespace(network) === 'solana'),
     offers: offers.slice(0, MAX_OFFERS).map(offerTerms),
   };
 }

@@ -11,14 +11,14 @@ import { showJson } from '../parse/json/json.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import {
   type Challenge,
+  findRefusedMember,
   type Offer,
   readChallenge,
-  refusedMember,
 } from '../parse/x402/challenge.ts';
-import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
+import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts';
 import { showFault } from '../parse/x402/offer-fault.ts';
-import { offerFaults } from '../parse/x402/offer-faults.ts';
-import { findClient, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
+import { findOfferFaults } from '../parse/x402/offer-faults.ts';
+import { findClient, findSchemeRow, isPaidMethod } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { type ChallengeAnswer, MAX_OFFERS, offerTerms } from './list-challenges.ts';
 
@@ -66,13 +66,13 @@ async function tryWhole(
   offers: readonly OfferPayability[],
   buyers: Buyers,
 ): Promise<Pick<Trial, 'payableBy' | 'words'>> {
-  const namespaces = challenge.offers.map(({ network }) => claimedNamespace(network));
+  const namespaces = challenge.offers.map(({ network }) => findClaimedNamespace(network));
   const solana = namespaces.includes('solana');
   const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
   const whole = (client: x402HTTPClient) => read(client, response);
   const byDefault = await asks(await buyers(quickstart, solana), whole);
   const words = findRefusal(byDefault, challenge);
-  const member = refusedMember(challenge);
+  const member = findRefusedMember(challenge);
   if (member !== null) {
     const isSaid = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
     const own = `${REFUSED_WHOLE}: ${member.pointer} is ${showJson(member.value)}`;
@@ -111,7 +111,7 @@ function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): b
 
 /** Finds the reason why no facilitator can settle an offer; null when the table has none. */
 function findFault(offer: Offer, { version }: Challenge): string | null {
-  const [fault] = offerFaults(offer, version);
+  const [fault] = findOfferFaults(offer, version);
   if (fault === undefined) return null;
   const { pointer, why } = fault;
   return `${SIGNED_UNSOUND}: ${pointer} is ${showFault(fault)}${why === undefined ? '' : `, which ${why}`}`;
@@ -124,14 +124,14 @@ async function tryOffer(
 ): Promise<OfferPayability> {
   const { scheme, network, extra } = offer;
   const client = findClient(challenge.version, scheme, network);
-  const row = schemeRow(scheme, network);
+  const row = findSchemeRow(scheme, network);
   const shown = offerTerms(offer);
-  const form = networkForm(network, challenge.version);
+  const form = classifyNetwork(network, challenge.version);
   const isNamed = typeof scheme === 'string' && scheme !== '' && form !== 'malformed';
   if (client === null && isNamed) {
     return { ...shown, client, verdict: 'unsupported', words: null };
   }
-  const solana = claimedNamespace(network) === 'solana';
+  const solana = findClaimedNamespace(network) === 'solana';
   const alone = () => toSingleOffer(challenge, offer);
   const answer = await asks(await buyers('full', solana), alone);
   const words = answer.kind === 'refuses' ? answer.words : null;
@@ -175,7 +175,7 @@ async function asks(
 /** The client falls back to its own method when an offer names an unknown one. */
 function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   if (accepted === undefined) return true;
-  const row = schemeRow(accepted.scheme, accepted.network);
+  const row = findSchemeRow(accepted.scheme, accepted.network);
   const { assetTransferMethod } = accepted.extra ?? {};
   return (
     row === null ||

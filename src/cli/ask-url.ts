@@ -3,7 +3,7 @@ import { OriginRefused } from '../guard/errors.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import { wayText } from '../parse/x402/more-sold.ts';
+import { formatOtherWay } from '../parse/x402/more-sold.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import { parsePreflightUrl, refusedPreflight } from '../preflight/preflight-request.ts';
@@ -85,7 +85,7 @@ export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const resources = named.report.payability?.filter((resource) => resource.path === path) ?? [];
   const ways = (named.report.otherWays ?? []).filter((way) => way.path === path);
   if (ways.length > 0 && resources.every(({ offers }) => offers.length === 0)) {
-    return `${ways.map(wayText).join('; ')}: this is sold, and not over x402.`;
+    return `${ways.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
   }
   if (resources.length > 0) {
     return resources

@@ -1,6 +1,6 @@
 /** `explain P3 --offer SCHEME,NETWORK`: prints how offers of one scheme and network are judged. */
 import { NAMESPACES } from '../parse/x402/namespaces.ts';
-import { networkForm, networkName } from '../parse/x402/networks.ts';
+import { classifyNetwork, toNetworkName } from '../parse/x402/networks.ts';
 import type {
   ExtraForm,
   ExtraMember,
@@ -8,7 +8,7 @@ import type {
   SchemeRow,
   Specification,
 } from '../parse/x402/scheme-row.ts';
-import { schemeRow } from '../parse/x402/schemes.ts';
+import { findSchemeRow } from '../parse/x402/schemes.ts';
 import { UsageError } from './usage.ts';
 
 const PAIR_PATTERN = /^([a-z0-9][-a-z0-9]{0,63}),([^,\s]{1,80})$/;
@@ -37,13 +37,13 @@ const FORM_TEXTS: Readonly<Record<Extract<ExtraForm, string>, string>> = {
 /** Throws UsageError unless the text is a scheme and a network of version 2. */
 export function explainOffer(pair: string): string {
   const [, scheme = '', network = ''] = PAIR_PATTERN.exec(pair) ?? [];
-  const networkValidity = networkForm(network, 2);
+  const networkValidity = classifyNetwork(network, 2);
   if (scheme === '' || (networkValidity === 'malformed' && !CAIP2.test(network))) {
     throw new UsageError(
       `--offer ${JSON.stringify(pair)}: give a scheme and a network in CAIP-2, such as exact,eip155:8453`,
     );
   }
-  const row = schemeRow(scheme, network);
+  const row = findSchemeRow(scheme, network);
   const heading = `${scheme} on ${network}`;
   if (row === null || networkValidity === 'unknown') return `${heading}: unknown to this catalog\n`;
   const { name, outdated = {}, network: idPattern } = NAMESPACES[row.namespace];
@@ -52,7 +52,7 @@ export function explainOffer(pair: string): string {
   }
   const currentId = outdated[network];
   return [
-    `${heading} (${networkName(currentId ?? network)})`,
+    `${heading} (${toNetworkName(currentId ?? network)})`,
     '',
     ...(currentId === undefined ? [] : [`  network       an outdated id: write ${currentId}`]),
     ...formatRow(row),

@@ -1,5 +1,5 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
-import { protocolText } from '../parse/x402/more-sold.ts';
+import { formatProtocol } from '../parse/x402/more-sold.ts';
 import { isPrice } from '../preflight/preflight-request.ts';
 import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
@@ -67,7 +67,7 @@ function toText({ verdict, reasons, terms, termsDigest, otherWays = [] }: Prefli
       ({ pointer, scheme, network, price, amount, asset, payTo }) =>
         `  ${pointer}: ${price ?? `${amount} of ${asset}`}, ${scheme} on ${network}, to ${payTo}`,
     ),
-    ...otherWays.map((way) => `  other way to pay: ${protocolText(way)}`),
+    ...otherWays.map((way) => `  other way to pay: ${formatProtocol(way)}`),
     ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
   ];
   return breakCommands(`${lines.join('\n')}\n`);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
-import { caip2 } from '../parse/x402/networks.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
 import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
 import { isSettlementFacts } from './cached-answer-schemas.ts';
@@ -120,7 +120,7 @@ export function settlementSources(
           const { settlementsInLogs } = await import('./settlement-logs.ts');
           return settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
         },
-        (payee) => caip2(payee.network) === network,
+        (payee) => toCaip2(payee.network) === network,
       ),
     );
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../model/json.ts';
 import { PAYABLE_BY, type PayableBy } from '../model/payability.ts';
 import { ALL_GRADES, type CheckResult, type ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { caip2 } from '../parse/x402/networks.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ResourceAnswer, WatchedResource } from './ask-resources.ts';
 
@@ -155,7 +155,7 @@ function toTermsFact(
 ): Fact {
   const offers = terms.map(({ scheme, network, asset, amount, payTo }) => ({
     scheme: toTerm(scheme),
-    network: network === null ? null : toTerm(caip2(network)),
+    network: network === null ? null : toTerm(toCaip2(network)),
     asset: toTerm(asset),
     amount: toTerm(amount),
     payTo: toTerm(payTo),

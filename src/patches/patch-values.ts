@@ -3,7 +3,7 @@
 import type { ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
-import { knownAsset } from '../parse/x402/assets.ts';
+import { findKnownAsset } from '../parse/x402/assets.ts';
 import {
   hasParameters,
   parseRouteTemplate,
@@ -206,7 +206,7 @@ export function addressValues(origin: string | null): Pick<PatchValues, 'origin'
 
 function priceOf(offer: ReportOffer | undefined): string | null {
   const amount = parseAmount(offer?.amount ?? undefined);
-  const asset = knownAsset(offer?.network ?? '', offer?.asset ?? '');
+  const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
   const digits = String(amount).padStart(asset.decimals + 1, '0');
   const [whole, fraction] = [digits.slice(0, -asset.decimals), digits.slice(-asset.decimals)];

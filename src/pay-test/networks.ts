@@ -1,12 +1,12 @@
 import { KNOWN_ASSETS } from '../parse/x402/known-assets.ts';
-import { caip2, V1_NETWORKS } from '../parse/x402/networks.ts';
+import { toCaip2, V1_NETWORKS } from '../parse/x402/networks.ts';
 
 const EVM = 'eip155:';
 
 /** Lists every known eip155 network, because middlewares refuse a wildcard. */
 export function evmNetworks(further: readonly string[]): readonly string[] {
   const known = [...V1_NETWORKS.values(), ...KNOWN_ASSETS.map(([network]) => network)];
-  return [...new Set([...known, ...further.map(caip2)])].filter((one) => one.startsWith(EVM));
+  return [...new Set([...known, ...further.map(toCaip2)])].filter((one) => one.startsWith(EVM));
 }
 
 /** Lists their names in version 1. */
@@ -18,6 +18,6 @@ export function evmNames(further: readonly string[]): readonly string[] {
 
 /** Null for other networks than eip155. */
 export function parseChainId(network: string): number | null {
-  const [, digits] = /^eip155:(\d{1,15})$/.exec(caip2(network)) ?? [];
+  const [, digits] = /^eip155:(\d{1,15})$/.exec(toCaip2(network)) ?? [];
   return digits === undefined ? null : Number(digits);
 }

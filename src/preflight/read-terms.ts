@@ -8,9 +8,9 @@ import { createKit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
-import { caip2 } from '../parse/x402/networks.ts';
-import { type OtherChallenge, otherChallenges } from '../parse/x402/other-protocol.ts';
-import { settlesUpfront } from '../parse/x402/schemes.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
+import { findOtherChallenges, type OtherChallenge } from '../parse/x402/other-protocol.ts';
+import { isSettledUpfront } from '../parse/x402/schemes.ts';
 import { findResources } from '../probe/plan/find-resources.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import type { PreflightOffer } from './result.ts';
@@ -43,7 +43,7 @@ export function readAnswer(answer: HttpData): ReadAnswer {
   const { challenge } = readChallenge(answer);
   return {
     terms: challenge === null ? null : readTerms(challenge),
-    others: otherChallenges(answer),
+    others: findOtherChallenges(answer),
   };
 }
 
@@ -64,14 +64,14 @@ function priced(offer: Offer): PricedOffer {
     ...offerTerms(offer),
     ...toPrice(network, asset, amount),
     payTo: shown(payTo),
-    isUpfront: settlesUpfront(offer.extra),
+    isUpfront: isSettledUpfront(offer.extra),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
   };
 }
 
 function digestOf(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
-    const on = typeof network === 'string' ? caip2(network) : (network ?? null);
+    const on = typeof network === 'string' ? toCaip2(network) : (network ?? null);
     return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
   });
   const text = JSON.stringify([version, terms]);

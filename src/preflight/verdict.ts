@@ -4,7 +4,7 @@ import type { ScanReport } from '../model/report.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
-import { protocolText } from '../parse/x402/more-sold.ts';
+import { formatProtocol } from '../parse/x402/more-sold.ts';
 import type { ChallengeJudgement } from './judge-challenge.ts';
 import type { PreflightRequest } from './preflight-request.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';
@@ -55,7 +55,7 @@ function withoutTerms(otherWays: readonly OtherWay[]): PreflightReason {
     const evidence = 'the 402 holds no challenge that a client could read';
     return { code: 'no_challenge', evidence };
   }
-  const ways = otherWays.map(protocolText).join(', ');
+  const ways = otherWays.map(formatProtocol).join(', ');
   return { code: 'other_protocol', evidence: `the 402 asks for a payment over ${ways}, not x402` };
 }
 

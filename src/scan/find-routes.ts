@@ -6,7 +6,7 @@ import type { Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
-import { caip2 } from '../parse/x402/networks.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
 import { pathOnOrigin } from '../probe/plan/declared-requests.ts';
 
 /** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
@@ -227,7 +227,7 @@ function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): Re
         const name = shown(network, MAX_TEXT_CHARS);
         return {
           scheme: shown(scheme, MAX_TEXT_CHARS),
-          network: name === null ? null : caip2(name),
+          network: name === null ? null : toCaip2(name),
           asset: shown(asset, MAX_TEXT_CHARS),
           amount: shown(amount, MAX_TEXT_CHARS),
           payTo: shown(payTo, MAX_TEXT_CHARS),

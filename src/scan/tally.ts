@@ -1,8 +1,8 @@
 import type { OfferPayability } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
-import { knownAsset } from '../parse/x402/assets.ts';
-import { caip2, isKnownNetwork } from '../parse/x402/networks.ts';
-import { SCHEMES, schemeRow } from '../parse/x402/schemes.ts';
+import { findKnownAsset } from '../parse/x402/assets.ts';
+import { isKnownNetwork, toCaip2 } from '../parse/x402/networks.ts';
+import { findSchemeRow, SCHEMES } from '../parse/x402/schemes.ts';
 import { ORIGINS_COUNTER, type Tally } from '../store/statistics.ts';
 import { toOfferPrice } from '../words/answer-line.ts';
 import { payableState } from './finished-scan.ts';
@@ -44,18 +44,18 @@ function schemeOf({ scheme }: OfferPayability): string {
 }
 
 function networkOf({ network }: OfferPayability): string {
-  return network !== null && isKnownNetwork(network) ? caip2(network) : OTHER;
+  return network !== null && isKnownNetwork(network) ? toCaip2(network) : OTHER;
 }
 
 function assetOf({ network, asset }: OfferPayability): string {
   if (network === null || asset === null) return OTHER;
-  return knownAsset(network, asset)?.asset ?? OTHER;
+  return findKnownAsset(network, asset)?.asset ?? OTHER;
 }
 
 /** The middle one of what the host asks for, so that a host with many resources has one price as any other. */
 function middlePrice(offers: readonly OfferPayability[]): number | null {
   const prices = offers
-    .filter(({ scheme, network }) => schemeRow(scheme ?? '', network ?? '')?.amount === 'price')
+    .filter(({ scheme, network }) => findSchemeRow(scheme ?? '', network ?? '')?.amount === 'price')
     .map((offer) => toOfferPrice(offer)?.dollars ?? 0)
     .filter((dollars) => dollars > 0)
     .toSorted((a, b) => a - b);

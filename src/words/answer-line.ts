@@ -6,9 +6,9 @@ import {
   SIGNED_UNSOUND,
 } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
-import { knownAsset } from '../parse/x402/assets.ts';
-import { countMoreSold } from '../parse/x402/more-sold.ts';
-import { networkName } from '../parse/x402/networks.ts';
+import { findKnownAsset } from '../parse/x402/assets.ts';
+import { formatMoreSoldCount } from '../parse/x402/more-sold.ts';
+import { toNetworkName } from '../parse/x402/networks.ts';
 
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
@@ -20,12 +20,12 @@ const CHALLENGE_CHECKS = ['P3', 'P4'];
  * One line of plain text. The client's message in it may quote the origin (cleaned, short), so the line
  * is escaped like all evidence.
  */
-export function answerLine(report: PayabilityReport): string {
+export function toAnswerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null)
     return 'Not known: this scan is from before the scanner asked who can pay.';
   if (payableBy === null) return unseenAnswer(report);
-  const more = countMoreSold(otherWays, payability);
+  const more = formatMoreSoldCount(otherWays, payability);
   const answer = x402Answer(payability, payableBy, results);
   return more === null ? answer : `${answer} (${more})`;
 }
@@ -102,7 +102,7 @@ function cheapest(resources: readonly ResourcePayability[]): string {
     .flatMap((offer) => toOfferPrice(offer) ?? [])
     .toSorted((one, other) => one.dollars - other.dollars);
   const [first] = priced;
-  return first === undefined ? '' : `, from $${money(first.dollars)}, ${first.name}`;
+  return first === undefined ? '' : `, from $${formatDollars(first.dollars)}, ${first.name}`;
 }
 
 type Sentence = (host: string, evidence: string) => string;
@@ -160,16 +160,16 @@ export type OfferPrice = {
 
 /** Null when the asset is unknown or the amount is invalid. */
 export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
-  const known = network !== null && asset !== null ? knownAsset(network, asset) : null;
+  const known = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
   if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
     return null;
   }
   const dollars = Number(amount) / 10 ** known.decimals;
-  return { dollars, name: `${known.symbol} on ${networkName(network)}` };
+  return { dollars, name: `${known.symbol} on ${toNetworkName(network)}` };
 }
 
 /** Formats at least two decimal places, and all that the price has: "0.01", "0.0025". */
-export function money(dollars: number): string {
+export function formatDollars(dollars: number): string {
   const exact = dollars.toFixed(6).replace(/0+$/, '');
   const [whole = '0', parts = ''] = exact.split('.');
   return `${whole}.${parts.padEnd(2, '0')}`;

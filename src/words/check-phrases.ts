@@ -39,7 +39,7 @@ export function toCheckLabel({ id, title }: { readonly id: string; readonly titl
 }
 
 /** "P2 to P8, S1, S3": runs of three and more are ranges. `ids` are in the order of a report. */
-export function idRanges(ids: readonly string[]): string {
+export function toIdRanges(ids: readonly string[]): string {
   const runs: string[][] = [];
   for (const id of ids) {
     const run = runs.at(-1);
@@ -56,7 +56,7 @@ function follows(before: string, id: string): boolean {
 type Causes = ReadonlyMap<string, readonly { readonly id: string }[]>;
 
 /** "19 not evaluated because of it": `failed` are the ids of the checks that failed themselves. */
-export function unevaluatedText(causes: Causes, failed: readonly string[]): string {
+export function formatUnevaluated(causes: Causes, failed: readonly string[]): string {
   return [...causes]
     .map(([cause, { length }]) => {
       const isOnly = causes.size === 1 && failed.length === 1 && failed[0] === cause;

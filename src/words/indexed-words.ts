@@ -34,16 +34,16 @@ export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
 
 const NO_REASON = 'no reason that can be seen from outside';
 
-export function indexedWords(row: IndexedRow): string {
+export function formatIndexedRow(row: IndexedRow): string {
   const steps = row.reasons.map((reason) => {
-    const { seen, step } = reasonWords(reason);
+    const { seen, step } = formatIndexedReason(reason);
     return `${seen}: ${step}`;
   });
-  return [stateWords(row), ...steps].join('; ');
+  return [formatIndexedState(row), ...steps].join('; ');
 }
 
 /** The state of a row, without its reasons. */
-export function stateWords({ state, listedAs, differences, reasons }: IndexedRow): string {
+export function formatIndexedState({ state, listedAs, differences, reasons }: IndexedRow): string {
   const at = listedAs === null ? '' : ` as ${listedAs}`;
   switch (state) {
     case 'listed':
@@ -64,7 +64,7 @@ export function stateWords({ state, listedAs, differences, reasons }: IndexedRow
 }
 
 /** The reason in words, and the step that mends it. */
-export function reasonWords({ code, evidence, check }: IndexedReason) {
+export function formatIndexedReason({ code, evidence, check }: IndexedReason) {
   const judged = check === null ? '' : `, ${check}`;
   return {
     seen: `${code.replaceAll('_', ' ')} (${evidence}${judged})`,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_CLIENTS } from '../../src/buyers/clients.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { parseChallenge } from '../../src/parse/x402/challenge.ts';
-import { offerFaults } from '../../src/parse/x402/offer-faults.ts';
+import { findOfferFaults } from '../../src/parse/x402/offer-faults.ts';
 import type { ChainClient } from '../fixtures/judges/chain-clients.mjs';
 import { needs } from '../fixtures/needs.ts';
 import { challengeV2, offer } from '../fixtures/observations/build-observations.ts';
@@ -61,7 +61,7 @@ const CHANGES = KNOWN_PAIRS.filter(({ name }) => /Stellar|Algorand/.test(name)).
 function faultsOf(one: JsonObject): readonly string[] {
   const [parsed] = parseChallenge(challengeV2({ accepts: [one] }), 'header')?.offers ?? [];
   if (parsed === undefined) throw new TypeError('no offer');
-  return offerFaults(parsed, 2).map(({ pointer }) => pointer.replace('/accepts/0/', ''));
+  return findOfferFaults(parsed, 2).map(({ pointer }) => pointer.replace('/accepts/0/', ''));
 }
 
 describe('the official client of the network', needs(lack), () => {

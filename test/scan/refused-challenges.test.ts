@@ -1,6 +1,6 @@
 /** Challenges that one client signs and another refuses as a whole: nobody is said to pay them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type Answering, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
@@ -51,8 +51,8 @@ it.each([
       'F',
       outcome,
     ]);
-    expect(answerLine(report)).toMatch(/^No: /);
-    expect(answerLine(report)).toContain(named);
+    expect(toAnswerLine(report)).toMatch(/^No: /);
+    expect(toAnswerLine(report)).toContain(named);
   },
 );
 

@@ -4,7 +4,7 @@ import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
-import { answerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { printable } from '../cli/printable.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -42,7 +42,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(report).toMatchObject({ grade: 'A', payableBy: 'default', otherWays: [way] });
     expect(report.payability).toHaveLength(1);
     expect(report.payability?.[0]?.path).not.toBe(way.path);
-    expect(answerLine(report)).toMatch(
+    expect(toAnswerLine(report)).toMatch(
       /^Yes: default clients can pay 1 of 1 resource, .*\(1 more is sold over MPP\)$/,
     );
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
@@ -99,7 +99,7 @@ it('on one route together is judged by its x402 half, and listed as another way 
   });
   expect(both.report).toMatchObject({ grade: 'A', otherWays: [WEATHER_WAY] });
   expect(both.report.payability).toHaveLength(2);
-  expect(answerLine(both.report)).toMatch(
+  expect(toAnswerLine(both.report)).toMatch(
     /^Yes: default clients can pay 2 of 2 resources, [^()]*$/,
   );
 });
@@ -111,7 +111,7 @@ it('an origin without x402 still has the other way in its report', async () => {
   expect(resultOf(outcome, 'S5')).toMatchObject({ basis: 'not_evaluated' });
   expect(report).toMatchObject({ grade: 'F', payableBy: null });
   expect(report.otherWays).toEqual([WEATHER_WAY, SUMMARY_WAY]);
-  expect(answerLine(report)).toMatch(
+  expect(toAnswerLine(report)).toMatch(
     /^No: the 402 asks over MPP, not over x402: .*methods: tempo, stripe\.$/,
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toSummary } from '../../src/buyers/summary.ts';
 import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
-import { answerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 function resource(
@@ -16,7 +16,7 @@ function resource(
 }
 
 function answer(...resources: readonly ResourcePayability[]) {
-  return answerLine(toSummary({ clients: [], resources, silent: [] }));
+  return toAnswerLine(toSummary({ clients: [], resources, silent: [] }));
 }
 
 const FAILED = {
@@ -46,7 +46,7 @@ describe('the answer line', () => {
     );
     const silent = [{ method: 'GET', path: '/b' }];
     const seen = { clients: [], resources: [resource('default', 'signs')], silent };
-    expect(answerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
+    expect(toAnswerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
   });
 
   it('has the words of the client if they cannot pay', () => {
@@ -66,10 +66,10 @@ describe('the answer line', () => {
     const result = (id: string, evidence: string) => ({ ...FAILED, id, evidence });
     const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
     const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
-    expect(answerLine({ ...summary, results: [p4, p3] })).toBe(
+    expect(toAnswerLine({ ...summary, results: [p4, p3] })).toBe(
       'No: GET /a /accepts/0/extra/version: missing, the official client says "no domain"',
     );
-    expect(answerLine({ ...summary, results: [p4] })).toBe(
+    expect(toAnswerLine({ ...summary, results: [p4] })).toBe(
       'No: GET /a no PAYMENT-REQUIRED, the official client says "no domain"',
     );
   });
@@ -82,7 +82,7 @@ describe('the answer line', () => {
     const evidence =
       '1 of 1: GET /a /accepts/0/payTo: "0x12\\n" (the official client says "Invalid; address"); more';
     const p3 = { ...FAILED, id: 'P3', evidence };
-    expect(answerLine({ ...summary, results: [p3] })).toBe(
+    expect(toAnswerLine({ ...summary, results: [p3] })).toBe(
       'No: GET /a /accepts/0/payTo: "0x12\\n", the official client says "Invalid address"',
     );
   });
@@ -124,12 +124,12 @@ describe('the answer line', () => {
   ])('states the evidence if %s is %s (%s)', (id, outcome, evidence, line) => {
     const results = [{ ...FAILED, id, outcome, evidence }];
     const summary = toSummary({ clients: [], resources: [], silent: [] });
-    expect(answerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
+    expect(toAnswerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });
 
   it('states what is not known', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
-    expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
+    expect(toAnswerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
     expect(answer()).toBe('No: nothing here asked for a payment.');
   });
 });

@@ -7,7 +7,7 @@ import {
   type IndexedReasonCode,
   type IndexedRow,
 } from '../../src/model/indexed.ts';
-import { INDEXED_STEPS, indexedWords } from '../../src/words/indexed-words.ts';
+import { formatIndexedRow, INDEXED_STEPS } from '../../src/words/indexed-words.ts';
 import { printable } from '../cli/printable.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
@@ -31,14 +31,14 @@ function words(text: string): string {
 }
 
 test.each(INDEXED_REASONS)('%s is followed by its step', (code) => {
-  const said = indexedWords(row(code));
+  const said = formatIndexedRow(row(code));
   expect(said).toContain(
     `${code.replaceAll('_', ' ')} (what was seen, P7): ${INDEXED_STEPS[code]}`,
   );
 });
 
 test('a row without a reason states only what is known', () => {
-  expect(indexedWords({ ...row('lapsed'), reasons: [] })).toBe(
+  expect(formatIndexedRow({ ...row('lapsed'), reasons: [] })).toBe(
     'not listed; no reason that can be seen from outside',
   );
 });

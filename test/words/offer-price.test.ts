@@ -1,6 +1,6 @@
 /** The price of an offer, as reports print it. */
 import { expect, test } from 'vitest';
-import { money, toOfferPrice } from '../../src/words/answer-line.ts';
+import { formatDollars, toOfferPrice } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 const OFFER = {
@@ -16,7 +16,7 @@ test.each([
 ])('%s base units of USDC are $%s', (amount, dollars) => {
   const price = toOfferPrice({ ...OFFER, amount });
   expect(price?.name).toBe('USDC on Base');
-  expect(money(price?.dollars ?? Number.NaN)).toBe(dollars);
+  expect(formatDollars(price?.dollars ?? Number.NaN)).toBe(dollars);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { CLIENTS, TEST_CLIENTS } from '../../src/buyers/clients.ts';
 import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
 import { NAMESPACES, type Namespace } from '../../src/parse/x402/namespaces.ts';
 import { TESTNETS } from '../../src/parse/x402/network-names.ts';
-import { networkName, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
+import { toNetworkName, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
 import type { ExtraMember, SchemeRow } from '../../src/parse/x402/scheme-row.ts';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
 
@@ -67,7 +67,7 @@ official clients pay only in these assets.
 |---|---|---|---|---|---|
 ${KNOWN_ASSETS.map(
   ([network, asset, symbol, decimals, domain]) =>
-    `| ${networkName(network)} | \`${network}\` | \`${asset}\` | ${symbol} | ${decimals} | ${domain === null ? '–' : `"${domain[0]}", "${domain[1]}"`} |`,
+    `| ${toNetworkName(network)} | \`${network}\` | \`${asset}\` | ${symbol} | ${decimals} | ${domain === null ? '–' : `"${domain[0]}", "${domain[1]}"`} |`,
 ).join('\n')}
 `;
 }

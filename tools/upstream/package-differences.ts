@@ -1,7 +1,7 @@
 import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../src/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../src/parse/x402/network-names.ts';
-import { networkForm, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
+import { classifyNetwork, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
 import type { SchemeRow } from '../../src/parse/x402/scheme-row.ts';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
 import { installedAssets } from './known-assets.ts';
@@ -141,7 +141,7 @@ function networkDifferences({ name, entries }: OfficialPackage): readonly string
   const ids = new Set([...(entries.get('.') ? textsIn(entries.get('.'), 0) : [])]);
   return [...ids]
     .filter((id) => NETWORK.exec(id)?.[1] === own && Object.hasOwn(NAMESPACES, own))
-    .filter((id) => !['ok', 'outdated'].includes(networkForm(id, 2)))
+    .filter((id) => !['ok', 'outdated'].includes(classifyNetwork(id, 2)))
     .map((id) => `network ${id}: in ${name}, and not in the form of its namespace`);
 }
 

@@ -1,5 +1,5 @@
 /** Output formats by name. Each turns a finished scan into the text of one file. */
-import { answerLine } from '../../words/answer-line.ts';
+import { toAnswerLine } from '../../words/answer-line.ts';
 import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';
 import {
@@ -29,7 +29,7 @@ export const FORMATS = {
 function toFindings({ report, printed, rules, locate }: PrintableScan): Findings {
   const { origin, grade, score, scannedAt, checksVersion } = report;
   const { payableBy, payability, clients, advice } = report;
-  const answer = answerLine(report);
+  const answer = toAnswerLine(report);
   return {
     tool: { name: 'x402-conformance-scanner', version: checksVersion },
     title: 'x402 conformance',

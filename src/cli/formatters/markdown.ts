@@ -3,9 +3,9 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { Advice, CheckResult } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
-import { answerLine } from '../../words/answer-line.ts';
-import { idRanges, toCheckLabel, unevaluatedText } from '../../words/check-phrases.ts';
-import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
+import { toAnswerLine } from '../../words/answer-line.ts';
+import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../words/check-phrases.ts';
+import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../words/indexed-words.ts';
 import { escapeMarkdown, toMarkdownCode } from './escapes.ts';
 import { isProblem, isUndetermined, type PrintableScan } from './findings.ts';
 import { exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
@@ -23,7 +23,7 @@ export function formatMarkdown({ report, printed }: PrintableScan): string {
   return [
     `# ${escapeMarkdown(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
-    formatAnswer(answerLine(report)),
+    formatAnswer(toAnswerLine(report)),
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passed} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
@@ -57,13 +57,13 @@ type Causes = ReadonlyMap<string, readonly CheckResult[]>;
 function formatFailureCounts(causes: Causes, problems: readonly CheckResult[]): string {
   if (causes.size === 0) return '';
   const failed = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
-  return ` ${failed.length} failed, ${unevaluatedText(causes, failed)}.`;
+  return ` ${failed.length} failed, ${formatUnevaluated(causes, failed)}.`;
 }
 
 /** One line for all checks that one failure prevents. */
 function unevaluatedLines(causes: Causes): readonly string[] {
   return [...causes].flatMap(([cause, results]) => [
-    `Not evaluated because of ${cause}: ${idRanges(results.map(({ id }) => id))}`,
+    `Not evaluated because of ${cause}: ${toIdRanges(results.map(({ id }) => id))}`,
     '',
   ]);
 }
@@ -111,7 +111,7 @@ function indexTable(rows: readonly IndexedRow[]): readonly string[] {
   if (!isWorthShowing(rows)) return [];
   const lines = rows.map((row) => {
     const resource = toMarkdownCode(`${row.method} ${row.resource}`);
-    return `| ${INDEX_NAMES[row.index]} | ${resource} | ${toMarkdownCode(indexedWords(row))} |`;
+    return `| ${INDEX_NAMES[row.index]} | ${resource} | ${toMarkdownCode(formatIndexedRow(row))} |`;
   });
   return ['| in the indexes, ungraded | resource | what it holds |', '|---|---|---|', ...lines, ''];
 }

@@ -4,10 +4,15 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
-import { wayText } from '../../parse/x402/more-sold.ts';
-import { answerLine } from '../../words/answer-line.ts';
-import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
-import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../words/indexed-words.ts';
+import { formatOtherWay } from '../../parse/x402/more-sold.ts';
+import { toAnswerLine } from '../../words/answer-line.ts';
+import {
+  formatUnevaluated,
+  toCheckLabel,
+  toIdRanges,
+  toPhrase,
+} from '../../words/check-phrases.ts';
+import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../words/indexed-words.ts';
 import { breakCommands } from './escapes.ts';
 import { isUndetermined, type PrintableScan } from './findings.ts';
 
@@ -43,10 +48,10 @@ export function formatText(scan: PrintableScan): string {
   const withStatus = (status: CheckResult['status']) =>
     judged.filter((result) => result.status === status && !unevaluatedResults.has(result));
   const failed = withStatus('fail').map(({ id }) => id);
-  const unevaluatedNote = causes.size === 0 ? '' : `, ${unevaluatedText(causes, failed)}`;
+  const unevaluatedNote = causes.size === 0 ? '' : `, ${formatUnevaluated(causes, failed)}`;
   const lines = [
     '',
-    ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
+    ...wrap(toAnswerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
     ...(scan.namedUrlText === null ? [] : wrap(scan.namedUrlText, columns, '  ', '  ')),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
@@ -105,7 +110,7 @@ function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal):
   if (ways.length === 0) return [];
   return [
     `  ${paint(['bold', 'cyan'], 'OTHER WAYS TO PAY')} (not graded)`,
-    ...ways.flatMap((way) => wrap(wayText(way), columns, '    ', '      ')),
+    ...ways.flatMap((way) => wrap(formatOtherWay(way), columns, '    ', '      ')),
     '',
   ];
 }
@@ -116,7 +121,7 @@ function skipLines(
   { columns, paint }: Terminal,
 ): readonly string[] {
   return [...causes].flatMap(([cause, results]) => {
-    const ids = idRanges(results.map(({ id }) => id));
+    const ids = toIdRanges(results.map(({ id }) => id));
     const text = `${ids}: not evaluated because of ${cause}`;
     const [first = '', ...rest] = wrap(text, columns, '  SKIP ', '    ');
     return [first.replace('SKIP', (label) => paint('dim', label)), ...rest, ''];
@@ -144,7 +149,7 @@ function indexedLines(
   return [
     `  ${paint(['bold', 'cyan'], 'IN THE INDEXES')} (not graded)`,
     ...rows.flatMap((row) => {
-      const line = `${INDEX_NAMES[row.index]}, ${row.method} ${row.resource}: ${indexedWords(row)}`;
+      const line = `${INDEX_NAMES[row.index]}, ${row.method} ${row.resource}: ${formatIndexedRow(row)}`;
       return wrap(line, columns, '    ', '      ');
     }),
     '',
@@ -201,7 +206,7 @@ const OFFLINE_EVIDENCE = /: not asked, offline \(/;
 /** Lists the checks that `--offline` left out; null if there are none. */
 export function offlineLine(results: readonly CheckResult[]): string | null {
   const ids = results.filter(wasOffline).map(({ id }) => id);
-  return ids.length === 0 ? null : `Not checked because of --offline: ${idRanges(ids)}`;
+  return ids.length === 0 ? null : `Not checked because of --offline: ${toIdRanges(ids)}`;
 }
 
 function wasOffline(result: CheckResult): boolean {

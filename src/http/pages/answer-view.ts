@@ -1,6 +1,6 @@
 import type { PayableBy } from '../../model/payability.ts';
-import { protocolText } from '../../parse/x402/more-sold.ts';
-import { networkName } from '../../parse/x402/networks.ts';
+import { formatProtocol } from '../../parse/x402/more-sold.ts';
+import { toNetworkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
 import { type RequestValues, toLocalScan, toScanRequest } from './page-text.ts';
 
@@ -66,7 +66,7 @@ export function toAnswerView(answer: PreflightAnswer) {
     ...VERDICT_TEXTS[verdict],
     payers: terms?.payableBy ? PAYER_TEXTS[terms.payableBy] : 'Not known',
     prices: offers.slice(0, MAX_OFFERS).map(writePrice),
-    otherWays: otherWays.map(protocolText).join(', '),
+    otherWays: otherWays.map(formatProtocol).join(', '),
     furtherPrices: Math.max(0, offers.length - MAX_OFFERS),
     reasons: reasons.map(({ code, evidence }) => ({ sentence: REASON_TEXTS[code], evidence })),
     scanRequests: [toLocalScan(answer), toScanRequest(answer)],
@@ -75,5 +75,5 @@ export function toAnswerView(answer: PreflightAnswer) {
 
 function writePrice({ price, amount, asset, network }: PreflightOffer): string {
   const sum = price ?? `${amount ?? '?'} base units of ${asset ?? '?'}`;
-  return `${sum} on ${network === null ? '?' : networkName(network)}`;
+  return `${sum} on ${network === null ? '?' : toNetworkName(network)}`;
 }

@@ -1,6 +1,6 @@
 import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
-import { answerLine, money, toOfferPrice } from '../../words/answer-line.ts';
+import { formatDollars, toAnswerLine, toOfferPrice } from '../../words/answer-line.ts';
 import { cutText } from './page-text.ts';
 
 const VERDICT_TEXTS: Readonly<
@@ -28,7 +28,7 @@ export function toPayableSection(report: ScanReport, isBrief: boolean) {
     offers.map((offer) => ({ ...offer, resource: cutText(`${method} ${path}`, MAX_CELL_BYTES) })),
   );
   return {
-    answer: answerLine(report),
+    answer: toAnswerLine(report),
     payableBy: report.payableBy,
     clients,
     reader: report.clients.find(({ name }) => name === PARSING_CLIENT) ?? null,
@@ -55,7 +55,7 @@ function toCell({ client, verdict, words }: OfferPayability, clientName: string)
 /** "$0.01, USDC on Base"; null if the scanner does not know the asset. */
 function writePrice(offer: OfferPayability): string | null {
   const price = toOfferPrice(offer);
-  return price === null ? null : `$${money(price.dollars)}, ${price.name}`;
+  return price === null ? null : `$${formatDollars(price.dollars)}, ${price.name}`;
 }
 
 /** "0x833589…2913". The API's report has the whole text. */

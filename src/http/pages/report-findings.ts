@@ -4,7 +4,7 @@ import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { byRootCause } from '../../model/verdict.ts';
-import { toPhrase, unevaluatedText } from '../../words/check-phrases.ts';
+import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
 /** By check id: three sentences that say what it means if the check passes, fails, or is not judged. */
@@ -86,7 +86,7 @@ export function toReportFindings(
   const failed = rows
     .filter((row) => isOwnFinding(row) && row.status === 'fail')
     .map(({ id }) => id);
-  const unevaluated = { count: causeById.size, text: unevaluatedText(groups, failed) };
+  const unevaluated = { count: causeById.size, text: formatUnevaluated(groups, failed) };
   return { first, categories, undetermined, unevaluated, costs };
 
   function withConsequences(row: FindingRow): PageFinding {

@@ -9,7 +9,12 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
-import { INDEX_NAMES, isWorthShowing, reasonWords, stateWords } from '../../words/indexed-words.ts';
+import {
+  formatIndexedReason,
+  formatIndexedState,
+  INDEX_NAMES,
+  isWorthShowing,
+} from '../../words/indexed-words.ts';
 import { describeDays, drawDayStrip } from './day-strip.ts';
 import { cutText, listCopyableRequests, toLocalScan } from './page-text.ts';
 import { toFirstFixes } from './patch-blocks.ts';
@@ -206,9 +211,9 @@ function toIndexedRows(rows: readonly IndexedRow[]) {
   return rows.slice(0, MAX_ROWS).map((row) => ({
     index: INDEX_NAMES[row.index],
     resource: cutText(`${row.method} ${row.resource}`, MAX_CELL_BYTES),
-    words: cutText(stateWords(row), MAX_CELL_BYTES),
+    words: cutText(formatIndexedState(row), MAX_CELL_BYTES),
     reasons: row.reasons.map((reason) => {
-      const { seen, step } = reasonWords(reason);
+      const { seen, step } = formatIndexedReason(reason);
       return { seen: cutText(seen, MAX_CELL_BYTES), step };
     }),
   }));

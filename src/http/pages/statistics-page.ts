@@ -2,7 +2,7 @@ import { STATISTICS_DAYS, type Statistics } from '../../directory/statistics.ts'
 import type { CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
-import { networkName } from '../../parse/x402/networks.ts';
+import { toNetworkName } from '../../parse/x402/networks.ts';
 import { toPhrase } from '../../words/check-phrases.ts';
 import { drawCheckShares, drawCountBars, drawPriceRange } from './pictures.ts';
 
@@ -64,7 +64,7 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
     }),
     offers: [
       { heading: 'By scheme', rows: toRows(offers.byScheme) },
-      { heading: 'By network', rows: toRows(offers.byNetwork, networkName) },
+      { heading: 'By network', rows: toRows(offers.byNetwork, toNetworkName) },
       { heading: 'By asset', rows: toRows(offers.byAsset) },
     ],
     prices:

@@ -21,40 +21,46 @@ import { daysBefore } from '../text/instant.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
-import { addressForm } from '../x402/address-form.ts';
-import { amountKind, parseAmount } from '../x402/amount.ts';
-import { knownAsset } from '../x402/assets.ts';
+import { classifyAddress } from '../x402/address-form.ts';
+import { findAmountKind, parseAmount } from '../x402/amount.ts';
+import { findKnownAsset } from '../x402/assets.ts';
 import {
   type ChallengedResource,
   type ChallengeReading,
+  findRefusedMember,
   type Offer,
   parseChallenge,
   readChallenge,
-  refusedMember,
 } from '../x402/challenge.ts';
-import { challengeDifference } from '../x402/challenge-difference.ts';
-import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
-import { illTypedMembers } from '../x402/ill-typed.ts';
+import { findChallengeDifference } from '../x402/challenge-difference.ts';
+import { findChallengedResources, findSignIns } from '../x402/challenged-resources.ts';
+import { findIllTypedMembers } from '../x402/ill-typed.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
-import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
-import { moreSold } from '../x402/more-sold.ts';
-import { caip2, networkForm } from '../x402/networks.ts';
+import { compareManifestTerms, type EntryIndex, indexEntries } from '../x402/manifest-terms.ts';
+import { formatMoreSold } from '../x402/more-sold.ts';
+import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import { describeFault } from '../x402/offer-fault.ts';
-import { isAmount, judgedOffers, namedOnly, namedPair, offerFaults } from '../x402/offer-faults.ts';
-import { openapiTerms, paymentSchemes } from '../x402/openapi-terms.ts';
-import { otherChallenges } from '../x402/other-protocol.ts';
-import { findOtherWays, sellingResources } from '../x402/other-ways.ts';
+import {
+  describeNamedOnly,
+  describeNamedPair,
+  findJudgedOffers,
+  findOfferFaults,
+  isAmount,
+} from '../x402/offer-faults.ts';
+import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
+import { findOtherChallenges } from '../x402/other-protocol.ts';
+import { findOtherWays, findSellingResources } from '../x402/other-ways.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
   findStatus,
+  formatRequest,
+  hasAnswered402,
   isMadeUp,
   isPostOnly,
   listAnswers,
-  requestLine,
   validatesFirst,
-  wasAnswered402,
 } from '../x402/resource-answers.ts';
-import { isPaidMethod, schemeRow } from '../x402/schemes.ts';
+import { findSchemeRow, isPaidMethod } from '../x402/schemes.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
 import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
@@ -79,36 +85,36 @@ const UNCACHED_READERS = {
   object: jsonObject,
   list: jsonList,
   challengeIn: parseChallenge,
-  challengeDifference,
-  illTyped: illTypedMembers,
+  challengeDifference: findChallengeDifference,
+  illTyped: findIllTypedMembers,
   receipt: findReceiptHeader,
-  otherChallenges,
-  request: requestLine,
+  otherChallenges: findOtherChallenges,
+  request: formatRequest,
   status: findStatus,
   validatesFirst,
   isMadeUp,
   isPostOnly,
-  answers402: wasAnswered402,
-  paymentSchemes,
+  answers402: hasAnswered402,
+  paymentSchemes: findPaymentSchemes,
   answers: listAnswers,
-  openapiTerms,
-  offerFaults,
+  openapiTerms: compareOpenApiTerms,
+  offerFaults: findOfferFaults,
   describeFault,
-  judgedOffers,
-  refusedMember,
-  named: namedPair,
-  namedOnly,
-  scheme: ({ scheme, network }: Offer) => schemeRow(scheme, network),
+  judgedOffers: findJudgedOffers,
+  refusedMember: findRefusedMember,
+  named: describeNamedPair,
+  namedOnly: describeNamedOnly,
+  scheme: ({ scheme, network }: Offer) => findSchemeRow(scheme, network),
   isPaidMethod: isPaidOffer,
   isAmount,
-  networkForm,
-  caip2,
+  networkForm: classifyNetwork,
+  caip2: toCaip2,
   amount: parseAmount,
-  amountKind,
-  asset: knownAsset,
+  amountKind: findAmountKind,
+  asset: findKnownAsset,
   baseUnits,
   daysBefore,
-  address: addressForm,
+  address: classifyAddress,
   sameOrigin: resolveInOrigin,
   schemaErrors: listSchemaErrors,
 };
@@ -152,25 +158,25 @@ export function createKit() {
     manifest: (sources: ManifestSources) =>
       findManifest(sources, { document, json, facts: manifestFacts }),
     challenge,
-    challenged: (resources: ResourceSet) => challengedResources(resources.probed, challenge),
-    signIns: (resources: ResourceSet) => signInResources(resources.probed, challenge),
+    challenged: (resources: ResourceSet) => findChallengedResources(resources.probed, challenge),
+    signIns: (resources: ResourceSet) => findSignIns(resources.probed, challenge),
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
     moreSold: ({ probed }: ResourceSet) => {
-      const soldOverX402 = challengedResources(probed, challenge);
-      return moreSold(
+      const soldOverX402 = findChallengedResources(probed, challenge);
+      return formatMoreSold(
         findOtherWays(probed),
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
     /** Returns the probed resources that P3 to P8 and S5 judge: without sign-ins and resources sold over MPP or L402. */
-    selling: ({ probed }: ResourceSet) => sellingResources(probed, challenge),
+    selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
-      manifestTerms(facts, entryIndex(facts, originUrl), resource),
+      compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
 }
 
 function isPaidOffer({ scheme, network, extra }: Offer): boolean {
-  const row = schemeRow(scheme, network);
+  const row = findSchemeRow(scheme, network);
   return row !== null && isPaidMethod(row, extra);
 }
 

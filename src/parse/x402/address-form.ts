@@ -17,14 +17,14 @@ const MAX_ADDRESS_CHARS = 200;
  * one case has no checksum, a mixed-case one must have the right one. Solana: base58 of 32 bytes; all
  * zero is the system program. Other networks are checked by pattern.
  */
-export function addressForm(network: string, address: string, role?: AddressRole): AddressForm {
-  const shape = addressShape(network, address, role);
+export function classifyAddress(network: string, address: string, role?: AddressRole): AddressForm {
+  const shape = classifyAddressShape(network, address, role);
   const hasChecksum = shape === 'ok' && findNamespace(network) === 'eip155';
   return hasChecksum && !isChecksumRight(address.slice(2)) ? 'bad-checksum' : shape;
 }
 
 /** Like `addressForm`, without the checksum of EIP-55, whose hash costs more than all the rest. */
-export function addressShape(
+export function classifyAddressShape(
   network: string,
   address: string,
   role?: AddressRole,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/json.ts';
-import { knownAsset } from './assets.ts';
+import { findKnownAsset } from './assets.ts';
 import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
@@ -21,16 +21,16 @@ export function parseAmount(value: JsonValue | undefined): bigint | null {
 }
 
 /** Null for an unknown scheme. */
-export function amountKind(scheme: JsonValue | undefined): AmountKind | null {
+export function findAmountKind(scheme: JsonValue | undefined): AmountKind | null {
   return KINDS.get(scheme) ?? null;
 }
 
 type Price = Readonly<Record<'network' | 'asset' | 'amount', JsonValue | undefined>>;
 
 /** An offer's amount and a dollar in its base units: every known asset is worth a dollar. Null for others. */
-export function partsOfDollar({ network, asset, amount }: Price) {
+export function toDollarUnits({ network, asset, amount }: Price) {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  const known = knownAsset(network, asset);
+  const known = findKnownAsset(network, asset);
   const parts = parseAmount(amount);
   if (known === null || parts === null) return null;
   return { amount: parts, dollar: 10n ** BigInt(known.decimals) };
@@ -38,7 +38,7 @@ export function partsOfDollar({ network, asset, amount }: Price) {
 
 /** True under 0.001 USD, the least that the CDP facilitator settles (x402 issue 1171). */
 export function isUnderMinimum(price: Price): boolean {
-  const parts = partsOfDollar(price);
+  const parts = toDollarUnits(price);
   return parts !== null && parts.amount * 1_000n < parts.dollar;
 }
 
@@ -47,7 +47,9 @@ type Term = JsonValue | undefined;
 /** The price for people, "0.05 USDC"; null for an unknown asset. */
 export function toPrice(network: Term, asset: Term, stated: Term) {
   const known =
-    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
+    typeof network === 'string' && typeof asset === 'string'
+      ? findKnownAsset(network, asset)
+      : null;
   const amount = parseAmount(stated);
   const hasPrice = known !== null && amount !== null;
   return {

@@ -1,5 +1,5 @@
 import { KNOWN_ASSETS } from './known-assets.ts';
-import { caip2, claimedNamespace } from './networks.ts';
+import { findClaimedNamespace, toCaip2 } from './networks.ts';
 
 export type KnownAsset = {
   readonly network: string;
@@ -27,13 +27,13 @@ const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
  * Null when the asset is unknown on that network; v1's names of networks are accepted. The official
  * clients and servers price with the same table.
  */
-export function knownAsset(network: string, asset: string): KnownAsset | null {
-  return KNOWN.get(toKey(caip2(network), asset)) ?? null;
+export function findKnownAsset(network: string, asset: string): KnownAsset | null {
+  return KNOWN.get(toKey(toCaip2(network), asset)) ?? null;
 }
 
 const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
   KNOWN.values(),
-  ({ network, asset }) => toKey(claimedNamespace(network) ?? '', asset),
+  ({ network, asset }) => toKey(findClaimedNamespace(network) ?? '', asset),
 );
 
 /**
@@ -43,9 +43,9 @@ const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
  * table.
  */
 export function assetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
-  const here = caip2(network);
-  const namespace = claimedNamespace(here);
-  if (namespace === null || knownAsset(here, asset) !== null) return null;
+  const here = toCaip2(network);
+  const namespace = findClaimedNamespace(here);
+  if (namespace === null || findKnownAsset(here, asset) !== null) return null;
   const known = BY_ASSET.get(toKey(namespace, asset)) ?? [];
   const [first] = known;
   if (first === undefined) return null;

@@ -1,7 +1,7 @@
 import { type JsonValue, showJson } from '../json/json.ts';
 import type { Challenge, Offer } from './challenge.ts';
 import { isSameAddress } from './namespaces.ts';
-import { caip2 } from './networks.ts';
+import { toCaip2 } from './networks.ts';
 
 export type ChallengeDifference = {
   /** True for scheme, amount, asset, payTo or network, which decide the payment. */
@@ -18,13 +18,13 @@ const MAX_ALIKE = 8;
  * serves older clients. When only one of the two has additional offers, the shared ones are compared.
  * Members that only one has are ignored, and so is `error`.
  */
-export function challengeDifference(
+export function findChallengeDifference(
   header: Challenge,
   body: Challenge,
 ): ChallengeDifference | null {
   const offers = byTerms(header.offers);
-  const [foreign] = foreignOffers(header, body);
-  const [hidden] = foreignOffers(body, header);
+  const [foreign] = findMissingOffers(header, body);
+  const [hidden] = findMissingOffers(body, header);
   if (foreign !== undefined) {
     const text = `only the body asks for ${formatTerms(foreign)} (${foreign.pointer})`;
     return { inTerms: hidden !== undefined || header.offers.length === 0, text };
@@ -46,7 +46,7 @@ export function challengeDifference(
 }
 
 /** Returns the offers of `other` whose terms `one` lacks. */
-export function foreignOffers(one: Challenge, other: Challenge): readonly Offer[] {
+export function findMissingOffers(one: Challenge, other: Challenge): readonly Offer[] {
   const known = new Set(one.offers.map(toKey));
   return other.offers.filter((offer) => !known.has(toKey(offer)));
 }
@@ -69,7 +69,7 @@ function closest(known: readonly Offer[], offer: Offer): string | null {
 
 /** Offers are compared by this key; EVM addresses in lower case. */
 function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
-  const on = typeof network === 'string' ? caip2(network) : network;
+  const on = typeof network === 'string' ? toCaip2(network) : network;
   const isEvm = typeof on === 'string' && on.startsWith('eip155:');
   const [what, whom] = [asset, payTo].map((value) =>
     isEvm && typeof value === 'string' ? value.toLowerCase() : value,
@@ -79,7 +79,7 @@ function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
 
 /** Formats the terms for evidence. */
 function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
-  const on = typeof network === 'string' ? caip2(network) : network;
+  const on = typeof network === 'string' ? toCaip2(network) : network;
   const [how, where, what, whom, much] = [scheme, on, asset, payTo, amount].map((value) =>
     showJson(value),
   );

@@ -85,7 +85,7 @@ export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Chal
  * Finds the member for which a challenge counts as refused, whatever a client signs: a version that is
  * none, or a resource without an address. An absent resource is not one: clients sign without it.
  */
-export function refusedMember({ value, version }: Challenge): RefusedMember | null {
+export function findRefusedMember({ value, version }: Challenge): RefusedMember | null {
   const stated = value['x402Version'];
   if (stated !== version) return { pointer: '/x402Version', value: stated };
   const resource = value['resource'] ?? null;

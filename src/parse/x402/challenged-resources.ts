@@ -10,8 +10,8 @@ import {
   type ChallengeReading,
   isSignInOnly,
 } from './challenge.ts';
-import { caip2 } from './networks.ts';
-import { otherChallenges } from './other-protocol.ts';
+import { toCaip2 } from './networks.ts';
+import { findOtherChallenges } from './other-protocol.ts';
 
 export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
@@ -21,7 +21,7 @@ type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
  * challenge to the other one counts, unless the other method is itself a resource. When no method is
  * declared, each method with its own terms counts. HEAD, second probes and sign-ins are excluded.
  */
-export function challengedResources(
+export function findChallengedResources(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ChallengedResource[] {
@@ -37,7 +37,7 @@ export function challengedResources(
 }
 
 /** A sign-in asks for no money, so it is not a paid resource, unless another protocol asks beside it. */
-export function signInResources(
+export function findSignIns(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ResourceObservation[] {
@@ -47,7 +47,7 @@ export function signInResources(
       challenges.length > 0 &&
       challenges.every(
         ({ reading, answer }) =>
-          isSignInOnly(reading.challenge) && otherChallenges(answer).length === 0,
+          isSignInOnly(reading.challenge) && findOtherChallenges(answer).length === 0,
       )
     );
   });
@@ -58,13 +58,13 @@ function findChallenges(
   all: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ProbeChallenge[] {
-  return judgedProbes(resource, all)
+  return findJudgedProbes(resource, all)
     .map((probe) => challengeFrom(probe, read))
     .filter((one) => one !== null);
 }
 
 /** Probes that tell how a resource is sold: those of its own method if one got 402, else also of methods that are no resource. */
-export function judgedProbes(
+export function findJudgedProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
 ): readonly Probe[] {
@@ -88,7 +88,7 @@ function withOwnTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChal
 function formatTerms({ offers }: Challenge): string {
   return JSON.stringify(
     offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
-      const on = typeof network === 'string' ? caip2(network) : network;
+      const on = typeof network === 'string' ? toCaip2(network) : network;
       return [scheme, on, amount, asset, payTo, extra];
     }),
   );

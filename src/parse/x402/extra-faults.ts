@@ -1,11 +1,11 @@
 /** Members of `extra` that a scheme's row requires, and the EIP-712 domain of known assets. */
 import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
-import { addressShape } from './address-form.ts';
-import { knownAsset } from './assets.ts';
+import { classifyAddressShape } from './address-form.ts';
+import { findKnownAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import type { OfferFault } from './offer-fault.ts';
 import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
-import { schemeRow, transferMethod } from './schemes.ts';
+import { findSchemeRow, findTransferMethod } from './schemes.ts';
 
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
 const EIP3009 = 'eip3009';
@@ -13,8 +13,8 @@ const EIP3009 = 'eip3009';
 const MAX_MEMO_BYTES = 256;
 
 /** Empty when the pair has no row. */
-export function extraFaults(offer: Offer): readonly OfferFault[] {
-  const row = schemeRow(offer.scheme, offer.network);
+export function findExtraFaults(offer: Offer): readonly OfferFault[] {
+  const row = findSchemeRow(offer.scheme, offer.network);
   if (row === null) return [];
   const extra = jsonObject(offer.extra);
   const wrong = row.requires
@@ -27,7 +27,7 @@ export function extraFaults(offer: Offer): readonly OfferFault[] {
 function isDue(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
   const members = jsonObject(extra);
-  if (onlyBy !== undefined && onlyBy !== transferMethod(row, extra)) return false;
+  if (onlyBy !== undefined && onlyBy !== findTransferMethod(row, extra)) return false;
   if (onlyIn !== undefined && onlyIn !== (members['paymentFlow'] ?? row.flows?.[0])) return false;
   if (unlessAsset === asset && asset !== undefined) return false;
   return isOptional !== true || (members[name] ?? null) !== null;
@@ -63,9 +63,9 @@ function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | n
 function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
   const { network, asset, extra, pointer } = offer;
   const isSigned = row.requires.some(({ name }) => name === 'name');
-  if (!isSigned || transferMethod(row, extra) !== EIP3009) return [];
+  if (!isSigned || findTransferMethod(row, extra) !== EIP3009) return [];
   if (typeof network !== 'string' || typeof asset !== 'string') return [];
-  const domain = knownAsset(network, asset)?.domain ?? null;
+  const domain = findKnownAsset(network, asset)?.domain ?? null;
   if (domain === null) return [];
   return (['name', 'version'] as const).flatMap((member): readonly OfferFault[] => {
     const value = jsonObject(extra)[member];
@@ -122,7 +122,7 @@ function isAddress(
   { network }: Offer,
 ): boolean {
   if (typeof value !== 'string' || value === '') return false;
-  const shape = addressShape(String(network), value, 'account');
+  const shape = classifyAddressShape(String(network), value, 'account');
   if (form === 'zero-address') return shape === 'zero';
   return shape !== 'malformed' && (form === 'address' || shape !== 'zero');
 }

@@ -58,7 +58,11 @@ const OFFER_V1: readonly Rule[] = [
 ];
 
 /** In the specification's order; empty when every client can build its objects. */
-export function illTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
+export function findIllTypedMembers({
+  value,
+  version,
+  offers,
+}: Challenge): readonly IllTypedMember[] {
   const { resource } = value;
   return [
     ...broken(value, version === 1 ? TOP.slice(0, 1) : TOP, ''),

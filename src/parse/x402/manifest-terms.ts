@@ -1,13 +1,13 @@
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
 import { baseUnits } from '../text/decimal.ts';
-import { amountKind, parseAmount } from './amount.ts';
-import { knownAsset } from './assets.ts';
+import { findAmountKind, parseAmount } from './amount.ts';
+import { findKnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { isSameAddress } from './namespaces.ts';
-import { caip2, findNamespace } from './networks.ts';
-import { judgedOffers } from './offer-faults.ts';
+import { findNamespace, toCaip2 } from './networks.ts';
+import { findJudgedOffers } from './offer-faults.ts';
 
 /** A document's statement beside the live challenge's. */
 export type TermComparison = {
@@ -51,14 +51,14 @@ export function indexEntries(facts: ManifestFacts, originUrl: string): EntryInde
 }
 
 /** Empty lists when the manifest states nothing comparable about this resource. */
-export function manifestTerms(
+export function compareManifestTerms(
   facts: ManifestFacts,
   index: EntryIndex,
   one: ChallengedResource,
 ): ManifestTerms {
   const { resource, reading } = one;
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
-  const offers = judgedOffers(reading.challenge);
+  const offers = findJudgedOffers(reading.challenge);
   const entries = listEntries(index, resource);
   const recipients = entries.map((entry) =>
     compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),
@@ -97,7 +97,7 @@ function listEntries(index: EntryIndex, resource: ResourceObservation): readonly
 function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(
     (offer) =>
-      (network === null || isSameAddress(caip2(network), caip2(toText(offer.network)))) &&
+      (network === null || isSameAddress(toCaip2(network), toCaip2(toText(offer.network)))) &&
       // A symbol ("USDC") is a display name; only an address identifies an asset.
       (asset === null || findFamily(asset) === null || isSameAddress(asset, toText(offer.asset))),
   );
@@ -111,7 +111,7 @@ function comparePrice(
   if (stated === null) return [];
   const compared = offers.flatMap((offer) => {
     // A ceiling is not a price, because less may be charged.
-    const live = amountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
+    const live = findAmountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
     const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
     return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];
   });
@@ -121,7 +121,7 @@ function comparePrice(
 
 function inBaseUnits(decimal: string, { network, asset }: Offer): bigint | null {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  const known = knownAsset(network, asset);
+  const known = findKnownAsset(network, asset);
   return known === null ? null : baseUnits(decimal, known.decimals);
 }
 

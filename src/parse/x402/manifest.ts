@@ -11,8 +11,8 @@ import {
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
-import { amountKind } from './amount.ts';
-import { caip2 } from './networks.ts';
+import { findAmountKind } from './amount.ts';
+import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
   /** An absolute URL or a path, as written. */
@@ -113,13 +113,13 @@ function findOtherNetworks(
   first: ManifestEntry,
   accepts: readonly JsonValue[],
 ): readonly ManifestEntry[] {
-  const networks = new Set([first.network === null ? null : caip2(first.network)]);
+  const networks = new Set([first.network === null ? null : toCaip2(first.network)]);
   const entries: ManifestEntry[] = [];
   for (const [index, entry] of accepts.slice(0, MAX_ACCEPTS).entries()) {
     const accepted = jsonObject(entry);
     const network = jsonText(accepted['network']);
-    if (network === null || networks.has(caip2(network)) || !isPriced(accepted)) continue;
-    networks.add(caip2(network));
+    if (network === null || networks.has(toCaip2(network)) || !isPriced(accepted)) continue;
+    networks.add(toCaip2(network));
     entries.push({
       target: first.target,
       pointer: `${first.pointer}/accepts/${index}`,
@@ -140,7 +140,7 @@ function findPricedAccept(accepts: readonly JsonValue[]): JsonObject {
 }
 
 function isPriced({ scheme }: JsonObject): boolean {
-  return scheme === undefined || amountKind(scheme) === 'price';
+  return scheme === undefined || findAmountKind(scheme) === 'price';
 }
 
 /** v1 and the Bazaar describe the input, with its method, beside the price. */

@@ -7,7 +7,7 @@ const MAX_METHODS = 5;
 const MAX_PATH_CHARS = 80;
 
 /** Formats the ways that none of `sold` has: "2 more are sold over MPP: tempo, stripe"; null without one. */
-export function moreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): string | null {
+export function formatMoreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): string | null {
   const more = apartFrom(ways, sold);
   const methods = [...new Set(more.flatMap((one) => one.methods))].slice(0, MAX_METHODS);
   const count = countMore(more);
@@ -16,7 +16,10 @@ export function moreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): s
 }
 
 /** Formats the same without the methods: "2 more are sold over MPP". */
-export function countMoreSold(ways: readonly OtherWay[], sold: readonly PaidWay[]): string | null {
+export function formatMoreSoldCount(
+  ways: readonly OtherWay[],
+  sold: readonly PaidWay[],
+): string | null {
   return countMore(apartFrom(ways, sold));
 }
 
@@ -36,13 +39,13 @@ function isSame(one: PaidWay, other: PaidWay): boolean {
 }
 
 /** Formats one way for people: "GET /report over MPP: tempo, stripe". */
-export function wayText({ method, path, protocol, methods }: OtherWay): string {
+export function formatOtherWay({ method, path, protocol, methods }: OtherWay): string {
   const by = methods.length === 0 ? '' : `: ${methods.join(', ')}`;
   return `${method} ${cleanText(path, MAX_PATH_CHARS)} over ${protocol}${by}`;
 }
 
 /** Formats the protocol of a way: "MPP (tempo, stripe)". */
-export function protocolText({
+export function formatProtocol({
   protocol,
   methods,
 }: Pick<OtherWay, 'protocol' | 'methods'>): string {

@@ -39,32 +39,32 @@ const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
 /** Converts a v1 name to CAIP-2; other names are returned unchanged. */
-export function caip2(network: string): string {
+export function toCaip2(network: string): string {
   return V1_NETWORKS.get(network) ?? network;
 }
 
 /** Finds the namespace of a well-formed network in either naming; null for all others. */
 export function findNamespace(network: string): Namespace | null {
-  const name = caip2(network);
-  const namespace = claimedNamespace(name);
+  const name = toCaip2(network);
+  const namespace = findClaimedNamespace(name);
   return namespace !== null && isInNamespace(namespace, name) ? namespace : null;
 }
 
 /** Finds the namespace by its prefix, even when the rest is malformed. */
-export function claimedNamespace(network: JsonValue | undefined): Namespace | null {
+export function findClaimedNamespace(network: JsonValue | undefined): Namespace | null {
   if (typeof network !== 'string') return null;
-  const name = caip2(network);
+  const name = toCaip2(network);
   const prefix = name.slice(0, name.indexOf(':'));
   return isNamespace(prefix) ? prefix : null;
 }
 
-export function networkForm(network: JsonValue | undefined, version: 1 | 2): NetworkForm {
+export function classifyNetwork(network: JsonValue | undefined, version: 1 | 2): NetworkForm {
   if (typeof network !== 'string') return 'malformed';
   if (version === 1) {
     if (V1_NETWORKS.has(network)) return 'ok';
     return V1_NAME.test(network) ? 'unknown' : 'malformed';
   }
-  const namespace = claimedNamespace(network);
+  const namespace = findClaimedNamespace(network);
   if (V1_NETWORKS.has(network)) return 'malformed';
   if (namespace === null) return CAIP2.test(network) ? 'unknown' : 'malformed';
   if (NAMESPACES[namespace].network.test(network)) return 'ok';
@@ -73,18 +73,18 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
 
 /** Returns false for unknown networks. */
 export function isTestnet(network: string): boolean {
-  return TESTNETS.has(caip2(network));
+  return TESTNETS.has(toCaip2(network));
 }
 
 /** Returns true for networks that have a display name. */
 export function isKnownNetwork(network: string): boolean {
-  const name = caip2(network);
+  const name = toCaip2(network);
   return MAINNETS.has(name) || TESTNETS.has(name);
 }
 
 /** Display name, "Base" or "Solana Devnet"; the network itself when unknown. */
-export function networkName(network: string): string {
-  const name = caip2(network);
+export function toNetworkName(network: string): string {
+  const name = toCaip2(network);
   return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;
 }
 

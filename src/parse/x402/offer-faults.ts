@@ -1,18 +1,18 @@
 import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
-import { addressShape } from './address-form.ts';
+import { classifyAddressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork } from './assets.ts';
-import { type Challenge, type Offer, refusedMember } from './challenge.ts';
-import { extraFaults } from './extra-faults.ts';
+import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
+import { findExtraFaults } from './extra-faults.ts';
 import { isSameAddress, NAMESPACES } from './namespaces.ts';
-import { claimedNamespace, findNamespace, networkForm, networkName } from './networks.ts';
+import { classifyNetwork, findClaimedNamespace, findNamespace, toNetworkName } from './networks.ts';
 import type { OfferFault } from './offer-fault.ts';
-import { schemeRow } from './schemes.ts';
+import { findSchemeRow } from './schemes.ts';
 
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 
 /** Empty when an offer is sound, or its scheme or network is unknown. */
-export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
+export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
   const old = jsonObject(offer.entry)['maxAmountRequired'];
   if (version === 2 && offer.amount === undefined && old !== undefined) {
@@ -20,7 +20,7 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
   }
   const fields: readonly [isRight: boolean, member: string, value: JsonValue | undefined][] = [
     [isText(offer.scheme), 'scheme', offer.scheme],
-    [networkForm(offer.network, version) !== 'malformed', 'network', offer.network],
+    [classifyNetwork(offer.network, version) !== 'malformed', 'network', offer.network],
     [isAmount(offer), amountName, offer.amount],
     [isAddress(offer, offer.asset, 'asset'), 'asset', offer.asset],
     [isAddress(offer, offer.payTo, 'account'), 'payTo', offer.payTo],
@@ -33,15 +33,15 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
       return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
     });
   if (bad.length > 0) return bad;
-  if (namedPair(offer) !== null) return [];
+  if (describeNamedPair(offer) !== null) return [];
   const wrong = [...rangeFaults(offer, amountName), ...partyFaults(offer)];
-  return wrong.length > 0 ? wrong : extraFaults(offer);
+  return wrong.length > 0 ? wrong : findExtraFaults(offer);
 }
 
 /** Numbers out of range cannot be signed: they would be cut, or the client throws. */
 function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
-  const row = schemeRow(scheme, network);
+  const row = findSchemeRow(scheme, network);
   const namespace = typeof network === 'string' ? findNamespace(network) : null;
   const most = row?.maxAmount ?? (namespace === null ? undefined : NAMESPACES[namespace].maxAmount);
   const longest = row?.maxTimeoutSeconds ?? Number.MAX_SAFE_INTEGER;
@@ -70,7 +70,7 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
   }
   const faults: OfferFault[] = [];
   const recipient = `${pointer}/payTo`;
-  if (addressShape(network, payTo, 'account') === 'zero') {
+  if (classifyAddressShape(network, payTo, 'account') === 'zero') {
     faults.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
   }
   if (isSameAddress(payTo, asset)) {
@@ -78,7 +78,7 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
   }
   const other = assetOfOtherNetwork(network, asset);
   if (other !== null) {
-    const [there, here] = [networkName(other.network), networkName(network)];
+    const [there, here] = [toNetworkName(other.network), toNetworkName(network)];
     const why = `is ${other.symbol} on ${there} (${other.network}), not on ${here}`;
     faults.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
   }
@@ -89,12 +89,12 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
  * Returns the sound offers, because a bad or unknown offer beside a sound one is reported only by P3.
  * Without a sound one, it returns offers of unknown schemes and networks, and without these, all.
  */
-export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
-  const sound = offers.filter((offer) => offerFaults(offer, version).length === 0);
-  const judged = sound.filter((offer) => namedPair(offer) === null);
+export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
+  const sound = offers.filter((offer) => findOfferFaults(offer, version).length === 0);
+  const judged = sound.filter((offer) => describeNamedPair(offer) === null);
   const known = judged.filter(
     ({ scheme, network }) =>
-      schemeRow(scheme, network) !== null && networkForm(network, version) === 'ok',
+      findSchemeRow(scheme, network) !== null && classifyNetwork(network, version) === 'ok',
   );
   return [known, judged, sound, offers].find((some) => some.length > 0) ?? [];
 }
@@ -103,18 +103,18 @@ export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
  * Formats the pairs of a challenge that offers only what is known and not judged. Null if it offers
  * anything else, or if no client could read it.
  */
-export function namedOnly(challenge: Challenge): string | null {
+export function describeNamedOnly(challenge: Challenge): string | null {
   const { offers, version } = challenge;
-  if (offers.length === 0 || refusedMember(challenge) !== null) return null;
+  if (offers.length === 0 || findRefusedMember(challenge) !== null) return null;
   const named = offers.map((offer) =>
-    offerFaults(offer, version).length === 0 ? namedPair(offer) : null,
+    findOfferFaults(offer, version).length === 0 ? describeNamedPair(offer) : null,
   );
   return named.includes(null) ? null : named.join(', ');
 }
 
 /** Known by its specification, and judged by the rules of every offer only; null for other pairs. */
-export function namedPair({ pointer, scheme, network }: Offer): string | null {
-  if (schemeRow(scheme, network)?.judgedBy !== 'named') return null;
+export function describeNamedPair({ pointer, scheme, network }: Offer): string | null {
+  if (findSchemeRow(scheme, network)?.judgedBy !== 'named') return null;
   return `${pointer}: ${showJson(scheme)} on ${showJson(network)} is known, not judged here`;
 }
 
@@ -128,14 +128,14 @@ export function isAmount({ amount, network, asset }: Offer): boolean {
 
 function isTimeout({ maxTimeoutSeconds, network }: Offer): boolean {
   // Its document may leave the timeout out, or set it to 0.
-  const isFree = claimedNamespace(network) === 'cloudflare';
+  const isFree = findClaimedNamespace(network) === 'cloudflare';
   if (isFree && (maxTimeoutSeconds === undefined || maxTimeoutSeconds === 0)) return true;
   return Number.isInteger(maxTimeoutSeconds) && Number(maxTimeoutSeconds) > 0;
 }
 
 /** Facilitators refuse a flow that the pair does not have ("unsupported_payment_flow"). */
 function isFlow({ scheme, network, extra }: Offer): boolean {
-  const flows: readonly JsonValue[] | null = schemeRow(scheme, network)?.flows ?? null;
+  const flows: readonly JsonValue[] | null = findSchemeRow(scheme, network)?.flows ?? null;
   const paymentFlow = jsonObject(extra)['paymentFlow'] ?? null;
   return flows === null || paymentFlow === null || flows.includes(paymentFlow);
 }
@@ -147,7 +147,7 @@ function isAddress(
 ): boolean {
   if (!isText(value)) return false;
   const on = typeof network === 'string' ? network : '';
-  return addressShape(on, value, role) !== 'malformed';
+  return classifyAddressShape(on, value, role) !== 'malformed';
 }
 
 function isText(value: JsonValue | undefined): value is string {

@@ -1,7 +1,7 @@
 import type { OpenApiFacts, PriceDeclaration, SecurityScheme } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
-import { amountKind, parseAmount } from './amount.ts';
-import { knownAsset } from './assets.ts';
+import { findAmountKind, parseAmount } from './amount.ts';
+import { findKnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './manifest-terms.ts';
 
@@ -28,7 +28,7 @@ const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
 const NOTHING: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
 
 /** `offers` come from one probe, or from both when a range is declared. */
-export function openapiTerms(
+export function compareOpenApiTerms(
   facts: OpenApiFacts,
   { resource, probe }: Pick<ChallengedResource, 'resource' | 'probe'>,
   offers: readonly Offer[],
@@ -67,7 +67,7 @@ function parseBounds(price: PriceDeclaration): Declared | null {
 
 /** Null when nothing is comparable: a ceiling and a fixed price, an odd amount or scheme. */
 function compare(offer: Offer, declared: Declared): TermComparison | 'unknown-decimals' | null {
-  const kind = amountKind(offer.scheme);
+  const kind = findAmountKind(offer.scheme);
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
@@ -95,7 +95,7 @@ function inBaseUnits({ min, max }: Declared, decimals: number): Bounds {
 
 function findDecimals({ network, asset }: Offer): number | null {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  return knownAsset(network, asset)?.decimals ?? null;
+  return findKnownAsset(network, asset)?.decimals ?? null;
 }
 
 export type PaymentSchemes = {
@@ -108,7 +108,7 @@ export type PaymentSchemes = {
 const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-payment']);
 
 /** Finds the security schemes of an OpenAPI document that mean payment over x402. */
-export function paymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
+export function findPaymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
   return {
     x402: securitySchemes.filter(isX402).map(({ name }) => name),
     apiKeys: securitySchemes.filter(isPaymentKey).map(({ name }) => name),

@@ -22,7 +22,7 @@ const SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]|[ \t
 const METHOD = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 
 /** Lists each other protocol of a 402 once, in the order of its headers. An x402 challenge may stand beside it. */
-export function otherChallenges(answer: HttpData): readonly OtherChallenge[] {
+export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
   const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>
     readHeader(value.slice(0, MAX_HEADER_CHARS)),

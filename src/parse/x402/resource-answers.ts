@@ -3,7 +3,7 @@ import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { cleanText } from '../text/text.ts';
 import { readChallenge } from './challenge.ts';
-import { otherChallenges } from './other-protocol.ts';
+import { findOtherChallenges } from './other-protocol.ts';
 
 /** Statuses that a POST-only resource answers to GET. */
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
@@ -20,7 +20,7 @@ const MAX_PATH_CHARS = 80;
 const MAX_LISTED = 3;
 
 /** Formats "GET /weather", safe for evidence. */
-export function requestLine(method: string, path: string): string {
+export function formatRequest(method: string, path: string): string {
   return `${method} ${cleanText(path, MAX_PATH_CHARS)}`;
 }
 
@@ -62,7 +62,7 @@ export function validatesFirst(resource: ResourceObservation): boolean {
 }
 
 /** Returns true when an OpenAPI operation answered 402 to its own method. */
-export function wasAnswered402(
+export function hasAnswered402(
   { template, requestPath, method }: Pick<Operation, 'template' | 'requestPath' | 'method'>,
   resources: readonly ResourceObservation[],
 ): boolean {
@@ -76,7 +76,7 @@ export function wasAnswered402(
 
 /** Adds the protocol, "402 (MPP)", when a 402 has another protocol and no x402 challenge. */
 function statusText(answer: HttpData): string {
-  const [other] = otherChallenges(answer);
+  const [other] = findOtherChallenges(answer);
   const isOther = other !== undefined && readChallenge(answer).challenge === null;
   return isOther ? `${answer.status} (${other.protocol})` : String(answer.status);
 }
@@ -89,7 +89,7 @@ export function listAnswers(resources: readonly ResourceObservation[]): string {
       .map(({ method, answer }) => {
         const status = answer.ok ? statusText(answer.data) : answer.reason;
         const text = tool === undefined ? status : (TOOL_ANSWERS[status] ?? status);
-        return `${requestLine(method, path)}: ${text}`;
+        return `${formatRequest(method, path)}: ${text}`;
       }),
   );
   const rest = resources.length - MAX_LISTED;

@@ -5,18 +5,18 @@
  */
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { CLIENT_SCHEMES } from './client-schemes.ts';
-import { claimedNamespace, V1_NETWORKS } from './networks.ts';
+import { findClaimedNamespace, V1_NETWORKS } from './networks.ts';
 import { OTHER_SCHEMES } from './other-schemes.ts';
 import type { SchemeRow } from './scheme-row.ts';
 
 export const SCHEMES: readonly SchemeRow[] = [...CLIENT_SCHEMES, ...OTHER_SCHEMES];
 
 /** Finds a scheme's row on a network, whatever else is wrong with the offer; null when unknown. */
-export function schemeRow(
+export function findSchemeRow(
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,
 ): SchemeRow | null {
-  const namespace = claimedNamespace(network);
+  const namespace = findClaimedNamespace(network);
   return SCHEMES.find((row) => row.scheme === scheme && row.namespace === namespace) ?? null;
 }
 
@@ -31,11 +31,11 @@ export function findClient(
     version === 2
       ? typeof network === 'string' && network.includes(':')
       : scheme === 'exact' && typeof network === 'string' && V1_NETWORKS.has(network);
-  return isKnown ? (schemeRow(scheme, network)?.client ?? null) : null;
+  return isKnown ? (findSchemeRow(scheme, network)?.client ?? null) : null;
 }
 
 /** The offer's transfer method: the default when it names none, null if it is not text. */
-export function transferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
+export function findTransferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
   const named = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
   return typeof named === 'string' ? named : null;
 }
@@ -43,11 +43,11 @@ export function transferMethod(row: SchemeRow, extra: JsonValue | undefined): st
 /** Returns true when the row's client supports the offer's method. */
 export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): boolean {
   if (row.paidMethods === undefined) return true;
-  const method = transferMethod(row, extra);
+  const method = findTransferMethod(row, extra);
   return method !== null && row.paidMethods.includes(method);
 }
 
 /** Returns true for an offer whose payment settles before the work (scheme_exact.md, "upfront"). */
-export function settlesUpfront(extra: JsonValue | undefined): boolean {
+export function isSettledUpfront(extra: JsonValue | undefined): boolean {
   return jsonObject(extra)['paymentFlow'] === 'upfront';
 }

@@ -1,4 +1,4 @@
-import { caip2 } from '../../parse/x402/networks.ts';
+import { toCaip2 } from '../../parse/x402/networks.ts';
 import type { SellerChallenge, Terms } from '../payer.ts';
 import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
@@ -32,7 +32,7 @@ function variantsOf({
   terms,
 }: SellerChallenge): readonly (readonly [string, Partial<Terms>])[] {
   const names = NETWORKS[version];
-  const network = names.find((one) => caip2(one) !== caip2(terms.network)) ?? names[0];
+  const network = names.find((one) => toCaip2(one) !== toCaip2(terms.network)) ?? names[0];
   const amount = terms.amount === '1' ? '2' : '1';
   const [asset, payTo] = [OTHER, OTHER];
   // A payload of version 1 repeats only the signed value and recipient.
@@ -57,6 +57,6 @@ function hasTermOf(requirements: Readonly<Record<string, unknown>>, made: Partia
     ...requirements,
   };
   return Object.entries(made).some(
-    ([name, value]) => caip2(String(handed[name]).toLowerCase()) === caip2(value.toLowerCase()),
+    ([name, value]) => toCaip2(String(handed[name]).toLowerCase()) === toCaip2(value.toLowerCase()),
   );
 }

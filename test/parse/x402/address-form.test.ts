@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getAddress } from 'viem/utils';
 import { describe, expect, it } from 'vitest';
-import { addressForm } from '../../../src/parse/x402/address-form.ts';
+import { classifyAddress } from '../../../src/parse/x402/address-form.ts';
 
 const BASE = 'eip155:8453';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
@@ -14,12 +14,12 @@ describe('addressForm', () => {
     fc.assert(
       fc.property(digits, fc.nat(39), (text, at) => {
         const right = getAddress(`0x${text}`);
-        expect(addressForm(BASE, right)).toBe('ok');
+        expect(classifyAddress(BASE, right)).toBe('ok');
         const letter = right.charAt(at + 2);
         const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
         const wrong = right.slice(0, at + 2) + other + right.slice(at + 3);
         const isMixed = /[a-f]/.test(wrong) && /[A-F]/.test(wrong);
-        if (other !== letter && isMixed) expect(addressForm(BASE, wrong)).toBe('bad-checksum');
+        if (other !== letter && isMixed) expect(classifyAddress(BASE, wrong)).toBe('bad-checksum');
       }),
       { seed: 55, numRuns: 300 },
     );
@@ -62,7 +62,7 @@ describe('addressForm', () => {
     ['moonbeam', USDC, 'unknown-network'],
     ['', USDC, 'unknown-network'],
   ])('on %s, %s is %s', (network, address, form) => {
-    expect(addressForm(network, address)).toBe(form);
+    expect(classifyAddress(network, address)).toBe(form);
   });
 
   it('accepts base58 of exactly 32 bytes for Solana, leading zeroes included', () => {
@@ -71,13 +71,13 @@ describe('addressForm', () => {
     fc.assert(
       fc.property(withZeroes, (all) => {
         const form = all.every((byte) => byte === 0) ? 'zero' : 'ok';
-        expect(addressForm(SOLANA, encode(all))).toBe(form);
-        expect(addressForm(SOLANA, encode(all.slice(1)))).toBe('malformed');
-        expect(addressForm(SOLANA, encode([...all, 7]))).toBe('malformed');
+        expect(classifyAddress(SOLANA, encode(all))).toBe(form);
+        expect(classifyAddress(SOLANA, encode(all.slice(1)))).toBe('malformed');
+        expect(classifyAddress(SOLANA, encode([...all, 7]))).toBe('malformed');
       }),
     );
-    expect(addressForm(SOLANA, '1'.repeat(1_000_000))).toBe('malformed');
-    expect(addressForm(SOLANA, `${SOLANA_USDC.slice(1)}0`)).toBe('malformed');
+    expect(classifyAddress(SOLANA, '1'.repeat(1_000_000))).toBe('malformed');
+    expect(classifyAddress(SOLANA, `${SOLANA_USDC.slice(1)}0`)).toBe('malformed');
   });
 });
 

@@ -1,9 +1,9 @@
 import { DEFAULT_ASSETS } from '@x402/evm';
 import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
 import { describe, expect, it } from 'vitest';
-import { addressForm } from '../../../src/parse/x402/address-form.ts';
-import { knownAsset } from '../../../src/parse/x402/assets.ts';
-import { caip2, findNamespace } from '../../../src/parse/x402/networks.ts';
+import { classifyAddress } from '../../../src/parse/x402/address-form.ts';
+import { findKnownAsset } from '../../../src/parse/x402/assets.ts';
+import { findNamespace, toCaip2 } from '../../../src/parse/x402/networks.ts';
 
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
@@ -11,12 +11,12 @@ const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 describe('knownAsset', () => {
   it('knows USDC on Base, in any case of letters, by the names of v1 and v2', () => {
     const usdc = { symbol: 'USDC', decimals: 6, domain: { name: 'USD Coin', version: '2' } };
-    expect(knownAsset('eip155:8453', BASE_USDC)).toMatchObject(usdc);
-    expect(knownAsset('base', BASE_USDC.toLowerCase())).toMatchObject(usdc);
+    expect(findKnownAsset('eip155:8453', BASE_USDC)).toMatchObject(usdc);
+    expect(findKnownAsset('base', BASE_USDC.toLowerCase())).toMatchObject(usdc);
   });
 
   it('knows that the domain of Base Sepolia has another name', () => {
-    expect(knownAsset('base-sepolia', SEPOLIA_USDC)?.domain).toEqual({
+    expect(findKnownAsset('base-sepolia', SEPOLIA_USDC)?.domain).toEqual({
       name: 'USDC',
       version: '2',
     });
@@ -25,17 +25,17 @@ describe('knownAsset', () => {
   it('knows USDC on Solana, which has no domain and one spelling', () => {
     const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
     const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-    expect(knownAsset(network, mint)).toMatchObject({ decimals: 6, domain: null });
-    expect(knownAsset(network, mint.toLowerCase())).toBeNull();
+    expect(findKnownAsset(network, mint)).toMatchObject({ decimals: 6, domain: null });
+    expect(findKnownAsset(network, mint.toLowerCase())).toBeNull();
     const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
     const devnetMint = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
-    expect(knownAsset(devnet, devnetMint)?.decimals).toBe(6);
+    expect(findKnownAsset(devnet, devnetMint)?.decimals).toBe(6);
   });
 
   it('knows no asset of one network on another, and no symbol', () => {
-    expect(knownAsset('eip155:84532', BASE_USDC)).toBeNull();
-    expect(knownAsset('eip155:8453', 'USDC')).toBeNull();
-    expect(knownAsset('', '')).toBeNull();
+    expect(findKnownAsset('eip155:84532', BASE_USDC)).toBeNull();
+    expect(findKnownAsset('eip155:8453', 'USDC')).toBeNull();
+    expect(findKnownAsset('', '')).toBeNull();
   });
 
   it('knows every asset that the official packages price with, under well-formed addresses', () => {
@@ -44,8 +44,8 @@ describe('knownAsset', () => {
     );
     expect(all.length).toBeGreaterThan(20);
     for (const { network, asset, decimals, name } of all) {
-      expect(knownAsset(network, asset)).toMatchObject({ decimals, domain: { name } });
-      expect(addressForm(network, asset)).toBe('ok');
+      expect(findKnownAsset(network, asset)).toMatchObject({ decimals, domain: { name } });
+      expect(classifyAddress(network, asset)).toBe('ok');
     }
   });
 });
@@ -53,14 +53,14 @@ describe('knownAsset', () => {
 describe('caip2', () => {
   it('gives the v1 names the same chain as x402', () => {
     for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
-      expect(caip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
+      expect(toCaip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
       expect(findNamespace(name)).toBe('eip155');
     }
   });
 
   it('returns other names unchanged', () => {
-    expect(caip2('eip155:1')).toBe('eip155:1');
-    expect(caip2('toString')).toBe('toString');
+    expect(toCaip2('eip155:1')).toBe('eip155:1');
+    expect(toCaip2('toString')).toBe('toString');
     expect(findNamespace('toString')).toBeNull();
   });
 });

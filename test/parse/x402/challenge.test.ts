@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseChallenge, readChallenge } from '../../../src/parse/x402/challenge.ts';
 import {
-  challengedResources,
-  signInResources,
+  findChallengedResources,
+  findSignIns,
 } from '../../../src/parse/x402/challenged-resources.ts';
 import {
   answer,
@@ -113,7 +113,7 @@ describe('challengedResources', () => {
   const refused = answer(405, { error: 'no' });
 
   function only(options: Parameters<typeof resource>[0]) {
-    return challengedResources([resource(options)], readChallenge);
+    return findChallengedResources([resource(options)], readChallenge);
   }
 
   it('prefers the 402 whose header holds the challenge to one whose body does', () => {
@@ -158,7 +158,7 @@ describe('challengedResources', () => {
       resource({ method: 'GET', path: '/w' }),
       resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),
     ];
-    const found = challengedResources(both, readChallenge);
+    const found = findChallengedResources(both, readChallenge);
     expect(found.map(({ probe }) => probe.method)).toEqual(['GET']);
   });
 
@@ -175,8 +175,8 @@ describe('challengedResources', () => {
     const extensions = { 'sign-in-with-x': { info: {}, schema: {} } };
     const signIn = challenge402(challengeV2({ accepts: [], extensions }));
     const profile = resource({ get: signIn, head: [] });
-    expect(challengedResources([profile], readChallenge)).toEqual([]);
-    expect(signInResources([profile, resource()], readChallenge)).toEqual([profile]);
+    expect(findChallengedResources([profile], readChallenge)).toEqual([]);
+    expect(findSignIns([profile, resource()], readChallenge)).toEqual([profile]);
     const sold = challenge402(challengeV2({ extensions }));
     expect(only({ get: sold })).toHaveLength(1);
     expect(only({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);

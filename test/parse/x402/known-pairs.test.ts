@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
-import { namedOnly, offerFaults } from '../../../src/parse/x402/offer-faults.ts';
+import { describeNamedOnly, findOfferFaults } from '../../../src/parse/x402/offer-faults.ts';
 import { SCHEMES } from '../../../src/parse/x402/schemes.ts';
 import { challengeV2, offer } from '../../fixtures/observations/build-observations.ts';
 import { KNOWN_PAIRS, NAMED_OFFERS } from '../../fixtures/observations/known-pairs.ts';
@@ -19,7 +19,7 @@ function challengeOf(...offers: readonly JsonObject[]): Challenge {
 function pointersOf(one: JsonObject): readonly string[] {
   const [first] = challengeOf(one).offers;
   if (first === undefined) throw new TypeError('no offer');
-  return offerFaults(first, 2).map(({ pointer }) => pointer);
+  return findOfferFaults(first, 2).map(({ pointer }) => pointer);
 }
 
 describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) => {
@@ -34,9 +34,9 @@ describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) =>
 
 describe('a pair that is known and not judged', () => {
   it.each(NAMED_OFFERS)('%s', (_, named) => {
-    expect(namedOnly(challengeOf(named))).toContain('is known, not judged here');
-    expect(namedOnly(challengeOf(named, {}))).toBeNull();
-    expect(namedOnly(challengeOf({ ...named, scheme: 'barter' }))).toBeNull();
+    expect(describeNamedOnly(challengeOf(named))).toContain('is known, not judged here');
+    expect(describeNamedOnly(challengeOf(named, {}))).toBeNull();
+    expect(describeNamedOnly(challengeOf({ ...named, scheme: 'barter' }))).toBeNull();
   });
 
   it.each([

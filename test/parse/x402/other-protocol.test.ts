@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { otherChallenges } from '../../../src/parse/x402/other-protocol.ts';
+import { findOtherChallenges } from '../../../src/parse/x402/other-protocol.ts';
 import { answer } from '../../fixtures/observations/build-observations.ts';
 
 const MPP = 'Payment id="x7", realm="api.example", method="tempo", intent="charge", request="eyJ9"';
 
 function asking(...values: readonly string[]) {
-  return otherChallenges(answer(402, {}, { 'www-authenticate': values }).data);
+  return findOtherChallenges(answer(402, {}, { 'www-authenticate': values }).data);
 }
 
 it.each([
@@ -59,5 +59,5 @@ it.each([
 });
 
 it('reads only a 402', () => {
-  expect(otherChallenges(answer(401, {}, { 'www-authenticate': MPP }).data)).toEqual([]);
+  expect(findOtherChallenges(answer(401, {}, { 'www-authenticate': MPP }).data)).toEqual([]);
 });

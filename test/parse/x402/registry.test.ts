@@ -11,7 +11,7 @@ import { CLIENTS } from '../../../src/buyers/clients.ts';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../../src/parse/x402/network-names.ts';
-import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
+import { classifyNetwork, toNetworkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
 import { findClient } from '../../../src/parse/x402/schemes.ts';
 import { networksDocument } from '../../../tools/upstream/document.ts';
 
@@ -74,12 +74,12 @@ describe('networks', () => {
     ['hedera', 2, 'malformed'],
     ['', 2, 'malformed'],
   ] as const)('%j in version %i is %s', (network, version, form) => {
-    expect(networkForm(network, version)).toBe(form);
+    expect(classifyNetwork(network, version)).toBe(form);
   });
 
   it('include the examples of CAIP-2 and of their specifications', () => {
     for (const network of [...TESTNETS.keys(), ...MAINNETS.keys()]) {
-      expect(['ok', 'outdated']).toContain(networkForm(network, 2));
+      expect(['ok', 'outdated']).toContain(classifyNetwork(network, 2));
     }
     for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
   });
@@ -96,12 +96,12 @@ describe('networks', () => {
   });
 
   it('have the names that people use', () => {
-    expect(networkName('base')).toBe('Base');
-    expect(networkName('eip155:84532')).toBe('Base Sepolia');
-    expect(networkName('eip155:6')).toBe('eip155:6');
-    expect(networkName('eip155:10143')).toBe('Monad Testnet');
-    expect(networkName('eip155:5042')).toBe('Arc');
-    expect(networkName('eip155:5042002')).toBe('Arc Testnet');
+    expect(toNetworkName('base')).toBe('Base');
+    expect(toNetworkName('eip155:84532')).toBe('Base Sepolia');
+    expect(toNetworkName('eip155:6')).toBe('eip155:6');
+    expect(toNetworkName('eip155:10143')).toBe('Monad Testnet');
+    expect(toNetworkName('eip155:5042')).toBe('Arc');
+    expect(toNetworkName('eip155:5042002')).toBe('Arc Testnet');
   });
 });
 
