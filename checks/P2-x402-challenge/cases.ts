@@ -144,9 +144,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
   },
   {
     name: 'one 402 asks over MPP, another has no challenge',
-    seen: {
-      resources: resources([overMpp, resource({ get: answer(402), head: answer(402) })]),
-    },
+    seen: { resources: resources([overMpp, resource({ get: answer(402), head: answer(402) })]) },
     expect: { status: 'fail', outcome: 'undecodable' },
   },
   {

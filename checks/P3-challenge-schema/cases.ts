@@ -27,11 +27,11 @@ const SOLANA = {
 const DOMAIN = { name: 'USD Coin', version: '2' };
 const SEPOLIA_DOMAIN = { name: 'USDC', version: '2' };
 
-function sound(name: string, seen: CheckCase['seen']): CheckCase {
+function passes(name: string, seen: CheckCase['seen']): CheckCase {
   return { name, seen, expect: { status: 'pass', outcome: 'valid' } };
 }
 
-function warned(
+function warns(
   name: string,
   seen: CheckCase['seen'],
   outcome: string,
@@ -40,7 +40,7 @@ function warned(
   return { name, seen, expect: { status: 'warn', outcome, evidence } };
 }
 
-/** One official client takes it and the other refuses it: the evidence names both. */
+/** One official client accepts the challenge and the other refuses it. The evidence names both. */
 function differs(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {
   const both = [evidence, 'Python', 'TypeScript'];
   return { name, seen, expect: { status: 'warn', outcome: 'clients-differ', evidence: both } };
@@ -51,7 +51,7 @@ function noDomain(name: string, change: JsonObject, evidence: string): CheckCase
   return { name, seen: offering(change), expect };
 }
 
-/** A field that is not what version 2 wants, under the pointer that evidence must name. */
+/** One member of the offer is not as version 2 requires. */
 function badField(name: string, change: JsonObject, ...evidence: readonly string[]): CheckCase {
   return {
     name,
@@ -60,10 +60,14 @@ function badField(name: string, change: JsonObject, ...evidence: readonly string
   };
 }
 
-const http = { ...perfectSeller().origin, url: 'http://seller.example', scheme: 'http' as const };
+const HTTP_ORIGIN = {
+  ...perfectSeller().origin,
+  url: 'http://seller.example',
+  scheme: 'http' as const,
+};
 
-const BAD = { amount: '0.05' };
-const ODD_TOKEN = { asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } };
+const DECIMAL = { amount: '0.05' };
+const OWN_TOKEN = { asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } };
 const ERC7710 = { extra: { assetTransferMethod: 'erc7710' } };
 const LONG_ID = 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=';
 const ALGORAND = {
@@ -74,8 +78,8 @@ const ALGORAND = {
 };
 const BARTER = { scheme: 'barter' };
 
-/** A single offer whose `extra` lacks what its scheme needs, and who says so. */
-function lacking(name: string, change: JsonObject, member: string): CheckCase {
+/** The only offer lacks a member of `extra` that its scheme needs, and the official client says so. */
+function lacks(name: string, change: JsonObject, member: string): CheckCase {
   const pointer = `/accepts/0/extra/${member}`;
   return {
     name,
@@ -100,9 +104,9 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
   ...UNSETTLED_OFFERS.map(({ name, change, outcome, evidence }): CheckCase => {
     return { name, seen: offering(change), expect: { status: 'fail', outcome, evidence } };
   }),
-  ...EXTREME_OFFERS.map(({ name, change }) => sound(name, offering(change))),
+  ...EXTREME_OFFERS.map(({ name, change }) => passes(name, offering(change))),
   {
-    name: 'an offer that clients sign and facilitators refuse is named',
+    name: 'clients sign the only offer, and facilitators refuse it',
     seen: {
       ...offering({ extra: SEPOLIA_DOMAIN }),
       ...said('nobody', [
@@ -119,8 +123,8 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
 ];
 
 const PAYABLE_CASES: readonly CheckCase[] = [
-  lacking(
-    'an issued currency of XRPL without its issuer',
+  lacks(
+    'an XRPL offer in an issued currency lacks its issuer',
     {
       network: 'xrpl:0',
       asset: 'USD',
@@ -130,7 +134,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
     'issuer',
   ),
-  badField('a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, '"lottery"'),
+  badField('an unknown flow', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, '"lottery"'),
   badField('a chain by its name', { network: 'eip155:base-mainnet' }, '"eip155:base-mainnet"'),
   badField('a Solana by its name', { ...SOLANA, network: 'solana:mainnet' }, '"solana:mainnet"'),
   badField('a junk recipient on Solana', { ...SOLANA, payTo: 'junk' }, '/accepts/0/payTo: "junk"'),
@@ -140,8 +144,11 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   timeout(86_400, 'valid'),
   timeout(86_401, 'timeout'),
   {
-    name: 'an unsound offer that hides a sound one',
-    seen: { ...offering(BAD, {}), ...said('settings', ['refuses', 'Cannot convert'], ['signs']) },
+    name: 'a decimal amount in the first offer keeps clients from the second',
+    seen: {
+      ...offering(DECIMAL, {}),
+      ...said('settings', ['refuses', 'Cannot convert'], ['signs']),
+    },
     expect: {
       status: 'warn',
       outcome: 'unsound-offer',
@@ -149,12 +156,12 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an unsound offer behind a sound one that default clients pay',
-    seen: { ...offering({}, BAD), ...said('default', ['signs'], ['refuses']) },
+    name: 'default clients pay the first offer, and the second has a decimal amount',
+    seen: { ...offering({}, DECIMAL), ...said('default', ['signs'], ['refuses']) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1/amount: "0.05"'] },
   },
   {
-    name: 'an entry that is not an offer, and makes clients throw',
+    name: 'the second entry of accepts is null, and clients throw',
     seen: {
       ...v2(challengeV2({ accepts: [offer(), null] })),
       ...said('settings', ['signs'], ['refuses', 'Cannot read properties of null']),
@@ -162,7 +169,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1/scheme: missing'] },
   },
   {
-    name: 'only ERC-7710: the specification has it, no client pays by it',
+    name: 'the only offer is by ERC-7710, which no client pays',
     seen: {
       ...offering(ERC7710),
       ...said('unknown', ['unsupported', 'EIP-712 domain parameters']),
@@ -174,17 +181,17 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
   },
   {
-    name: 'ERC-7710 beside an offer that default clients pay',
+    name: 'default clients pay the first offer, and the second is by ERC-7710',
     seen: { ...offering({}, ERC7710), ...said('default', ['signs'], ['unsupported']) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['erc7710', '(client-refuses)'] },
   },
   {
-    name: 'ERC-7710 first: the client chooses it and throws',
+    name: 'the first offer is by ERC-7710, and the client throws',
     seen: { ...offering(ERC7710, {}), ...said('settings', ['unsupported'], ['signs']) },
     expect: { status: 'warn', outcome: 'client-refuses', evidence: ['/accepts/0'] },
   },
   {
-    name: 'a sound offer that the client refuses all the same',
+    name: 'the client refuses an offer that the specification allows',
     seen: { ...offering({}), ...said('nobody', ['refuses', 'not today']) },
     expect: {
       status: 'warn',
@@ -193,24 +200,24 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an asset outside the default spend controls',
-    seen: { ...offering(ODD_TOKEN), ...said('settings', ['limited', 'only default assets']) },
+    name: 'the only offer asks for a token outside the default spend controls',
+    seen: { ...offering(OWN_TOKEN), ...said('settings', ['limited', 'only default assets']) },
     expect: {
       status: 'warn',
       outcome: 'unusual-asset',
       evidence: ['/accepts/0/asset', 'only default'],
     },
   },
-  sound('an asset like that beside a default one', {
-    ...offering(ODD_TOKEN, {}),
+  passes('one offer asks for an unusual token, another for a default one', {
+    ...offering(OWN_TOKEN, {}),
     ...said('default', ['limited'], ['signs']),
   }),
-  sound('a price over the default limit is not a finding of this check', {
+  passes('the price is over the default limit of clients', {
     ...offering({ amount: '5000000' }),
     ...said('settings', ['limited', 'over $1']),
   }),
   {
-    name: 'only a scheme of its own',
+    name: 'the only offer has the scheme "barter"',
     seen: offering(BARTER),
     expect: {
       status: 'warn',
@@ -218,52 +225,49 @@ const PAYABLE_CASES: readonly CheckCase[] = [
       evidence: ['"barter"', 'unknown to this catalog'],
     },
   },
-  warned(
-    'only a network that nobody here knows',
+  warns(
+    'the only offer is on an unknown network',
     offering({ network: 'valueof:x', asset: 'gold', payTo: 'me', extra: {} }),
     'unknown',
     '"valueof:x"',
   ),
   {
-    name: 'an unknown scheme beside exact is named, and is not a fault',
+    name: 'one offer has the scheme "exact", another "barter"',
     seen: offering({}, BARTER),
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1: "barter"', '(unknown)'] },
   },
-  warned(
-    'only a long id of Algorand',
+  warns(
+    'the only offer has the long id of Algorand',
     offering({ ...ALGORAND, network: LONG_ID }),
     'outdated-network',
     '/accepts/0/network',
   ),
   {
-    name: 'a long id of Algorand beside Base',
+    name: 'one offer is on Base, another has the long id of Algorand',
     seen: offering({}, { ...ALGORAND, network: LONG_ID }),
     expect: { status: 'pass', outcome: 'valid', evidence: ['(outdated-network)'] },
   },
-  sound('only a passive pair: sound by the table', {
+  passes('the only offer is on Algorand, which no client here pays', {
     ...offering(ALGORAND),
     ...said('unknown', ['unsupported']),
   }),
-  sound(
-    'a testnet is a network like others',
+  passes(
+    'the only offer is on Base Sepolia',
     offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA, extra: SEPOLIA_DOMAIN }),
   ),
   {
-    name: "the clients' verdict on another resource",
-    seen: {
-      ...offering({}),
-      payability: { clients: [], resources: [], silent: [] },
-    },
+    name: 'the clients did not try this resource',
+    seen: { ...offering({}), payability: { clients: [], resources: [], silent: [] } },
     expect: { status: 'pass', outcome: 'valid' },
   },
-  warned(
-    'the URL of another https host',
+  warns(
+    'the resource URL has https and another host',
     url('https://api.seller.example/weather'),
     'other-host',
     'api.seller.example',
   ),
   {
-    name: 'a URL that is not a web address',
+    name: 'the resource URL has the scheme ftp',
     seen: url('ftp://seller.example/weather'),
     expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['ftp:'] },
   },
@@ -274,7 +278,7 @@ const cases: readonly CheckCase[] = [
   ...PAIR_CASES,
   ...PAYABLE_CASES,
   {
-    name: 'the version is text',
+    name: 'x402Version is the text "2"',
     seen: v2(challengeV2({ x402Version: '2' })),
     expect: {
       status: 'fail',
@@ -283,17 +287,17 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'no version at all',
+    name: 'x402Version is missing',
     seen: v2(challengeV2({ x402Version: undefined })),
     expect: { status: 'fail', outcome: 'wrong-version', evidence: ['/x402Version: missing'] },
   },
   {
-    name: 'a version of the future',
+    name: 'x402Version is 3',
     seen: v2(challengeV2({ x402Version: 3 })),
     expect: { status: 'fail', outcome: 'wrong-version', evidence: ['/x402Version: 3'] },
   },
   {
-    name: 'version 1 names under version 2',
+    name: 'the offer has maxAmountRequired in place of amount',
     seen: offering({ amount: undefined, maxAmountRequired: '10000' }),
     expect: {
       status: 'fail',
@@ -301,50 +305,42 @@ const cases: readonly CheckCase[] = [
       evidence: ['/accepts/0/maxAmountRequired: "10000"'],
     },
   },
-  sound(
-    'a version 1 name beside its version 2 name is an extra member',
-    offering({ maxAmountRequired: '10000' }),
-  ),
+  passes('the offer has amount and maxAmountRequired', offering({ maxAmountRequired: '10000' })),
   {
-    name: 'accepts is empty',
+    name: 'accepts is an empty list',
     seen: v2(challengeV2({ accepts: [] })),
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts: []'] },
   },
   {
-    name: 'accepts is not a list',
+    name: 'accepts is an object',
     seen: v2(challengeV2({ accepts: offer() })),
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts'] },
   },
-  warned(
-    'no resource',
+  warns(
+    'resource is missing',
     v2(challengeV2({ resource: undefined })),
     'no-resource',
     '/resource: missing',
   ),
-  warned(
-    'a resource of null',
-    v2(challengeV2({ resource: null })),
-    'no-resource',
-    '/resource: null',
-  ),
+  warns('resource is null', v2(challengeV2({ resource: null })), 'no-resource', '/resource: null'),
   {
-    name: 'a resource without an address',
+    name: 'resource has no url',
     seen: v2(challengeV2({ resource: { description: 'Weather' } })),
     expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['/resource/url: missing'] },
   },
   {
-    name: 'the resource is text, as in version 1',
+    name: 'resource is text, as in version 1',
     seen: v2(challengeV2({ resource: `${ORIGIN}/weather` })),
     expect: { status: 'fail', outcome: 'bad-resource-url' },
   },
-  warned(
-    'an http URL of another host',
+  warns(
+    'the resource URL has http and another host',
     url('http://internal.example/weather'),
     'other-host',
     'internal.example',
   ),
   {
-    name: 'a URL without scheme and slash',
+    name: 'the resource URL has a host but no scheme',
     seen: url('seller.example/weather'),
     expect: { status: 'fail', outcome: 'bad-resource-url' },
   },
@@ -358,13 +354,13 @@ const cases: readonly CheckCase[] = [
   badField('an asset by its symbol', { asset: 'USDC' }, '/accepts/0/asset: "USDC"'),
   badField('an asset of 39 digits', { asset: `0x${'a'.repeat(39)}` }, '/accepts/0/asset'),
   badField('a recipient by name', { payTo: 'seller.eth' }, '/accepts/0/payTo: "seller.eth"'),
-  badField('no recipient', { payTo: undefined }, '/accepts/0/payTo: missing'),
+  badField('no payTo', { payTo: undefined }, '/accepts/0/payTo: missing'),
   badField('no timeout', { maxTimeoutSeconds: undefined }, '/accepts/0/maxTimeoutSeconds: missing'),
   badField('a timeout of zero', { maxTimeoutSeconds: 0 }, '/accepts/0/maxTimeoutSeconds: 0'),
-  badField('a broken timeout', { maxTimeoutSeconds: 1.5 }, '/accepts/0/maxTimeoutSeconds: 1.5'),
+  badField('a timeout of 1.5', { maxTimeoutSeconds: 1.5 }, '/accepts/0/maxTimeoutSeconds: 1.5'),
   badField('a timeout as text', { maxTimeoutSeconds: '300' }, '/maxTimeoutSeconds: "300"'),
   {
-    name: 'several faults are listed',
+    name: 'one offer has three faults',
     seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }),
     expect: {
       status: 'fail',
@@ -373,28 +369,28 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'more than three faults are counted',
+    name: 'two offers have five faults',
     seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }, { amount: '$1', asset: 'USDC' }),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/payTo', '2 more'] },
   },
-  warned(
-    'one bad offer beside a good one, and the clients were not asked',
+  warns(
+    'one of two offers has a decimal amount, and no client was asked',
     offering({}, { amount: '0.05' }),
     'unsound-offer',
     '/accepts/1/amount: "0.05"',
   ),
   {
-    name: 'an entry that is not an object',
+    name: 'the only entry of accepts is text',
     seen: v2(challengeV2({ accepts: ['exact'] })),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
   },
-  noDomain('no extra on an EVM network', { extra: undefined }, '/accepts/0/extra/name: missing'),
-  noDomain('extra without version', { extra: { name: 'USD Coin' } }, 'version: missing'),
+  noDomain('no extra on Base', { extra: undefined }, '/accepts/0/extra/name: missing'),
+  noDomain('no domain version', { extra: { name: 'USD Coin' } }, 'version: missing'),
   differs('an error that is not text', v2(challengeV2({ error: 402 })), '/error: 402'),
   differs('a list of extensions', v2(challengeV2({ extensions: ['a'] })), '/extensions: ["a"]'),
-  noDomain('an unknown token', { asset: ODD_TOKEN.asset, extra: {} }, 'extra/name: missing'),
+  noDomain('an unknown token', { asset: OWN_TOKEN.asset, extra: {} }, 'extra/name: missing'),
   {
-    name: 'the Sepolia name on Base',
+    name: 'the USDC on Base has the domain name of Sepolia',
     seen: offering({ extra: { name: 'USDC', version: '2' } }),
     expect: {
       status: 'fail',
@@ -403,12 +399,12 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the Base name on Sepolia',
+    name: 'the USDC on Sepolia has the domain name of Base',
     seen: offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA }),
     expect: { status: 'fail', outcome: 'wrong-domain', evidence: ['"USD Coin"'] },
   },
   {
-    name: 'another version of the domain',
+    name: 'the USDC on Base has another domain version',
     seen: offering({ extra: { name: 'USD Coin', version: '1' } }),
     expect: {
       status: 'fail',
@@ -416,14 +412,14 @@ const cases: readonly CheckCase[] = [
       evidence: ['/accepts/0/extra/version: "1"'],
     },
   },
-  warned('valid version 1 on Base', v1({}), 'version-1', 'GET /weather /x402Version: 1'),
+  warns('a valid version 1 challenge', v1({}), 'version-1', 'GET /weather /x402Version: 1'),
   {
-    name: 'version 1 with the domain of another network',
+    name: 'a version 1 offer has the domain of another network',
     seen: v1({ network: 'base-sepolia', asset: USDC_BASE_SEPOLIA }),
     expect: { status: 'fail', outcome: 'wrong-domain', evidence: ['"USD Coin"'] },
   },
   {
-    name: 'version 1 with a version 2 amount',
+    name: 'a version 1 offer has amount in place of maxAmountRequired',
     seen: v1({ maxAmountRequired: undefined, amount: '10000' }),
     expect: {
       status: 'fail',
@@ -432,41 +428,41 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'version 1 with a CAIP-2 network',
+    name: 'a version 1 offer has a CAIP-2 network',
     seen: v1({ network: 'eip155:8453' }),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/network'] },
   },
-  warned('a relative URL', url('/weather'), 'relative-url', '/resource/url: "/weather"'),
-  warned(
-    'http with the own host: TLS ends at a proxy that is not trusted',
+  warns('the resource URL is a path', url('/weather'), 'relative-url', '/resource/url: "/weather"'),
+  warns(
+    'the resource URL of an https origin has http',
     url('http://seller.example/weather'),
     'http-url',
     'http://seller.example/weather',
   ),
-  sound('http with the own host of an origin that is http itself', {
+  passes('the resource URL of an http origin has http', {
     ...url('http://seller.example/weather'),
-    origin: http,
+    origin: HTTP_ORIGIN,
   }),
-  sound('an amount of 78 digits', offering({ amount: '1'.repeat(78) })),
-  sound(
-    'Permit2 needs no domain of the token',
-    offering({ extra: { assetTransferMethod: 'permit2' } }),
-  ),
-  sound(
-    'an asset that is not known needs some domain, not ours',
+  passes('the amount has 78 digits', offering({ amount: '1'.repeat(78) })),
+  passes('a Permit2 offer has no domain', offering({ extra: { assetTransferMethod: 'permit2' } })),
+  passes(
+    'an unknown token has a domain',
     offering({ asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } }),
   ),
-  sound('Solana has no domain', offering({}, { ...SOLANA, extra: { feePayer: SOLANA.payTo } })),
-  sound(
-    'a bad checksum is for P7',
+  passes(
+    'a Solana offer has no domain',
+    offering({}, { ...SOLANA, extra: { feePayer: SOLANA.payTo } }),
+  ),
+  passes(
+    'the checksum of the recipient is wrong',
     offering({ payTo: '0x70997970c51812dc3A010C7d01b50e0d17dc79C8' }),
   ),
-  sound(
-    'extra members, and entries in any order of members',
+  passes(
+    'challenge and offer have extra members, in another order',
     v2({ accepts: [{ note: 'ours', ...offer() }], extensions: {}, ...challengeV2() }),
   ),
   {
-    name: 'one of two resources challenges, and does so well',
+    name: 'one resource sends a valid challenge, another answers 200',
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(200) })]) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['1 of 2'] },
   },
@@ -476,7 +472,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'valid' } as const,
   })),
   {
-    name: 'no challenge was seen, and P2 did not fail',
+    name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },

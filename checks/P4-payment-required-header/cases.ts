@@ -17,9 +17,9 @@ import {
   toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-type Given = ReturnType<typeof answer>;
+type Answer = ReturnType<typeof answer>;
 
-function given(...answers: readonly Given[]): CheckCase['seen'] {
+function answering(...answers: readonly Answer[]): CheckCase['seen'] {
   return {
     resources: resources(answers.map((get, index) => resource({ path: `/${index}`, get }))),
   };
@@ -32,18 +32,18 @@ function tools(...probed: readonly ReturnType<typeof toolResource>[]): CheckCase
 const EXTENSION = { binding: 'extension', isError: false } as const;
 
 function header(value: string): CheckCase['seen'] {
-  return given(challenge402(challengeV2(), { header: value, body: challengeV2() }));
+  return answering(challenge402(challengeV2(), { header: value, body: challengeV2() }));
 }
 
 function body(body: JsonObject, challenge = challengeV2()): CheckCase['seen'] {
-  return given(challenge402(challenge, { body }));
+  return answering(challenge402(challenge, { body }));
 }
 
 function cached(headers: Headers): CheckCase['seen'] {
-  return given(challenge402(challengeV2(), { headers }));
+  return answering(challenge402(challengeV2(), { headers }));
 }
 
-/** A challenge whose header value has exactly so many characters (a multiple of four). */
+/** A challenge whose header has exactly `chars` characters, a multiple of four. */
 function ofLength(chars: number): JsonObject {
   const bare = JSON.stringify(challengeV2({ extensions: { pad: '' } })).length;
   return challengeV2({ extensions: { pad: 'x'.repeat((chars / 4) * 3 - bare) } });
@@ -60,7 +60,7 @@ const SOLANA = {
   payTo: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 };
 
-/** A challenge whose base64 needs so many "=" at its end, without them. */
+/** A challenge in base64 that lacks the `missing` characters "=" at its end. */
 function unpadded(missing: 1 | 2): string {
   const errors = ['a', 'ab', 'abc'].map((error) => encodeChallenge(challengeV2({ error })));
   const padded = errors.find(
@@ -72,7 +72,7 @@ function unpadded(missing: 1 | 2): string {
 const cases: readonly CheckCase[] = [
   ...([1, 2] as const).map(
     (missing): CheckCase => ({
-      name: `base64 that lacks ${missing} of its padding`,
+      name: `the base64 lacks ${missing} of its padding`,
       seen: header(unpadded(missing)),
       expect: {
         status: 'warn',
@@ -82,22 +82,22 @@ const cases: readonly CheckCase[] = [
     }),
   ),
   {
-    name: 'half of the padding',
+    name: 'the base64 lacks one of two padding characters',
     seen: header(`${unpadded(2)}=`),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['wrong padding'] },
   },
   {
-    name: 'a head of 16 KiB',
-    seen: given(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(16_384) } })),
+    name: 'the headers together have over 16 KiB',
+    seen: answering(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(16_384) } })),
     expect: { status: 'fail', outcome: 'long-head', evidence: ['bytes of headers', 'Node'] },
   },
   {
-    name: 'a head of a little under 16 KiB',
-    seen: given(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(14_000) } })),
+    name: 'the headers together have a little under 16 KiB',
+    seen: answering(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(14_000) } })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'an offer more in the body, the shared ones agreeing',
+    name: 'the body has one offer more than the header',
     seen: body(challengeV2({ accepts: [offer(), offer({ payTo: OTHER_PAY_TO })] })),
     expect: {
       status: 'warn',
@@ -106,7 +106,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'another offer on each side of a shared one',
+    name: 'header and body share one offer, and each has one of its own',
     seen: body(
       challengeV2({ accepts: [offer(), offer({ amount: '1' })] }),
       challengeV2({ accepts: [offer(), offer({ amount: '2' })] }),
@@ -114,7 +114,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['only the body asks for "1"'] },
   },
   {
-    name: 'recipients that differ after eighty characters',
+    name: 'the recipients of header and body differ only after 90 characters',
     seen: body(
       challengeV2({ accepts: [offer({ payTo: `${'x'.repeat(90)}1` })] }),
       challengeV2({ accepts: [offer({ payTo: `${'x'.repeat(90)}2` })] }),
@@ -122,28 +122,28 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'terms-differ' },
   },
   {
-    name: 'only a version 1 body',
-    seen: given(bodyChallenge402()),
+    name: 'a version 1 challenge is only in the body',
+    seen: answering(bodyChallenge402()),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['GET /0', 'version 1'] },
   },
   {
-    name: 'version 1 in the header of version 2',
-    seen: given(challenge402(challengeV1())),
+    name: 'PAYMENT-REQUIRED has a version 1 challenge',
+    seen: answering(challenge402(challengeV1())),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['x402Version 1 in PAYMENT-REQUIRED'] },
   },
   {
-    name: 'the official client cannot pay a challenge only in a version 2 body',
-    seen: given(bodyChallenge402(challengeV2())),
+    name: 'a version 2 challenge is only in the body',
+    seen: answering(bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 1', 'GET /0'] },
   },
   {
-    name: 'one of two resources lacks the header',
-    seen: given(challenge402(), bodyChallenge402(challengeV2())),
+    name: 'one resource sends the header, another only the body',
+    seen: answering(challenge402(), bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 2', 'GET /1'] },
   },
   {
-    name: 'the header comes twice',
-    seen: given(
+    name: 'the header is sent twice',
+    seen: answering(
       answer(402, challengeV2(), {
         'payment-required': [encodeChallenge(challengeV2()), encodeChallenge(challengeV2())],
       }),
@@ -151,119 +151,119 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'repeated', evidence: ['sent 2 times'] },
   },
   {
-    name: 'JSON as it is',
+    name: 'the header has JSON without base64',
     seen: header(JSON.stringify(challengeV2())),
     expect: { status: 'fail', outcome: 'raw-json', evidence: ['x402Version'] },
   },
   {
-    name: 'base64url',
+    name: 'the header has base64url',
     seen: header(base64url),
     expect: { status: 'fail', outcome: 'base64url', evidence: ['base64url'] },
   },
   {
-    name: 'base64 of text that is not JSON',
+    name: 'the header has base64 of text that is not JSON',
     seen: header('cGF5IG1l'),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['"cGF5IG1l"'] },
   },
   {
-    name: 'base64 of a list',
+    name: 'the header has base64 of a list',
     seen: header(encodeChallenge([])),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['no object'] },
   },
   {
-    name: 'a header without accepts, which are in the body',
+    name: 'the header has no accepts, the body has',
     seen: header(encodeChallenge({ price: '0.01' })),
     expect: { status: 'fail', outcome: 'not-a-challenge', evidence: ['{"price":"0.01"}'] },
   },
   {
-    name: 'another amount in the body',
+    name: 'the body asks for another amount',
     seen: body(challengeV2({ accepts: [offer({ amount: '20000' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"20000"', '/accepts/0'] },
   },
   {
-    name: 'another recipient in the body',
+    name: 'the body names another recipient',
     seen: body(challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: [OTHER_PAY_TO] },
   },
   {
-    name: 'another network in the body',
+    name: 'the body names another network',
     seen: body(challengeV2({ accepts: [offer({ network: 'eip155:84532' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['eip155:84532'] },
   },
   {
-    name: 'another scheme in the body, on the same terms',
+    name: 'the body has another scheme with the same terms',
     seen: body(challengeV2({ accepts: [offer({ scheme: 'upto' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"upto"', '/accepts/0'] },
   },
   {
-    name: 'values of every other type than text',
+    name: 'scheme and recipient in the body are objects',
     seen: body(
       challengeV2({ accepts: [offer({ scheme: { toString: 1 }, payTo: { toString: 1 } })] }),
     ),
     expect: { status: 'fail', outcome: 'terms-differ' },
   },
   {
-    name: 'a version 1 body for old clients with another amount',
+    name: 'a version 1 body asks for another amount',
     seen: body(challengeV1({ accepts: [offerV1({ maxAmountRequired: '9999' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"9999"'] },
   },
   {
-    name: 'an offer that only the header has',
+    name: 'the header has one offer more than the body',
     seen: body(challengeV2(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['2 offers, 1 in the body'] },
   },
   {
-    name: 'another resource URL in the body',
+    name: 'the body has another resource URL',
     seen: body(challengeV2({ resource: { url: `${ORIGIN}/other` } })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url'] },
   },
   {
-    name: 'another timeout in the body',
+    name: 'the body has another timeout',
     seen: body(challengeV2({ accepts: [offer({ maxTimeoutSeconds: 60 })] })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['/accepts/0/maxTimeoutSeconds'] },
   },
   {
-    name: '8196 characters',
-    seen: given(challenge402(ofLength(8_196))),
+    name: 'the header has 8196 characters',
+    seen: answering(challenge402(ofLength(8_196))),
     expect: { status: 'warn', outcome: 'too-long', evidence: ['8196 characters'] },
   },
   {
-    name: '8192 characters',
-    seen: given(challenge402(ofLength(8_192))),
+    name: 'the header has 8192 characters',
+    seen: answering(challenge402(ofLength(8_192))),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'no Cache-Control',
-    seen: given(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
+    name: 'the 402 has no Cache-Control',
+    seen: answering(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['without Cache-Control'] },
   },
   {
-    name: 'a 402 that caches may keep',
+    name: 'Cache-Control is public',
     seen: cached({ 'cache-control': 'public, max-age=60' }),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['"public, max-age=60"'] },
   },
   {
-    name: 'no-cache still lets caches keep it',
+    name: 'Cache-Control is no-cache, with which caches may keep the 402',
     seen: cached({ 'cache-control': 'no-cache' }),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['"no-cache"'] },
   },
   {
-    name: 'private, with other directives',
+    name: 'Cache-Control is private, with another directive',
     seen: cached({ 'cache-control': 'Private, max-age=0' }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'no-store in the second of two headers',
+    name: 'the second of two Cache-Control headers is no-store',
     seen: cached({ 'cache-control': ['max-age=0', 'no-store'] }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'Express: header, {} as the body',
-    seen: given(challenge402()),
+    name: 'the challenge is in the header, and the body is {}',
+    seen: answering(challenge402()),
     expect: { status: 'pass', outcome: 'sound', evidence: ['1 of 1'] },
   },
   {
-    name: 'the same offers in another order, other error text, more members',
+    name: 'the body has the same offers in another order, another error and one member more',
     seen: body(
       challengeV2({ accepts: [offer(SOLANA), offer()], error: 'Pay first', hint: 'see /docs' }),
       challengeV2({ accepts: [offer(), offer(SOLANA)] }),
@@ -271,7 +271,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'addresses in another case',
+    name: 'the body has the same recipient in lower case',
     seen: body(
       challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO.toLowerCase() })] }),
       challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] }),
@@ -279,12 +279,12 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'the same terms under version 1 names',
+    name: 'a version 1 body has the same terms',
     seen: body(challengeV1(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'two schemes on the same terms, in another order, with members of their own',
+    name: 'the body has the same two schemes in another order',
     seen: body(
       challengeV2({ accepts: [UPTO, offer()] }),
       challengeV2({ accepts: [offer(), UPTO] }),
@@ -292,7 +292,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'one scheme by two transfer methods, in another order',
+    name: 'the body has the same two transfer methods in another order',
     seen: body(
       challengeV2({ accepts: [PERMIT2, offer()] }),
       challengeV2({ accepts: [offer(), PERMIT2] }),
@@ -300,42 +300,42 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'extensions that only the header has',
+    name: 'only the header has extensions',
     seen: body(challengeV2(), challengeV2({ extensions: { bazaar: { info: {} } } })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'an authentication header beside it does not matter',
+    name: 'the 402 has a WWW-Authenticate header too',
     seen: cached({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'a tool answers with the challenge, structured and as text',
+    name: 'a tool sends the challenge structured and as text',
     seen: tools(toolResource()),
     expect: { status: 'pass', outcome: 'sound', evidence: ['structured result', '1 of 1'] },
   },
   {
-    name: 'a tool asks for payment by the extension that the request offered',
+    name: 'a tool asks by the extension, which the request offered',
     seen: tools(toolResource({ ...EXTENSION, extension: 'both' }, challengeV2(), '')),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
-    name: 'a tool asks by an extension that nobody offered',
+    name: 'a tool asks by the extension, which the request did not offer',
     seen: tools(toolResource(EXTENSION, challengeV2(), '')),
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['/mcp#forecast'] },
   },
   {
-    name: 'a tool result with a challenge that is not an error',
+    name: 'one of two tools sends its challenge in a result without isError',
     seen: tools(toolResource(), toolResource({ name: 'tides', isError: false })),
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['1 of 2', '/mcp#tides'] },
   },
   {
-    name: 'a tool with the challenge only in its text',
+    name: 'a tool sends the challenge only as text',
     seen: tools(toolResource({}, null, challengeV2())),
     expect: { status: 'warn', outcome: 'text-only', evidence: ['only in content[0].text'] },
   },
   {
-    name: 'a tool with the challenge only in its structured result',
+    name: 'a tool sends the challenge only in its structured result',
     seen: tools(toolResource({}, challengeV2(), 'Payment required')),
     expect: { status: 'warn', outcome: 'structured-only' },
   },
@@ -354,17 +354,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url', 'content[0].text'] },
   },
   {
-    name: 'a tool result although both offer the extension',
+    name: 'a tool asks by its result, although both sides offer the extension',
     seen: tools(toolResource({ extension: 'both' })),
     expect: { status: 'warn', outcome: 'other-binding' },
   },
   {
-    name: 'version 1 in the result of a tool',
+    name: 'the result of a tool has a version 1 challenge',
     seen: tools(toolResource({}, challengeV1())),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['in the result'] },
   },
   {
-    name: 'no challenge was seen, and P2 did not fail',
+    name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },

@@ -11,12 +11,13 @@ import type { ToolFacts } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
-/** A buyer echoes the header, and more: half of what Node reads of a head. */
+/** Half of what Node reads, because a buyer sends the header back with a payment beside it. */
 const MAX_HEADER_CHARS = 8_192;
-/** Node's `maxHeaderSize`, which its fetch has too. */
-const NODE_HEAD_BYTES = 16_384;
+/** Node's `maxHeaderSize`, which limits its fetch too. */
+const NODE_MAX_HEAD_BYTES = 16_384;
 
-const UNPADDED = 'the official TypeScript client reads it, the Python client refuses it';
+const UNPADDED_NOTE =
+  'no padding: the official TypeScript client reads it, the Python client refuses it';
 
 const OUTCOMES = {
   'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
@@ -44,7 +45,7 @@ const OUTCOMES = {
   cacheable: warn(
     'Send Cache-Control: no-store with each 402: the Go, Rust and Java middlewares do not send it.',
   ),
-  sound: pass('Keep writing it from one object.'),
+  sound: pass('Keep writing header and body from one object.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
 
@@ -65,9 +66,11 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      (one) => {
-        const { tool } = one.resource;
-        const flaw = tool?.binding ? inspectTool(one, tool, kit) : inspect(one, kit);
+      (paidResource) => {
+        const { tool } = paidResource.resource;
+        const flaw = tool?.binding
+          ? inspectTool(paidResource, tool, kit)
+          : inspect(paidResource, kit);
         return flaw === null ? [] : [flaw];
       },
       (count, challenged) => [
@@ -90,19 +93,19 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   if (header.state !== 'ok') {
     const detail = `PAYMENT-REQUIRED ${kit.quote(header.raw, 40)}: ${header.detail}`;
     const { state } = header;
-    const isOwn = state === 'repeated' || state === 'raw-json' || state === 'base64url';
-    return [isOwn ? state : 'undecodable', detail];
+    const isOutcome = state === 'repeated' || state === 'raw-json' || state === 'base64url';
+    return [isOutcome ? state : 'undecodable', detail];
   }
   if (challenge.where === 'body') {
     return ['not-a-challenge', `PAYMENT-REQUIRED holds ${kit.show(header.value)}`];
   }
   if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED'];
 
-  const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
-  const difference = other === null ? null : kit.challengeDifference(challenge, other);
+  const inBody = body.ok ? kit.challengeIn(body.value, 'body') : null;
+  const difference = inBody === null ? null : kit.challengeDifference(challenge, inBody);
   if (difference?.inTerms) return ['terms-differ', difference.text];
   const bytes = kit.headBytes(answer);
-  if (bytes >= NODE_HEAD_BYTES) {
+  if (bytes >= NODE_MAX_HEAD_BYTES) {
     return [
       'long-head',
       `sends ${bytes} bytes of headers: Node's fetch gives up, Python reads them`,
@@ -114,7 +117,7 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   }
   if (header.isUnpadded) {
     const { length } = header.raw;
-    return ['unpadded', `PAYMENT-REQUIRED has ${length} characters and no padding: ${UNPADDED}`];
+    return ['unpadded', `PAYMENT-REQUIRED has ${length} characters and ${UNPADDED_NOTE}`];
   }
   const directives = kit.headers(answer, 'cache-control').join(',');
   if (!/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(directives)) {
@@ -128,7 +131,7 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   return null;
 }
 
-/** Over MCP the structured result stands for the header of HTTP, and its text for the body. */
+/** Over MCP the structured result counts as the header, and the text of the result as the body. */
 function inspectTool(
   { reading }: ChallengedResource,
   { binding, isError, extension }: ToolFacts,
@@ -138,16 +141,16 @@ function inspectTool(
   if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in the result'];
   if (binding === 'extension') {
     if (extension !== 'nobody') return null;
-    return ['not-an-error', 'answers payment_required, which the request did not say it can read'];
+    return ['not-an-error', 'answers payment_required, which the request did not offer to read'];
   }
   if (isError !== true) return ['not-an-error', 'has a challenge in a result without isError'];
   if (header.state !== 'ok') return ['text-only', 'has the challenge only in content[0].text'];
-  const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
-  if (other === null) return ['structured-only', 'has no challenge in content[0].text'];
-  const difference = kit.challengeDifference(challenge, other);
+  const inText = body.ok ? kit.challengeIn(body.value, 'body') : null;
+  if (inText === null) return ['structured-only', 'has no challenge in content[0].text'];
+  const difference = kit.challengeDifference(challenge, inText);
   if (difference !== null) {
     return [difference.inTerms ? 'terms-differ' : 'differs', `${difference.text}, content[0].text`];
   }
   if (extension !== 'both') return null;
-  return ['other-binding', 'answers by a tool result, though both sides offer org.x402/payment'];
+  return ['other-binding', 'asks by a tool result, although both sides offer org.x402/payment'];
 }

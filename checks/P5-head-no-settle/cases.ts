@@ -13,18 +13,20 @@ import {
   toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-type Given = Parameters<typeof resource>[0];
+type ResourceOptions = Parameters<typeof resource>[0];
 
-function given(...options: readonly Given[]): CheckCase['seen'] {
-  return { resources: resources(options.map((one) => resource(one))) };
+function sells(...list: readonly ResourceOptions[]): CheckCase['seen'] {
+  return { resources: resources(list.map((options) => resource(options))) };
 }
 
 const receipt = encodeChallenge({ success: true, transaction: '0x', network: 'eip155:8453' });
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'a receipt beside the challenge',
-    seen: given({ get: challenge402(challengeV2(), { headers: { 'payment-response': receipt } }) }),
+    name: 'the unpaid 402 has a receipt',
+    seen: sells({
+      get: challenge402(challengeV2(), { headers: { 'payment-response': receipt } }),
+    }),
     expect: {
       status: 'fail',
       outcome: 'settled-unpaid',
@@ -32,8 +34,8 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a version 1 receipt on an unpaid HEAD',
-    seen: given({ head: answer(200, '', { 'x-payment-response': receipt }) }),
+    name: 'the answer to HEAD has a version 1 receipt',
+    seen: sells({ head: answer(200, '', { 'x-payment-response': receipt }) }),
     expect: {
       status: 'fail',
       outcome: 'settled-unpaid',
@@ -41,17 +43,17 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a receipt on a second POST, though no challenge was seen',
-    seen: given({
+    name: 'the answer to the second POST has a receipt, and no answer a challenge',
+    seen: sells({
       method: 'POST',
       post: [answer(200), answer(200, '', { 'payment-response': receipt })],
     }),
     expect: { status: 'fail', outcome: 'settled-unpaid', evidence: ['POST /summaries'] },
   },
   {
-    name: 'a receipt on a page that a document links to',
+    name: 'a page that llms.txt links to has a receipt',
     seen: {
-      ...given({}),
+      ...sells({}),
       links: {
         checked: [
           {
@@ -74,9 +76,9 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a receipt on the agent card',
+    name: 'the agent card has a receipt',
     seen: {
-      ...given({}),
+      ...sells({}),
       agentCard: asked(
         '/.well-known/agent-card.json',
         answer(200, {}, { 'x-payment-response': receipt }),
@@ -89,8 +91,8 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'Express: the paid handler runs on HEAD',
-    seen: given({ head: answer(200, '', { 'content-length': '512' }) }),
+    name: 'the paid handler of Express runs on HEAD',
+    seen: sells({ head: answer(200, '', { 'content-length': '512' }) }),
     expect: {
       status: 'fail',
       outcome: 'head-served',
@@ -98,8 +100,8 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'HEAD of a sign-in gives away nothing that is sold',
-    seen: given(
+    name: 'a sign-in answers HEAD with 200',
+    seen: sells(
       {},
       {
         path: '/profile',
@@ -112,47 +114,43 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 402'] },
   },
   {
-    name: 'one of two resources serves HEAD',
-    seen: given({}, { path: '/b', head: answer(204) }),
+    name: 'one of two paid resources answers HEAD with 204',
+    seen: sells({}, { path: '/b', head: answer(204) }),
     expect: { status: 'fail', outcome: 'head-served', evidence: ['1 of 2', 'HEAD /b: 204'] },
   },
   {
     name: 'a POST resource answers HEAD with 200',
-    seen: given({ method: 'POST', head: answer(200) }),
-    expect: {
-      status: 'warn',
-      outcome: 'head-served-on-post',
-      evidence: ['HEAD /summaries: 200'],
-    },
+    seen: sells({ method: 'POST', head: answer(200) }),
+    expect: { status: 'warn', outcome: 'head-served-on-post', evidence: ['HEAD /summaries: 200'] },
   },
   {
-    name: 'a path with a free GET and a paid POST: HEAD is of the free side',
-    seen: given({ method: 'POST', get: answer(200, { docs: true }), head: answer(200) }),
+    name: 'a path with a free GET and a paid POST answers HEAD with 200',
+    seen: sells({ method: 'POST', get: answer(200, { docs: true }), head: answer(200) }),
     expect: { status: 'pass', outcome: 'no-settle' },
   },
   {
-    name: 'HEAD hangs',
-    seen: given({ head: failure('timeout') }),
+    name: 'HEAD is not answered in time',
+    seen: sells({ head: failure('timeout') }),
     expect: { status: 'warn', outcome: 'head-silent', evidence: ['HEAD /weather: timeout'] },
   },
   {
-    name: 'HEAD is 500',
-    seen: given({ head: answer(500) }),
+    name: 'HEAD answers 500',
+    seen: sells({ head: answer(500) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['HEAD /weather: 500'] },
   },
   {
-    name: 'HEAD is 403',
-    seen: given({ head: answer(403) }),
+    name: 'HEAD answers 403',
+    seen: sells({ head: answer(403) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['403'] },
   },
   {
-    name: 'HEAD is redirected, GET is not',
-    seen: given({ head: answer(302, '', { location: '/login' }) }),
+    name: 'HEAD is redirected, and GET is not',
+    seen: sells({ head: answer(302, '', { location: '/login' }) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['302'] },
   },
   {
-    name: 'a trailing slash redirects both; only GET is followed',
-    seen: given({
+    name: 'HEAD and GET are redirected to the path with a slash',
+    seen: sells({
       get: {
         ...challenge402(),
         data: {
@@ -166,33 +164,33 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['307'] },
   },
   {
-    name: 'HEAD is answered with the challenge',
-    seen: given({}),
+    name: 'HEAD answers with the challenge',
+    seen: sells({}),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 402'] },
   },
   {
-    name: 'FastAPI knows no HEAD',
-    seen: given({ head: answer(405) }),
+    name: 'FastAPI answers HEAD with 405',
+    seen: sells({ head: answer(405) }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['405'] },
   },
   {
-    name: 'HEAD is 404, or 501',
-    seen: given({ head: NOT_FOUND }, { path: '/b', head: answer(501) }),
+    name: 'one resource answers HEAD with 404, another with 501',
+    seen: sells({ head: NOT_FOUND }, { path: '/b', head: answer(501) }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['404', '501'] },
   },
   {
-    name: 'a POST resource that refuses HEAD',
-    seen: given({ method: 'POST' }),
+    name: 'a POST resource answers HEAD with 405',
+    seen: sells({ method: 'POST' }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /summaries: 405'] },
   },
   {
-    name: 'a tool, which knows no HEAD',
+    name: 'a tool is asked, which has no HEAD',
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['/mcp#forecast: no receipt'] },
   },
   {
-    name: 'no challenge was seen, and P2 did not fail',
-    seen: given({ method: 'POST', post: answer(422) }),
+    name: 'the only POST answers 422, without a challenge',
+    seen: sells({ method: 'POST', post: answer(422) }),
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
 ];

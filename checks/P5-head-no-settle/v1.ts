@@ -12,8 +12,8 @@ import type { ResourceObservation } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /**
- * Accepted for HEAD: the challenge (402) or a plain refusal. RFC 9110 (9.1) requires HEAD, but a server
- * that refuses it gives nothing away.
+ * HEAD may answer with the challenge or with a refusal. RFC 9110 (9.1) requires HEAD, but a refusal
+ * delivers nothing.
  */
 const ACCEPTED_HEAD_STATUSES: ReadonlySet<number> = new Set([402, 404, 405, 501]);
 const NEEDS = [
@@ -65,24 +65,24 @@ export default defineCheck({
     if (receipt !== null) return ['settled-unpaid', receipt];
     if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
-    const sold = kit.selling(resources);
-    const paid = sold.filter((one) => kit.status(one, 'GET') === 402);
-    const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
+    const selling = kit.selling(resources);
+    const paid = selling.filter((resource) => kit.status(resource, 'GET') === 402);
+    const served = paid.filter((resource) => isSuccess(kit.status(resource, 'HEAD')));
     if (served.length > 0) {
-      const count = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
-      return ['head-served', `${count}: ${list(served, kit)}`];
+      const share = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
+      return ['head-served', `${share}: ${listHeads(served, kit)}`];
     }
-    const open = sold.filter((one) => isPostWithHead(one, kit));
-    if (open.length > 0) return ['head-served-on-post', list(open, kit)];
-    const silent = paid.filter((one) => kit.status(one, 'HEAD') === null);
-    if (silent.length > 0) return ['head-silent', list(silent, kit)];
-    const odd = paid.filter((one) => isOdd(one, kit));
-    if (odd.length > 0) return ['head-odd', list(odd, kit)];
-    return ['no-settle', list(sold, kit)];
+    const posts = selling.filter((resource) => isPostWithHead(resource, kit));
+    if (posts.length > 0) return ['head-served-on-post', listHeads(posts, kit)];
+    const silent = paid.filter((resource) => kit.status(resource, 'HEAD') === null);
+    if (silent.length > 0) return ['head-silent', listHeads(silent, kit)];
+    const odd = paid.filter((resource) => hasOddHead(resource, kit));
+    if (odd.length > 0) return ['head-odd', listHeads(odd, kit)];
+    return ['no-settle', listHeads(selling, kit)];
   },
 });
 
-/** A scan never pays, so a receipt on any answer is for a payment that was never made. */
+/** A scan never pays, so no answer may have a receipt. */
 function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | null {
   const probes = seen.resources.probed.flatMap(({ path, probes }) =>
     probes.map(({ method, answer }) => ({ request: kit.request(method, path), answer })),
@@ -114,18 +114,18 @@ function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | nul
   return null;
 }
 
-/** If GET is free (2xx), HEAD answers for GET, not for the paid POST. */
+/** True if a POST resource answers HEAD with 2xx. If its GET answers 2xx too, HEAD belongs to that GET. */
 function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
   const isPost = kit.isPostOnly(resource) || kit.status(resource, 'POST') === 402;
   const [get, head] = [kit.status(resource, 'GET'), kit.status(resource, 'HEAD')];
   return isPost && get !== 402 && !isSuccess(get) && isSuccess(head);
 }
 
-function isOdd(resource: ResourceObservation, kit: Kit): boolean {
+function hasOddHead(resource: ResourceObservation, kit: Kit): boolean {
   const head = kit.status(resource, 'HEAD');
   if (typeof head !== 'number' || ACCEPTED_HEAD_STATUSES.has(head)) return false;
   const get = resource.probes.find(({ method }) => method === 'GET')?.answer;
-  // GET follows a redirect to its 402; HEAD is not followed, and shows the redirect itself.
+  // The scan follows the redirect of a GET, but not that of a HEAD.
   const isSameRedirect = head >= 300 && head < 400 && get?.ok && get.data.redirects.length > 0;
   return !isSameRedirect;
 }
@@ -134,12 +134,12 @@ function isSuccess(status: number | null | undefined): boolean {
   return typeof status === 'number' && status >= 200 && status < 300;
 }
 
-function list(resources: readonly ResourceObservation[], kit: Kit): string {
+function listHeads(resources: readonly ResourceObservation[], kit: Kit): string {
   const shown = resources.map(({ path, probes, tool }) => {
     if (tool !== undefined) return `${kit.request('POST', path)}: no receipt`;
     const head = probes.find(({ method }) => method === 'HEAD')?.answer;
-    const seen = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
-    return `${kit.request('HEAD', path)}: ${seen}`;
+    const result = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
+    return `${kit.request('HEAD', path)}: ${result}`;
   });
   return listed(shown);
 }
