@@ -12,12 +12,12 @@ export function toVerifiedUntilMs(confirmedAtMs: number | null, nowMs: number): 
   return untilMs > nowMs ? untilMs : null;
 }
 
-/** Returns the time after which a confirm must have been made to be valid at `nowMs`. */
+/** A confirm is valid at `nowMs` if it was made after this time. */
 export function toVerifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;
 }
 
-/** The wishes of a host's owner, and their last proof. */
+/** The settings of a host's owner, and their last proof of control. */
 export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
 const NO_OWNER: OwnerState = {
@@ -33,7 +33,7 @@ const NO_OWNER: OwnerState = {
 
 type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
 
-/** `n` is the version of this state; 0 when nobody ever set or proved anything. */
+/** `n` is the number of the row that holds the state; 0 if the host has no row. */
 export type NumberedState = { readonly n: number; readonly state: OwnerState };
 
 /** Reads the host's row with the greatest number, which holds its current state. */
@@ -45,18 +45,19 @@ export async function findOwnerState(
   return last === null ? { n: 0, state: NO_OWNER } : { n: last.n, state: toOwnerState(last) };
 }
 
+/** Returns a function that gives the state of each of these hosts' owners. */
 export async function findOwnerStates(
   { tables }: OwnersContext,
   hosts: readonly string[],
 ): Promise<(host: string) => OwnerState> {
-  const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
+  const last = findLastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
     const row = last.get(host);
     return row === undefined ? NO_OWNER : toOwnerState(row);
   };
 }
 
-/** Not cached, so that an opt-out holds at once on every instance. */
+/** The result is not cached, so that an opt-out takes effect at once on every instance. */
 export function findOptedOutHosts(context: OwnersContext): Promise<readonly string[]> {
   return findHostsByState(context, { listed: false });
 }
@@ -65,27 +66,27 @@ export function findVerifiedHosts(context: OwnersContext): Promise<readonly stri
   return findHostsByState(context, { confirmedAtMs: { after: toVerifiedSinceMs(context.now()) } });
 }
 
-/** Finds the greatest number over all hosts, which is the version of everything that owners set or prove. */
+/** Finds the greatest number of all hosts. It grows whenever an owner sets or proves something. */
 export async function findLastOwnerNumber({ tables }: OwnersContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }
 
 /**
- * Appends the state that `next` returns for a host. The row takes the number after the last one of all hosts, so no
- * row of any host can be written between the state that `next` saw and its decision.
- * @param next returns null to change nothing
+ * Appends a row with the changes that `decideChange` returns for a host. The row takes the next number of all hosts.
+ * Its insert therefore fails if another row was written after `decideChange` got the current state, and we try again.
+ * @param decideChange returns null to change nothing
  */
 export async function appendOwnerState(
   context: OwnersContext,
   host: string,
-  next: (current: NumberedState) => Partial<OwnerState> | null,
+  decideChange: (current: NumberedState) => Partial<OwnerState> | null,
 ): Promise<NumberedState | null> {
   const attempt = randomUUID();
   for (;;) {
-    // The last number is read before the state: a later write takes the number that is tried below.
+    // The last number is read before the state. A row that is written after this read takes the number `n`.
     const n = (await findLastOwnerNumber(context)) + 1;
     const current = await findOwnerState(context, host);
-    const change = next(current);
+    const change = decideChange(current);
     if (change === null) return null;
     const state = { ...current.state, ...change };
     const row = { n, attempt, host, atMs: context.now(), ...state };
@@ -95,23 +96,23 @@ export async function appendOwnerState(
 }
 
 /**
- * Removes expired proofs, and rows that a later row of their host has replaced. Replaced rows stay for longer than any
- * write takes: otherwise a writer that saw an older state could take a freed number.
+ * Removes expired proofs, and rows that a later row of the same host has replaced. Replaced rows stay for longer than
+ * any write takes. Otherwise a slow writer that read an older state could take the number of a removed row.
  */
 export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
   let removed = 0;
-  const tooOld = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
-  for (const host of await findHostsByState(context, tooOld)) {
-    const unproved = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
-    const isOld = ({ state }: NumberedState) =>
+  const expired = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
+  for (const host of await findHostsByState(context, expired)) {
+    const noProof = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
+    const isExpired = ({ state }: NumberedState) =>
       state.confirmedAtMs !== null && state.confirmedAtMs <= toVerifiedSinceMs(nowMs);
-    if (await appendOwnerState(context, host, (current) => (isOld(current) ? unproved : null))) {
+    if (await appendOwnerState(context, host, (current) => (isExpired(current) ? noProof : null))) {
       removed += 1;
     }
   }
-  const settled = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
-  for await (const rows of owners.batches(settled, { order: [['n', 'asc']] })) {
+  const replaceable = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
+  for await (const rows of owners.batches(replaceable, { order: [['n', 'asc']] })) {
     for (const { host, n } of rows) {
       const later = await owners.first({ host, n: { after: n } });
       if (later !== null) removed += await owners.remove({ n });
@@ -127,13 +128,14 @@ async function findHostsByState(
   const rows = await tables.owners.all(where);
   if (rows.length === 0) return [];
   const hosts = [...new Set(rows.map((row) => row.host))];
-  // A match counts only in the last row of its host.
-  const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
+  // Only the last row of a host holds its current state.
+  const last = findLastRows(await tables.owners.all({ host: { in: hosts } }));
   const matching = new Set(rows.map((row) => row.n));
   return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));
 }
 
-function lastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owners'>> {
+/** Maps each host to its row with the greatest number. */
+function findLastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owners'>> {
   return new Map(rows.toSorted((a, b) => a.n - b.n).map((row) => [row.host, row]));
 }
 

@@ -3,45 +3,45 @@ import { appendOwnerState, findOwnerState, type OwnerState } from './owners.ts';
 import { findFirstExpiryMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
 import { joinId } from './table.ts';
 
-/** A token lives this long, and so does the right to change the listing after a confirm. */
+/** A token is valid for this long. After a confirm, the owner may change the listing for this long. */
 export const TOKEN_LIFETIME_MS = 3_600_000;
 export const LIVE_TOKENS_PER_HOST_AND_CLIENT = 8;
 export const LIVE_TOKENS_PER_HOST = 256;
 export const FAILED_CONFIRMS_PER_HOUR = 5;
-/** Readings of one host's file with the ownership token begin at least this far apart. */
+/** Shortest time between the starts of two readings of a host's token file. */
 export const READING_SPACING_MS = 10_000;
 
-/** `client` is a key that the caller derives (a hash of the address block), never an address. */
 export type HostAndClient = {
   readonly host: string;
+  /** Hash of the client's address block. The store gets no addresses. */
   readonly client: string;
 };
 
-/** A token as it is stored: only its hashes, and the client that asked for it. */
+/** The store keeps hashes of a token and its listing key, never the secrets. */
 export type IssuedToken = {
   readonly tokenHash: string;
-  /** Hash of the listing key that was answered beside the token. */
+  /** Hash of the listing key that the client got with the token. */
   readonly keyHash: string;
   readonly client: string;
-  /** Key of the wider block that the client's address is in. */
+  /** Hash of the wider address block (/24 or /48) around the client's address. */
   readonly block: string;
 };
 
 export type LiveToken = IssuedToken & { readonly expiresAtMs: number };
 
-/** A proof of control: its client, and when the token that proved it was found first. */
+/** A proof of control by the token of one client. `atMs` is the time at which that token was first found. */
 export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
   readonly atMs: number;
 };
 
-/** The finding of one reading of the file, for all callers and instances. */
+/** The result of one reading of a host's token file. All callers and instances may use it. */
 export type StoredFinding = {
   readonly beganAtMs: number;
-  /** Free-form. */
+  /** JSON of the token reader. */
   readonly finding: string;
 };
 
-/** `retryAtMs` says when the next one is free. */
+/** `retryAtMs` is the time at which the limit allows one more. */
 type LimitOutcome =
   | { readonly taken: true; readonly atMs: number }
   | { readonly taken: false; readonly retryAtMs: number };
@@ -49,17 +49,20 @@ type LimitOutcome =
 const tokenGroup = (host: string) => `token ${host}`;
 const findingGroup = (host: string) => `challenge_finding ${host}`;
 const fetchScope = (host: string) => ['challenge_fetch', host];
-const failedScope = ({ host, client }: HostAndClient) => ['failed_confirm', host, client];
+const failedConfirmScope = ({ host, client }: HostAndClient) => ['failed_confirm', host, client];
 
-/** After this time no caller waits for a fetch's finding. */
+/** No caller waits longer for the finding of a reading. */
 const FINDING_LIFETIME_MS = 60_000;
 
-/** Each limit is a set of numbered slots, and a request takes one by an insert, so racing requests never exceed it. */
+/**
+ * Each limit is a set of numbered slots. A request takes a slot by an insert, so racing requests cannot exceed a
+ * limit.
+ */
 export function ownershipOn(context: StoreContext, slots: SlotStore) {
   return {
     /**
-     * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
-     * address block that holds most, so a block's first token is never refused.
+     * Allows at most 8 live tokens per host and client. If a host has over 256, the address block with most tokens
+     * loses its oldest one. The first token of another block is therefore never refused.
      */
     async issueToken(request: IssuedToken & { readonly host: string }): Promise<LimitOutcome> {
       const { host, ...token } = request;
@@ -73,38 +76,38 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return outcome;
     },
 
-    /** Unexpired tokens of the host, of all clients, oldest first. */
+    /** Finds the unexpired tokens of a host for all clients, oldest first. */
     async findLiveTokens(host: string): Promise<readonly LiveToken[]> {
       const tokens = await slots.findLive({ group: tokenGroup(host) });
-      return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
+      return tokens.map((slot) => ({ ...toIssuedToken(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
-    /** Counts failed confirms of host and client in the last hour; takes no slot. `retryAtMs` is null while there is room. */
+    /** Counts the failed confirms in the last hour. `retryAtMs` is null while the limit allows one more. */
     async countFailedConfirms(pair: HostAndClient) {
-      const live = await slots.findLive(failedScope(pair));
+      const live = await slots.findLive(failedConfirmScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
       return { used: live.length, retryAtMs: isFull ? findFirstExpiryMs(live) : null };
     },
 
-    /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
+    /** Records a failed confirm: at most 5 per host, client and hour, and one per reading. */
     async recordFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
-      const scope = failedScope(pair);
-      // Callers that shared a fetch make the same attempt, and get the same slot.
+      const scope = failedConfirmScope(pair);
+      // Confirms that shared a reading have the same attempt id, so they take one slot together.
       const attempt = joinId(...scope, beganAtMs);
       return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
     },
 
-    /** Returns the time from which the next reading of the host's file may begin; takes no slot. */
+    /** Returns the time from which the next reading of the host's file may begin. */
     async findReadingDueAtMs(host: string): Promise<number> {
       const live = await slots.findLive(fetchScope(host));
       return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
     },
 
-    /** Begins a reading of the file: at least 10 s after the one before, over all callers. */
+    /** Takes the host's only slot for a reading. It is free again 10 s later, for all callers and instances. */
     beginReading: (host: string): Promise<LimitOutcome> =>
       take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
-    /** Tells other instances what a fetch found. */
+    /** Stores the finding of a reading for callers on all instances. */
     async saveFinding(host: string, finding: StoredFinding): Promise<void> {
       await take(slots, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
@@ -115,7 +118,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       });
     },
 
-    /** Findings of fetches that began in the last minute, oldest first. */
+    /** Reads the findings of a host that were stored in the last minute, oldest first. */
     async readFindings(host: string): Promise<readonly StoredFinding[]> {
       const live = await slots.findLive({ group: findingGroup(host) });
       // `saveFinding` is the only writer of this text.
@@ -123,62 +126,68 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     },
 
     /**
-     * The host is owner-verified by this token. `atMs` is that of the first confirm of the token: to
-     * repeat it prolongs nothing, and it never replaces the confirm of a token that was found later.
+     * Records that this token proved control of the host, and returns the host's last proof. The proof has the time
+     * of the token's first confirm, so a repeated confirm prolongs nothing. It never replaces the proof of a token
+     * that was first confirmed later.
      */
     async recordConfirm(
       host: string,
       { tokenHash, keyHash, client }: IssuedToken,
     ): Promise<Confirm> {
-      const atMs = await firstConfirmAtMs(slots, host, tokenHash);
+      const atMs = await recordFirstConfirm(slots, host, tokenHash);
       const proof = { tokenHash, keyHash, client };
       const written = await appendOwnerState(context, host, ({ state }) => {
-        const last = confirmOf(state);
+        const last = toConfirm(state);
         const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
         return isKnown ? null : { confirmedAtMs: atMs, ...proof };
       });
       const { state } = written ?? (await findOwnerState(context, host));
-      return confirmOf(state) ?? { atMs, ...proof };
+      return toConfirm(state) ?? { atMs, ...proof };
     },
 
-    /** The last confirm, or null if the host was never verified. */
+    /** Finds the host's last proof; null if there is none. */
     async findLastConfirm(host: string): Promise<Confirm | null> {
-      return confirmOf((await findOwnerState(context, host)).state);
+      return toConfirm((await findOwnerState(context, host)).state);
     },
   };
 }
 
-function confirmOf({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): Confirm | null {
+function toConfirm({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): Confirm | null {
   if (confirmedAtMs === null || tokenHash === null || keyHash === null || client === null) {
     return null;
   }
   return { atMs: confirmedAtMs, tokenHash, keyHash, client };
 }
 
-/** Selects the token to drop when there are too many: the oldest of the address block that has most. */
-function surplusToken<T extends { readonly block: string }>(oldestFirst: readonly T[]): T | null {
+/** Finds the oldest token of the address block that has most tokens. */
+function findSurplusToken<T extends { readonly block: string }>(
+  oldestFirst: readonly T[],
+): T | null {
   const tokens = new Map<string, number>();
   for (const { block } of oldestFirst) tokens.set(block, (tokens.get(block) ?? 0) + 1);
   const most = Math.max(0, ...tokens.values());
   return oldestFirst.find(({ block }) => tokens.get(block) === most) ?? null;
 }
 
-/** Frees more than one slot only when several instances issued tokens at once. */
+/** Releases the slots of surplus tokens. There is more than one only if several instances issued tokens at once. */
 async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
   let live = (await slots.findLive({ group: tokenGroup(host) })).map((slot) => ({
     slot,
-    block: tokenOf(slot).block,
+    block: toIssuedToken(slot).block,
   }));
   while (live.length > LIVE_TOKENS_PER_HOST) {
-    const surplus = surplusToken(live);
+    const surplus = findSurplusToken(live);
     if (surplus === null) return;
     await slots.release(surplus.slot);
-    live = live.filter((one) => one !== surplus);
+    live = live.filter((token) => token !== surplus);
   }
 }
 
-/** The slot of a token's first confirm lives as long as the token can. */
-async function firstConfirmAtMs(
+/**
+ * Records the first confirm of a token in a slot that lives as long as the token, and returns the time of that
+ * confirm.
+ */
+async function recordFirstConfirm(
   slots: SlotStore,
   host: string,
   tokenHash: string,
@@ -203,7 +212,7 @@ async function take(
   return { taken: true, atMs: outcome.slot.takenAtMs };
 }
 
-function tokenOf({ data }: Slot): IssuedToken {
+function toIssuedToken({ data }: Slot): IssuedToken {
   // `issueToken` is the only writer of this text.
   return JSON.parse(data ?? '');
 }

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { boolean, bytes, defineTable, integer, objectOf, orNull, text, textOf } from './table.ts';
 
-/** `boot` is new at every start, so a restarted process is another owner. */
+/** Identifies one process of this service. Rows that a process writes name it as their `owner`. */
 export type InstanceId = {
+  /** Name of the machine. */
   readonly host: string;
+  /** Random, new at every start. */
   readonly boot: string;
 };
 
-/** Identifies this process by the machine's name and a random id of this start. */
 export function newInstanceId(): InstanceId {
   return { host: hostname(), boot: randomUUID() };
 }
@@ -24,11 +25,11 @@ export type LedgerState =
   | 'unknown';
 
 /**
- * Meaning of a state for a call that finds the key.
- * - `free`: the authorization is as if it had never been seen.
- * - `working`: claimed, and nothing was sent.
- * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
- * - `paid`: the money has moved, and the answer is the payer's.
+ * The meaning of a key's last state for the next call that presents the same authorization.
+ * - `free`: the authorization may be used as if we had never received it.
+ * - `working`: a call has claimed the key, and no payment was sent.
+ * - `in_doubt`: a payment was sent and may have moved money. Only the facilitator or the blockchain knows.
+ * - `paid`: the money has moved, and the payer may have the answer.
  * - `failed`: it is proved that the authorization can never pay us.
  */
 export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
@@ -36,9 +37,9 @@ export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
 type StateRule = { readonly meaning: Progress; readonly next: readonly LedgerState[] };
 
 /**
- * The meaning of each state, and the states that may follow it. After `settling` money may have moved, so only a definite
- * refusal of the first send (`released`) frees the key. A route that publishes nothing still writes `published` after
- * `settled`, so that one rule holds for all routes.
+ * The meaning of each state, and the states that may follow it. After `settling` money may have moved, so only a
+ * definite refusal of the first attempt to send it may free the key (`released`). A route that publishes nothing
+ * still writes `published` after `settled`, so that all routes follow one rule.
  */
 export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
   claimed: { meaning: 'working', next: ['computed', 'released'] },
@@ -48,22 +49,22 @@ export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
   published: { meaning: 'paid', next: [] },
   released: { meaning: 'free', next: ['claimed'] },
   failed: { meaning: 'failed', next: [] },
-  // Written twice for each further send: before it, and after it with its result.
+  // Each further attempt to send the payment writes this state before it, and again after it with the result.
   unknown: { meaning: 'in_doubt', next: ['unknown', 'settled', 'failed'] },
 };
 
 /**
- * States whose steps need no sync of their own. At `claimed` and `computed` nothing is sent yet, and the sync of `settling` covers
- * both. If `published` is lost, a recovery finds `settled` and writes it again.
+ * States whose steps need no sync of their own. The sync of `settling` also covers `claimed` and `computed`, and no
+ * payment is sent before it. If a crash loses `published`, recovery finds `settled` and writes `published` again.
  */
 const UNSYNCED_STATES: readonly LedgerState[] = ['claimed', 'computed', 'published'];
 
 // `Object.keys` loses the type of the names.
 export const LEDGER_STATES = Object.keys(STATE_RULES) as readonly LedgerState[];
 
+/** The process that wrote the row. */
 const owner = objectOf<keyof InstanceId>('host', 'boot');
 
-/** The tables of payments and slots. */
 export const PAYMENT_TABLES = {
   ledger: defineTable({
     name: 'ledger',
@@ -114,7 +115,7 @@ export const PAYMENT_TABLES = {
       bodySha256: orNull(text),
       storedBytes: orNull(integer),
       storedAtMs: orNull(integer),
-      /** The kept bytes of the body; null if it is stored in pieces. */
+      /** The stored bytes of the body; null if they are in `answer_chunks`. */
       bytes: orNull(bytes),
     },
     key: ['answerId'],
@@ -122,6 +123,7 @@ export const PAYMENT_TABLES = {
     syncsLater: () => true,
     indexes: [['startedAtMs'], ['reportOf']],
   }),
+  /** The pieces of long answers, numbered by `n` from 0. */
   answerChunks: defineTable({
     name: 'answer_chunks',
     columns: { answerId: text, n: integer, bytes },
@@ -129,19 +131,24 @@ export const PAYMENT_TABLES = {
     // Becomes durable with its answer.
     syncsLater: () => true,
   }),
-  /** The scope is network, payer and id as one text. */
+  /**
+   * Payment identifiers, each with the ledger keys to which it was bound. The scope is network, payer and id as one
+   * text.
+   */
   identifiers: defineTable({
     name: 'identifiers',
     columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
     key: ['scope', 'n'],
     indexes: [['atMs']],
   }),
+  /** Scans that a payer asked for and has not paid. */
   unpaid: defineTable({
     name: 'unpaid',
     columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
     key: ['payer', 'scanId'],
     indexes: [['payer', 'atMs'], ['atMs']],
   }),
+  /** Leases, and events that count against a limit. Each slot is number `n` of its scope. */
   slots: defineTable({
     name: 'slots',
     columns: {

@@ -8,8 +8,8 @@ import { insertHostDay, type Tally } from './statistics.ts';
 import { waitJitter } from './table.ts';
 
 /**
- * Each step is an insert keyed by the scan, or rebuilds a row from such inserts. After any failure all
- * steps may therefore be run again, on this or another instance.
+ * Publishes a scan. Each step inserts a row that is unique for the scan, or rebuilds a row from such rows. After a
+ * failure this or another instance may therefore run all steps again.
  */
 export async function publishOn(
   context: StoreContext,
@@ -19,26 +19,26 @@ export async function publishOn(
   const { tables, now } = context;
   const { host, scanId } = scan;
   const history = await HostHistory.read(context, host);
-  // A history of this length loses its oldest rows, so only the feed shows whether this scan had one.
+  // A long history loses its oldest rows, and this scan's row may be among them. Changes are never removed.
   const isLong = history.seq >= HISTORY_ROWS_PER_HOST;
   if (isLong && (await tables.changes.first({ scanId }))) return;
-  // A host that was never reached is neither listed nor counted.
-  const isListed = history.reached || scan.reached !== false;
-  if (tally !== undefined && isListed) await insertHostDay(context, scan, tally);
+  // A host that never answered a scan is neither listed nor counted.
+  const isReached = history.reached || scan.reached !== false;
+  if (tally !== undefined && isReached) await insertHostDay(context, scan, tally);
   const before = history.seq;
   await insertHistory(context, history, scan);
-  await projectRecord(context, history);
+  await rebuildRecord(context, history);
   const isQuiet = scan.paidBy === 'census';
   await announce(context, history, { scanId, isListing: false, isQuiet });
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
-  // The record includes the earlier scans, and no writer of an hour ago still needs one.
-  const old = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
-  await tables.history.set({ host, seq: before }, { scan: null }, old);
+  // The record includes the earlier scans. No writer takes an hour, so none still needs an earlier scan.
+  const olderThanAnHour = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
+  await tables.history.set({ host, seq: before }, { scan: null }, olderThanAnHour);
 }
 
-/** Gives the scan a number in the history of its host, if it has none yet. */
+/** Inserts the scan with the next number into the history of its host, unless it has a row already. */
 async function insertHistory(
   { tables }: StoreContext,
   history: HostHistory,
@@ -53,17 +53,17 @@ async function insertHistory(
     const outcome = await tables.history.insertContended(row);
     await history.readNewRows();
     if (outcome === 'won') return;
-    // The insert is lost when another scan took the number, or when this scan has a row already.
+    // The insert was lost because another scan took the number, or because this scan has a row already.
     if (await tables.history.first({ scanId })) return;
     await waitJitter();
   }
 }
 
 /**
- * Rewrites the host's record from its history until no row appeared meanwhile: the last writer
- * has seen them all.
+ * Rewrites the host's record from its history, and again if rows were added meanwhile. Of several writers, the last one
+ * has therefore read all rows.
  */
-async function projectRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
+async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
   do {
     const { seq, firstSeenAtMs, reached } = history;
     const newest = requireNewest(history);

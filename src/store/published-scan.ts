@@ -11,7 +11,7 @@ export type CheckCounts = {
   readonly fail: number;
 };
 
-/** The public part of a paid scan, which stays after its per-check results were purged. */
+/** The public part of a scan. It is kept after the results of its checks were purged. */
 export type PublishedScan = {
   readonly scanId: string;
   /** Canonical host. */
@@ -24,15 +24,15 @@ export type PublishedScan = {
   readonly counts: CheckCounts;
   readonly subScores: SubScores;
   readonly checksVersion: string;
-  /** Further facts of the catalog that judged it, such as the name of the scoring. */
+  /** Further facts about the checks that judged the scan, such as the name of the scoring. */
   readonly catalog: JsonObject;
   readonly branding: Branding;
   readonly signals: Signals;
-  /** False when no request to the origin was answered. A host is listed after its first scan that reached it. */
+  /** False if the origin answered no request. A host is listed after the first scan that it answered. */
   readonly reached?: boolean | undefined;
-  /** Absent: a payer. */
+  /** Default: `payer`. */
   readonly paidBy?: PaidBy | undefined;
-  /** Kept in the history only; absent in scans that an older release published. */
+  /** Only the row of history stores it, and rows of older releases lack it. */
   readonly payableBy?: PayableState | undefined;
 };
 
@@ -69,6 +69,6 @@ export function publishedScanFromJson(text: string): PublishedScan {
   if (typeof value['scanId'] !== 'string' || typeof value['branding'] !== 'object') {
     throw new StoreError('corrupt', 'a stored scan lacks its members; restore from a backup');
   }
-  // The function above is the only writer of this text, and migrations keep it in step.
+  // `publishedScanToJson` is the only writer of this text.
   return value as unknown as PublishedScan;
 }

@@ -15,40 +15,44 @@ import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
 import { purgeWatches } from './watches.ts';
 
-/** Numbers of removed rows by kind; of answers, the number of answers. */
+/** Numbers of removed items. */
 export type PurgeReport = {
   readonly ledgerKeys: number;
   readonly answers: number;
   readonly results: number;
+  /** Removed rows of all other tables. */
   readonly other: number;
 };
 
-/** @param purgeSharing purges the tables of a shared store, and returns the number of rows */
+/** @param purgeSharing purges the tables that only a shared store has, and returns the number of removed rows */
 export async function purgeOn(
   context: StoreContext,
   purgeSharing: ((nowMs: number) => Promise<number>) | undefined,
   nowMs: number,
 ): Promise<PurgeReport> {
-  const before = (ageMs: number) => ({ upTo: nowMs - ageMs });
+  const olderThan = (ageMs: number) => ({ upTo: nowMs - ageMs });
   const { unsentKey, ledgerKey } = RETENTION_MS;
-  // Keys that were never sent are purged first, because any key pair can create them for free.
-  const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
-  const ended = { state: { in: TERMINAL_STATES }, atMs: before(ledgerKey) };
-  const finished = await purgeLedger(context, nowMs, ended);
+  // Keys without a sent payment are purged first, because any caller can create them for free.
+  const unsent = await purgeLedger(context, nowMs, {
+    state: 'released',
+    atMs: olderThan(unsentKey),
+  });
+  const terminal = { state: { in: TERMINAL_STATES }, atMs: olderThan(ledgerKey) };
+  const finished = await purgeLedger(context, nowMs, terminal);
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
   const { slots, recordings, unpaid, snapshots } = context.tables;
   const removed = [
-    await slots.removeInBatches({ expiresAtMs: before(0) }),
+    await slots.removeInBatches({ expiresAtMs: olderThan(0) }),
     await purgeIdentifiers(context, nowMs),
     await purgeOwners(context, nowMs),
     await purgeSigningKeys(context, nowMs),
-    await recordings.removeInBatches({ keptAtMs: before(RETENTION_MS.recording) }),
+    await recordings.removeInBatches({ keptAtMs: olderThan(RETENTION_MS.recording) }),
     await purgeWatches(context, nowMs),
-    await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }),
-    await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }),
+    await unpaid.removeInBatches({ atMs: olderThan(RETENTION_MS.unpaidMark) }),
+    await snapshots.removeInBatches({ takenAtMs: olderThan(RETENTION_MS.snapshot) }),
     await foldDays(context, nowMs),
     await foldCensusDays(context, nowMs),
     (await purgeSharing?.(nowMs)) ?? 0,
@@ -71,14 +75,14 @@ async function purgeLedger(
     const expired = (await readHistories(context, keys)).filter((entry) =>
       isHistoryExpired(entry, nowMs),
     );
-    await removeEntries(context, expired);
+    await removeHistories(context, expired);
     purged += expired.length;
   }
   return purged;
 }
 
-/** Removes the last steps last, so that a purge that breaks off leaves keys that still count as finished. */
-async function removeEntries(
+/** Removes the last step of each key last. If the purge is interrupted, the remaining keys still count as finished. */
+async function removeHistories(
   { tables: { ledger, ledgerOpen, ledgerWritten } }: StoreContext,
   entries: readonly LedgerHistory[],
 ): Promise<void> {
@@ -92,7 +96,7 @@ async function removeEntries(
   for (const { key, last } of entries) await ledger.remove({ key, step: last.step });
 }
 
-/** Purges markers whose claim was never written, or whose key was finished by a writer that then crashed. */
+/** Purges markers of unfinished claims whose writer crashed before it wrote the claim, or after it finished the key. */
 async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void> {
   const { ledgerOpen } = context.tables;
   const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
@@ -110,34 +114,34 @@ async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void>
   }
 }
 
-/** These rows hold bodies, so few are read at a time. */
-const BATCH = 100;
+/** Some of these rows hold bodies, so fewer are read at a time. */
+const ROWS_PER_BATCH = 100;
 
 /** Purges answers that neither an unfinished nor a recently settled payment names. */
 export async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
   const { answers, answerChunks } = context.tables;
   const old = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
   let purged = 0;
-  for await (const batch of answers.batches(old, { size: BATCH })) {
+  for await (const batch of answers.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
-    const naming = await entriesNaming(context, 'answerId', ids);
+    const naming = await findHistoriesNaming(context, 'answerId', ids);
     const isNeeded = (id: string) => naming.get(id)?.some((entry) => needsAnswer(entry, nowMs));
     const answerId = { in: ids.filter((id) => !isNeeded(id)) };
-    // Pieces are removed before the row, by which the next purge finds them if this one breaks off.
+    // The row is removed after its pieces, so that the next purge finds the rest if this one is interrupted.
     await answerChunks.remove({ answerId });
     purged += await answers.remove({ answerId });
   }
   return purged;
 }
 
-/** Keeps results that an unfinished payment names, because it may still publish them. */
+/** Purges old results. Keeps those that an unfinished payment names, because it may still publish them. */
 export async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
   const { results } = context.tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
   let purged = 0;
-  for await (const batch of results.batches(old, { size: BATCH })) {
+  for await (const batch of results.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
-    const naming = await entriesNaming(context, 'scanId', ids);
+    const naming = await findHistoriesNaming(context, 'scanId', ids);
     const isFree = (id: string) =>
       (naming.get(id) ?? []).every(({ last }) => isTerminal(last.state));
     purged += await results.remove({ scanId: { in: ids.filter(isFree) } });
@@ -145,11 +149,11 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
   return purged;
 }
 
-/** Purges reports without a result to which no answer refers. */
+/** Purges old reports that belong to no stored result and to which no answer refers. */
 export async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
-  for await (const batch of reports.batches(old, { size: BATCH })) {
+  for await (const batch of reports.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((report) => report.scanId);
     const ofResults = await results.all({ scanId: { in: ids } });
     const ofAnswers = await answers.all({ reportOf: { in: ids } });
@@ -167,8 +171,8 @@ function needsAnswer({ last, rows }: LedgerHistory, nowMs: number): boolean {
   return rows.some((row) => row.state === 'settled' && row.atMs > sinceMs);
 }
 
-/** Groups whole ledger entries by the answer, or scan, that any of their steps names. */
-async function entriesNaming(
+/** Finds the histories in which a step names one of these answers or scans, grouped by its id. */
+async function findHistoriesNaming(
   context: StoreContext,
   member: 'answerId' | 'scanId',
   ids: readonly string[],

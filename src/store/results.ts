@@ -13,15 +13,15 @@ import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
 
 export type ScanResult = {
-  /** Random, new for every scan. */
+  /** Random; every scan has a new one. */
   readonly scanId: string;
   /** Canonical host of the scanned origin. */
   readonly host: string;
-  /** Database time, ms; the report's `scannedAt`. */
+  /** Database time, ms; the same time as the report's `scannedAt`. */
   readonly scannedAtMs: number;
-  /** The URL as it was submitted. */
+  /** The URL as the caller sent it. */
   readonly submittedUrl: string;
-  /** The whole report with its per-check results, at most 8 MiB as JSON. */
+  /** The whole report with the results of all checks, at most 8 MiB as JSON. */
   readonly report: JsonObject;
 };
 
@@ -35,18 +35,17 @@ export type StoredRecording = {
 export type UnpaidMark = {
   readonly scanId: string;
   readonly host: string;
-  /** False while the scan runs, and when our own fault kept the payer from paying. */
+  /** False while the scan runs, and if the payer could not pay because of our own fault. */
   readonly isDebt: boolean;
   readonly atMs: number;
 };
 
-type OfPayer = { readonly payer: string };
+type PayerMember = { readonly payer: string };
 
 /**
- * Finished scans with their per-check results. A result is private until its scan is published
- * (`Store.publish`), and then is the host's cached report while no newer scan is published.
- * It is purged 24 h after `scannedAtMs`, or once no unfinished ledger key names the scan, whichever is
- * later.
+ * Finished scans with the results of all checks. A result is private until `Store.publish` publishes its scan. Then it
+ * is the host's current report until a newer scan is published. It is purged after 24 h, or after the last payment that
+ * names its scan has finished, whichever is later.
  */
 export function resultsOn(context: StoreContext) {
   const { tables, now } = context;
@@ -60,7 +59,7 @@ export function resultsOn(context: StoreContext) {
   }
 
   return {
-    /** Idempotent by scan id: the first stays. */
+    /** Stores a result, unless one with the same scan id is stored. */
     async save({ scanId, host, scannedAtMs, submittedUrl, report }: ScanResult): Promise<void> {
       const packed = await packReport(toStoredJson(report, `the report of ${host}`));
       // The report is stored first, so that every stored result has one.
@@ -72,13 +71,13 @@ export function resultsOn(context: StoreContext) {
       return toResult(await results.get(scanId));
     },
 
-    /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
+    /** Keeps the recording of a scan for an hour, unless one with the same scan id is stored. */
     async keepRecording(scanId: string, { text }: StoredRecording): Promise<void> {
       const recording = text === null ? null : await packReport(text);
       await recordings.insert({ scanId, keptAtMs: now(), recording });
     },
 
-    /** Null if none was kept, or it was purged. */
+    /** Returns null if the recording was not kept, or was purged. */
     async findRecording(scanId: string): Promise<StoredRecording | null> {
       const row = await recordings.get(scanId);
       if (row === null) return null;
@@ -87,8 +86,8 @@ export function resultsOn(context: StoreContext) {
     },
 
     /**
-     * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
-     * that disconnected, or got 504, may still pay for it.
+     * Finds the newest unpublished result of a host with `scannedAtMs >= sinceMs`. A caller that disconnected or got
+     * 504 may still pay for it.
      */
     async findUnpublished(host: string, sinceMs: number): Promise<ScanResult | null> {
       const recent = { host, scannedAtMs: { from: sinceMs } };
@@ -100,8 +99,8 @@ export function resultsOn(context: StoreContext) {
     },
 
     /**
-     * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
-     * null when there is none or it was purged. The caller decides how fresh it must be.
+     * Finds the result of the host's newest published scan; null if there is none or it was purged. The caller
+     * decides how fresh it must be.
      */
     async findPublished(host: string): Promise<PublishedResult | null> {
       const record = await records.get(host);
@@ -111,10 +110,10 @@ export function resultsOn(context: StoreContext) {
     },
 
     /**
-     * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
-     * debt stays a debt, and its `atMs` says when it became one.
+     * Notes that this payer asked for a scan and has not paid for it. A second call may turn the mark into a debt, and
+     * sets `atMs` anew then. Nothing turns a debt back.
      */
-    async noteUnpaid(mark: OfPayer & Omit<UnpaidMark, 'atMs'>): Promise<void> {
+    async noteUnpaid(mark: PayerMember & Omit<UnpaidMark, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;
       const atMs = now();
       const isNew = await unpaid.insert({ payer, scanId, host, isDebt, atMs });
@@ -122,12 +121,12 @@ export function resultsOn(context: StoreContext) {
       await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
     },
 
-    /** Removes the mark, because the payer has paid after all. */
-    async clearUnpaid({ payer, scanId }: OfPayer & Pick<UnpaidMark, 'scanId'>): Promise<void> {
+    /** Removes the mark after the payer has paid. */
+    async clearUnpaid({ payer, scanId }: PayerMember & Pick<UnpaidMark, 'scanId'>): Promise<void> {
       await unpaid.remove({ payer, scanId });
     },
 
-    /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
+    /** Finds the marks of this payer since `sinceMs`, newest first. A mark is kept for 24 h. */
     async findUnpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]> {
       const newestFirst = { order: [['atMs', 'desc']] } as const;
       const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
@@ -137,7 +136,7 @@ export function resultsOn(context: StoreContext) {
 }
 
 /**
- * Finds the report that a new answer may refer to; null once it is so old that a purge may remove it.
+ * Finds the report to which a new answer may refer; null if the report is so old that a purge may remove it.
  */
 export async function findReferableReport(
   context: StoreContext,
@@ -148,7 +147,6 @@ export async function findReferableReport(
   return isKept ? findReport(context, scanId) : null;
 }
 
-/** Null if there is none. */
 export async function findReport(
   { tables }: StoreContext,
   scanId: string,
@@ -160,17 +158,17 @@ export async function findReport(
 export type EcosystemSnapshot = {
   /** Name of the index, listing or chain. */
   readonly source: string;
-  /** The question to the source. */
+  /** Names the question that the source answered. */
   readonly key: string;
   readonly takenAtMs: number;
-  /** At most 8 MiB as JSON; `too_large` otherwise. */
+  /** At most 8 MiB as JSON; otherwise `put` rejects `too_large`. */
   readonly data: JsonValue;
 };
 
-/** Last good answers of third parties. */
+/** The last valid answers of indexes and other third parties. */
 export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
   return {
-    /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
+    /** Stores a snapshot for 90 days, unless a newer one of the same source and key is stored. */
     async put({ source, key, takenAtMs, data: value }: EcosystemSnapshot): Promise<void> {
       const data = toStoredJson(value, `the snapshot ${source} ${key}`);
       if (await snapshots.insert({ source, key, takenAtMs, data })) return;

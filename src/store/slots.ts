@@ -4,31 +4,31 @@ import type { InstanceId } from './payment-tables.ts';
 import { joinId, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
-/** A name in parts, such as `['open-claim', payer]`; the slots of one scope are counted together. */
+/** Names what a limit counts, in parts, such as `['open-claim', payer]`. A limit counts the slots of one scope. */
 export type SlotScope = readonly string[];
 
 export type SlotRequest = {
   readonly scope: SlotScope;
-  /** Slots of the scope are numbered from 0 to `limit` - 1, and one row holds each. At least 1. */
+  /** Number of slots of the scope, at least 1. They are numbered from 0. */
   readonly limit: number;
-  /** The slot is freed after this long at the latest. */
+  /** The slot is free again after this time at the latest. */
   readonly lifetimeMs: number;
   /**
-   * `true`: the slot stands for work of this instance, and is free once the instance is gone.
-   * `false`: it stands for something that happened, and only time frees it.
+   * `true`: the slot is a lease for work of this instance. It is also free when the instance is gone.
+   * `false`: the slot counts something that happened, and only time frees it.
    */
   readonly endsWithOwner: boolean;
-  /** Scopes that are read together, such as those of all clients of a host. */
+  /** Slots of several scopes can be read by their group, such as those of all clients of a host. */
   readonly group?: string | undefined;
-  /** Random, new for every slot; the same when tried again, which then finds its own. */
+  /** Random, new for every slot. A repeated try with the same value finds the slot that it took before. */
   readonly attempt?: string | undefined;
-  /** Kept with the slot. */
+  /** Any text, selection is stored with the slot. */
   readonly data?: string | undefined;
 };
 
 export type Slot = {
   readonly n: number;
-  /** Random, new for each slot that was taken. */
+  /** Random; identifies the slot. */
   readonly attempt: string;
   readonly owner: InstanceId;
   /** Database time, ms. */
@@ -41,7 +41,7 @@ export type SlotOutcome =
   | { readonly taken: true; readonly slot: Slot }
   | {
       readonly taken: false;
-      /** Time at which a slot is free again at the latest. */
+      /** A slot is free again at this time, or earlier. */
       readonly retryAtMs: number;
       /** The oldest of the slots that are taken. */
       readonly holder: Slot;
@@ -50,35 +50,35 @@ export type SlotOutcome =
 type SlotRow = Row<'slots'>;
 
 /**
- * Slots of a scope. A slot is taken by inserting its number, so the limit holds however many instances
- * race for it. Expired slots are deleted, so a scope without live slots has no rows.
+ * Limits and leases. A caller takes a slot by inserting its scope and number, selection are unique. The limit therefore
+ * holds even if several instances race. Expired slots are deleted.
  */
 export type SlotStore = ReturnType<typeof slotsOn>;
 
 export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
   const { slots } = tables;
   const store = {
-    /** Takes a free number of the scope, or says when one is free again. */
+    /** Takes a free slot of the scope, or says when a slot will be free. */
     async take(request: SlotRequest): Promise<SlotOutcome> {
       const { limit, lifetimeMs, endsWithOwner, group = null, data = null } = request;
       const { attempt = randomUUID() } = request;
       const scope = joinId(...request.scope);
       for (;;) {
         const rows = await slots.all({ scope });
-        const live = await liveAmong(rows);
+        const live = await findLiveAmong(rows);
         const own = live.find((row) => row.attempt === attempt);
         if (own) return { taken: true, slot: own };
-        // Slots beyond a limit that was lowered since count too.
+        // After the limit was lowered, live slots may have numbers beyond it. They count too.
         const [holder] = live;
         if (holder && live.length >= limit) {
           return { taken: false, retryAtMs: findFirstExpiryMs(live), holder };
         }
-        const over = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
-        // The random attempt protects a row that has taken the same number since.
-        if (over.length > 0) await slots.remove({ attempt: { in: over } });
+        const expired = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
+        // They are removed by attempt, because another row may have taken the same number meanwhile.
+        if (expired.length > 0) await slots.remove({ attempt: { in: expired } });
         const taken = new Set(live.map((row) => row.n));
         const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));
-        // A random free number is tried: of racers for the lowest one, all but one would lose.
+        // The number is random, because callers that race for the same number would delay each other.
         const n = free[randomInt(free.length)] ?? 0;
         const takenAtMs = now();
         const times = { takenAtMs, expiresAtMs: takenAtMs + lifetimeMs };
@@ -88,46 +88,50 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
       }
     },
 
-    /** Takes the only slot of the scope: one instance at a time does the work, and its end frees it. */
+    /**
+     * Takes the only slot of the scope, so that one instance at a time does the work. The end of the instance frees
+     * it.
+     */
     lease(scope: SlotScope, lifetimeMs: number, data?: string): Promise<SlotOutcome> {
       return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true, data });
     },
 
-    /** True while nobody has released the slot, it has not expired and, if it ends with its owner, the owner lives. */
+    /** True until the slot is released, has expired or, if it ends with its owner, the owner is gone. */
     async isHeld({ attempt }: Pick<Slot, 'attempt'>): Promise<boolean> {
       const row = await slots.get(attempt);
-      return row !== null && (await liveAmong([row])).length > 0;
+      return row !== null && (await findLiveAmong([row])).length > 0;
     },
 
-    /** Frees the slot at once; does nothing to a later holder of its number. */
+    /** Frees the slot. Does not affect a later slot with the same number. */
     async release({ attempt }: Pick<Slot, 'attempt'>): Promise<void> {
       await slots.remove({ attempt });
     },
 
-    /** The slots that are taken now, oldest first. */
-    async findLive(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]> {
-      const where = 'group' in which ? { group: which.group } : { scope: joinId(...which) };
-      return liveAmong(await slots.all(where));
+    /** Finds the live slots of a scope or group, oldest first. */
+    async findLive(selection: SlotScope | { readonly group: string }): Promise<readonly Slot[]> {
+      const where =
+        'group' in selection ? { group: selection.group } : { scope: joinId(...selection) };
+      return findLiveAmong(await slots.all(where));
     },
   };
   return store;
 
-  /** Sorts oldest first. Looks up once each owner whose end would free a slot. */
-  async function liveAmong(rows: readonly SlotRow[]): Promise<readonly SlotRow[]> {
+  /** Selects the live rows, oldest first. Looks up each owner once. */
+  async function findLiveAmong(rows: readonly SlotRow[]): Promise<readonly SlotRow[]> {
     const nowMs = now();
     const unexpired = rows.filter((row) => row.expiresAtMs > nowMs);
-    const bound = unexpired.filter((row) => row.endsWithOwner);
-    const dead = new Set<string>();
-    for (const [boot, each] of new Map(bound.map((row) => [row.owner.boot, row.owner]))) {
-      if (!(await isAlive(each))) dead.add(boot);
+    const leases = unexpired.filter((row) => row.endsWithOwner);
+    const deadBoots = new Set<string>();
+    for (const [boot, instance] of new Map(leases.map((row) => [row.owner.boot, row.owner]))) {
+      if (!(await isAlive(instance))) deadBoots.add(boot);
     }
     return unexpired
-      .filter((row) => !(row.endsWithOwner && dead.has(row.owner.boot)))
+      .filter((row) => !(row.endsWithOwner && deadBoots.has(row.owner.boot)))
       .toSorted((a, b) => a.takenAtMs - b.takenAtMs);
   }
 }
 
-/** Finds the time at which the first of them expires. */
+/** Finds the time at selection the first of them expires. */
 export function findFirstExpiryMs(live: readonly { readonly expiresAtMs: number }[]): number {
   return Math.min(...live.map((slot) => slot.expiresAtMs));
 }

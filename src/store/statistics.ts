@@ -12,38 +12,38 @@ export function utcDay(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** The counter that every tally raises. */
+/** Name of the counter of origins, which every tally contains. */
 export const ORIGINS_COUNTER = 'origins';
 
-/** Names of the counters that a host's first publication of a UTC day raises by one each. */
+/** Names of counters. The first published scan of a host in a UTC day adds one to each of them. */
 export type Tally = readonly string[];
 
-/** Days with fewer origins are part of the block of a later day. */
+/** A day with fewer origins is no block of its own. It becomes part of the block of a later day. */
 export const MIN_ORIGINS_PER_BLOCK = 10;
 
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Days = { readonly fromDay: number; readonly toDay: number };
 type Counts = Map<string, number>;
 
-/** Sums over hosts and days, without any host. */
+/** Statistics over hosts and days. They name no host. */
 export function statisticsOn({ tables }: StatisticsContext) {
   return {
     /**
-     * Sums each counter over the blocks whose last day is one of `fromDay` to `toDay`, both included. The first purge a
-     * few minutes after its end folds a day, without hosts that are opted out by then. A block is a day with the folded
-     * days before it that were in no block; it has at least `MIN_ORIGINS_PER_BLOCK` origins.
+     * Sums each counter over the blocks whose last day is between `fromDay` and `toDay` (inclusive). A block is a day
+     * together with the days before it that are in no earlier block. It has at least `MIN_ORIGINS_PER_BLOCK` origins. A
+     * purge folds each day a few minutes after its end, without the hosts that are opted out at that time.
      */
     async sumCounters(days: Days): Promise<ReadonlyMap<string, number>> {
       const { fromDay, toDay } = days;
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
-      return added(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
+      return addCounts(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
     },
   };
 }
 
 /**
- * Inserts the counters of a host for a day, once per host and day. It precedes the history row of the scan: a
- * publication that is run again on a later day finds that row, and adds nothing to that day.
+ * Inserts the counters of a host once a day. Call it before the scan gets its history row. A publication that is run
+ * again on a later day finds that row, and adds nothing to the later day.
  */
 export async function insertHostDay(
   { tables, now }: StatisticsContext,
@@ -55,48 +55,48 @@ export async function insertHostDay(
   await tables.hostDays.insert({ day: utcDay(now()), host, scanId, tally: text });
 }
 
-/** Removes what a host adds to days that are not folded yet. */
+/** Removes the counters of a host from days that are not folded yet. */
 export async function removeHostDays(
   { tables, now }: StatisticsContext,
   host: string,
 ): Promise<void> {
   const today = utcDay(now());
-  // Rows of older days are there only while no purge runs, and the fold leaves out whoever is opted out.
+  // Older days are usually folded. If they are not, their fold leaves out hosts that are opted out.
   await tables.hostDays.remove({ host, day: { in: [today - 1, today] } });
 }
 
 /**
- * Folds the days that are over into sums, oldest first, and removes their rows. The sum of a day is one insert under the
- * day, so whoever folds it first decides, and a fold that broke off before its rows were removed is only finished. It
- * includes the sum before it, if that was not a block.
+ * Folds finished days into sums, oldest first, and removes their rows. The sum of a day is one row with the day as
+ * its key, so the first instance to insert it decides. If a fold was interrupted after the insert, the next one only
+ * removes the rows. A sum includes the previous sum if that was not a block.
  */
 export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
-  const over = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
+  const finished = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
   let removed = 0;
   for (;;) {
-    const oldest = await hostDays.first(over, { order: [['day', 'asc']] });
+    const oldest = await hostDays.first(finished, { order: [['day', 'asc']] });
     if (oldest === null) break;
     const { day } = oldest;
-    const last = await lastSum(context);
-    // Rows of an earlier day came a day late; the open sum before them is part of a later one.
+    const last = await findLastSum(context);
+    // Rows of a day before the last sum came too late, and are only removed.
     if (last === null || last.day < day) {
-      const open = last === null || isBlock(last.counts) ? [] : [last.counts];
-      const counts = added([...open, await countRows(context, day)]);
+      const openSums = last === null || isBlock(last.counts) ? [] : [last.counts];
+      const counts = addCounts([...openSums, await countRows(context, day)]);
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.insertContended({ day, attempt: randomUUID(), sums });
     }
     removed += await hostDays.removeInBatches({ day });
   }
-  const last = await lastSum(context);
+  const last = await findLastSum(context);
   const oldestDay = utcDay(nowMs - RETENTION_MS.daySum);
-  // An open sum waits for further days, however long they take.
+  // A sum that is not a block is kept until a later sum includes it.
   const isOpen = last !== null && !isBlock(last.counts);
   const before = isOpen ? Math.min(oldestDay, last.day) : oldestDay;
   return removed + (await daySums.removeInBatches({ day: { before } }));
 }
 
-async function lastSum({ tables }: StatisticsContext) {
+async function findLastSum({ tables }: StatisticsContext) {
   const last = await tables.daySums.first({}, { order: [['day', 'desc']] });
   return last && { day: last.day, counts: sumsFromJson(last.sums) };
 }
@@ -121,9 +121,9 @@ async function countRows(context: StatisticsContext, day: number): Promise<Count
   return counts;
 }
 
-function added(all: Iterable<Counts>): Counts {
+function addCounts(summands: Iterable<Counts>): Counts {
   const total: Counts = new Map();
-  for (const counts of all) {
+  for (const counts of summands) {
     for (const [name, count] of counts) total.set(name, (total.get(name) ?? 0) + count);
   }
   return total;

@@ -74,8 +74,8 @@ export type TableSpec<R> = {
   /** Rows are looked up by these. */
   readonly indexes?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /**
-   * True for rows that need not be synced at once: they stand for work of their writer, or a synced row follows them and
-   * makes all earlier rows durable with it. Default: no row.
+   * True for rows that need not be synced at once: they stand for work of their writer, or a synced row follows them
+   * and makes all earlier rows durable with it. Default: no row.
    */
   syncsLater?(row: NoInfer<R>): boolean;
 };

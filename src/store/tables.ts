@@ -189,8 +189,8 @@ export const TABLES = {
       /** The day of the last look that has begun. */
       begunDay: orNull(integer),
       /**
-       * The look of `begunDay` met no answer, and its word waits until our own outage is ruled out: the id of its scan, or
-       * an empty text.
+       * The look of `begunDay` met no answer, and its word waits until our own outage is ruled out: the id of its
+       * scan, or an empty text.
        */
       silence: orNull(text),
       /** The day of the last full scan that was published. */
