@@ -19,7 +19,7 @@ import type { PaymentHeaders } from './payment-header.ts';
 import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import {
-  findLostAnswer,
+  findLostKey,
   hasBuyersIdentifier,
   readIdentifier,
   refusePrivateAnswer,
@@ -231,7 +231,7 @@ export class PaymentGate {
 
   #findLostKey(purchase: Purchase): Promise<string | null> {
     const isPending = (key: string) => this.#written.isPending(key);
-    return findLostAnswer(this.#deps.store, purchase, isPending);
+    return findLostKey(this.#deps.store, purchase, isPending);
   }
 
   #awaitPayment(key: string, purchase: Purchase, known?: LedgerEntry | null) {

@@ -1,4 +1,4 @@
-/** Finds the answer that a payment, or its identifier, has bought already. */
+/** Finds the answer that a payment or a payment identifier has already bought, and decides who may fetch it. */
 
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
@@ -18,7 +18,7 @@ import type { PaymentTerms } from '../terms.ts';
 import { toPayer } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
 
-/** The first signed field in which a payment differs from the one that holds its key, or null. */
+/** Compares a payment with the ledger's payment of the same key; null if all signed fields are equal. */
 export function findDifferingField(
   stored: StoredPayment,
   { authorization }: SignedPayment,
@@ -31,23 +31,23 @@ export function findDifferingField(
   return null;
 }
 
-/** Time after the settlement in which a payer may fetch an answer that was not delivered whole. */
-const OWED_MS = 10 * 60_000;
-/** For this long after a delivery, the payment header opens a private answer without an identifier. */
-const HEADER_OPENS_MS = 10 * 60_000;
+/** For this long after a settlement, a new authorization fetches an answer that was not written in full. */
+const LOST_ANSWER_MS = 10 * 60_000;
+/** For this long after a delivery, the payment header fetches a private answer without an identifier. */
+const HEADER_SUFFICES_MS = 10 * 60_000;
 const MAX_WRONG_IDENTIFIERS = 8;
-/** Longer than any answer is kept. */
+/** Lifetime of a counted wrong identifier; no answer is stored for longer. */
 const GUESS_LIFETIME_MS = 48 * 3_600_000;
 const MAX_LINKS_PER_IDENTIFIER = 8;
-/** Only this many newest links of an identifier are read; a live or paid key is among them. */
-const NEWEST_LINKS = 16;
+/** Only the newest links of an identifier are read. A key that is live or paid is always among them. */
+const MAX_LINKS_READ = 16;
 const MAX_CLAIMS_PER_KEY = 20;
-/** A key whose payment was never sent is purged after 60 to 70 minutes. */
-const FORGOTTEN_AFTER_MS = 70 * 60_000;
+/** The store purges a key whose payment was never sent after 60 to 70 minutes. */
+const PURGED_AFTER_MS = 70 * 60_000;
 
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'slots' | 'now'>;
 
-/** Throws for a malformed identifier; null for a payload without one. */
+/** Reads the identifier of a payload; null if it has none. Throws for a malformed identifier. */
 export function toIdentifierScope(
   payment: SignedPayment,
   terms: PaymentTerms,
@@ -58,7 +58,10 @@ export function toIdentifierScope(
   return { network: terms.network, payer: toPayer(payment), id };
 }
 
-/** One authorization buys one request: throws `PaymentConflict`, which names the field and no more. */
+/**
+ * Throws `PaymentConflict` if the key's payment bought another request or has other signed fields. The error names
+ * only the field that differs, and nothing of what was bought.
+ */
 export function refuseConflict(
   claim: { readonly request: string; readonly payment: StoredPayment },
   { request, payment, route }: Purchase,
@@ -79,19 +82,21 @@ export function refuseConflict(
   );
 }
 
-/** True if the call gives an identifier of the purchase: a secret of the buyer that no blockchain shows. */
+/** True if the call has the identifier that was sent with the purchase. Only the buyer knows it. */
 export async function hasBuyersIdentifier(
   stores: Stores,
   { scope }: Purchase,
   key: string,
 ): Promise<boolean> {
   if (scope === null) return false;
-  return (await stores.identifiers.findLinks(scope, NEWEST_LINKS)).some((link) => link.key === key);
+  return (await stores.identifiers.findLinks(scope, MAX_LINKS_READ)).some(
+    (link) => link.key === key,
+  );
 }
 
 /**
- * Refuses a bare header whose answer belongs only to its payer. Once a payment is settled its header
- * can be read on the chain, so after a while it proves nothing.
+ * Throws if a private answer needs the payer's identifier and the call does not have it. Anybody can rebuild the
+ * header of a settled payment from the chain, so ten minutes after delivery the header proves nothing.
  */
 export async function refusePrivateAnswer(
   stores: Stores,
@@ -99,9 +104,9 @@ export async function refusePrivateAnswer(
   { key, writtenAtMs }: LedgerEntry,
 ): Promise<void> {
   if (purchase.route.isPublic || writtenAtMs === null) return;
-  if (stores.now() < writtenAtMs + HEADER_OPENS_MS) return;
+  if (stores.now() < writtenAtMs + HEADER_SUFFICES_MS) return;
   if (purchase.scope === null) throw new AnswerPrivate();
-  // Counted before the comparison and uncounted after a match, so that guesses in parallel count too.
+  // A guess is counted before the comparison and released after a match, so that parallel guesses count too.
   const guess = await stores.slots.take({
     scope: ['share', `identifier of ${key}`],
     limit: MAX_WRONG_IDENTIFIERS,
@@ -119,29 +124,28 @@ export async function refusePrivateAnswer(
   await stores.slots.release(guess.slot);
 }
 
-/** Refuses a payment whose payer has claimed and abandoned it too often. */
+/** Throws if the payer has claimed this payment and ended the call too often. */
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(
     `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new one now, or send it again after Retry-After.`,
-    secondsUntil(entry.last.atMs + FORGOTTEN_AFTER_MS, nowMs),
+    secondsUntil(entry.last.atMs + PURGED_AFTER_MS, nowMs),
     false,
   );
 }
 
-/** The chain of an identifier as it was read. */
+/** The links of an identifier when they were read. Each link binds it to one key. */
 export type IdentifierState = {
-  /** Number of the next link. */
-  readonly next: number;
-  /** Key of the last link. */
+  readonly nextLink: number;
+  /** Key of the last link; null if there is no link. */
   readonly lastKey: string | null;
-  /** Another key of this identifier that has an answer or may still get one: the call gets that answer. */
+  /** Another key of this identifier that has an answer or may still get one. The call then gets that answer. */
   readonly liveKey: string | null;
 };
 
 /**
- * Reads the chain of an identifier. Throws `PaymentConflict` if it was used for another request.
- * `isInFlight` knows the keys that this process works on, claimed or not yet.
+ * Reads the links of an identifier. Throws `PaymentConflict` if the identifier was used for another request.
+ * `isInFlight` is true for keys that this process works on, even before they are claimed.
  */
 export async function readIdentifier(
   stores: Stores,
@@ -149,9 +153,9 @@ export async function readIdentifier(
   { request, key: ownKey }: Purchase,
   isInFlight: (key: string) => boolean,
 ): Promise<IdentifierState> {
-  const chain = await stores.identifiers.findLinks(scope, NEWEST_LINKS);
+  const chain = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
   const last = chain.at(-1);
-  if (last === undefined) return { next: 1, lastKey: null, liveKey: null };
+  if (last === undefined) return { nextLink: 1, lastKey: null, liveKey: null };
   if (last.request !== request) {
     throw new PaymentConflict(
       'payment-identifier',
@@ -159,24 +163,24 @@ export async function readIdentifier(
     );
   }
   let liveKey: string | null = null;
-  let ended = 0;
+  let unpaidCount = 0;
   for (const { key } of chain) {
     if (key === ownKey) continue;
     const entry = await stores.ledger.findEntry(key);
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
-    else if (entry !== null && countClaims(entry) > 0) ended += 1;
+    else if (entry !== null && countClaims(entry) > 0) unpaidCount += 1;
   }
-  if (liveKey === null && last.key !== ownKey && ended >= MAX_LINKS_PER_IDENTIFIER) {
+  if (liveKey === null && last.key !== ownKey && unpaidCount >= MAX_LINKS_PER_IDENTIFIER) {
     throw new TooManyTries(
       `${MAX_LINKS_PER_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
-      secondsUntil(last.atMs + FORGOTTEN_AFTER_MS, stores.now()),
+      secondsUntil(last.atMs + PURGED_AFTER_MS, stores.now()),
       false,
     );
   }
-  return { next: last.n + 1, lastKey: last.key, liveKey };
+  return { nextLink: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key; false if another request was first: read the chain again. */
+/** Binds an identifier to a key. False if another call bound it first; the links must then be read again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,
@@ -184,11 +188,11 @@ export async function bindIdentifier(
   { request, key }: Purchase,
 ): Promise<boolean> {
   if (state.lastKey === key) return true;
-  const link = { n: state.next, request, key, attempt: randomUUID() };
+  const link = { n: state.nextLink, request, key, attempt: randomUUID() };
   return (await stores.identifiers.append(scope, link)) === 'won';
 }
 
-/** True if a key has, or may still get, an answer. */
+/** True if the key has an answer or may still get one. */
 function isLive({ last }: LedgerEntry): boolean {
   switch (toProgress(last.state)) {
     case 'working':
@@ -202,16 +206,16 @@ function isLive({ last }: LedgerEntry): boolean {
 }
 
 /**
- * Finds the key by which this payer has paid, or may have paid, for the same request without a complete
- * delivery: clients that lose an answer sign again, and must not pay twice.
+ * Finds another key with which this payer has paid, or may have paid, for the same request without a full delivery.
+ * A client that lost an answer signs again, and must not pay twice. Null if there is none.
  */
-export async function findLostAnswer(
+export async function findLostKey(
   stores: Pick<Store, 'ledger' | 'now'>,
   { key, payer, request }: Purchase,
   isWritten: (key: string) => boolean,
 ): Promise<string | null> {
-  const sinceMs = stores.now() - OWED_MS;
-  const isOwed = (entry: LedgerEntry): boolean => {
+  const sinceMs = stores.now() - LOST_ANSWER_MS;
+  const isLost = (entry: LedgerEntry): boolean => {
     if (entry.key === key) return false;
     switch (toProgress(entry.last.state)) {
       case 'in_doubt':
@@ -229,7 +233,7 @@ export async function findLostAnswer(
     }
   };
   const entries = await stores.ledger.findRecent({ payer, request, sinceMs, withoutWritten: true });
-  return entries.find(isOwed)?.key ?? null;
+  return entries.find(isLost)?.key ?? null;
 }
 
 function secondsUntil(atMs: number, nowMs: number): number {

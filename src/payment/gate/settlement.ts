@@ -27,6 +27,7 @@ import {
   RECONCILE_WITHIN_MS,
 } from './purchase.ts';
 
+/** Settles the payment of one purchase whose answer is stored. */
 export class Settlement {
   readonly #deps: GateDeps;
   readonly #purchase: Purchase;
@@ -40,11 +41,11 @@ export class Settlement {
     this.#delivery = delivery;
   }
 
-  /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
+  /** Writes `settling`, sends the payment, writes the result and publishes. Rejects with `StoreError` before a send. */
   async run(): Promise<PurchaseOutcome> {
     const { facilitator } = this.#deps;
     const { payment, offer } = this.#purchase;
-    if (!(await this.#declareIntent())) return this.#unknown(null);
+    if (!(await this.#declareIntent())) return this.#toUnknown(null);
     publishStep({ name: 'intent-synced' });
     const request: FacilitatorRequest = {
       payment: { ...payment, requirements: offer.requirements },
@@ -55,9 +56,9 @@ export class Settlement {
     switch (outcome.kind) {
       case 'settled':
         await this.#record(outcome.transaction);
-        return this.#paidBy(outcome.transaction);
+        return this.#toPaid(outcome.transaction);
       case 'refused':
-        return this.#release(outcome.reason, this.#refusedFor(outcome.reason));
+        return this.#release(outcome.reason, this.#toRefusal(outcome.reason));
       case 'not_sent':
         return this.#release(outcome.reason, new PaymentsUnavailable(new Error(outcome.reason)));
       case 'nonce_used':
@@ -67,12 +68,12 @@ export class Settlement {
   }
 
   /**
-   * Says in the ledger that the payment is about to be sent: nothing is sent that is not written
-   * there. False if the step may or may not be in.
+   * Writes `settling`, because no payment may be sent that the ledger does not announce. False if the store did not
+   * answer, so that the step may or may not be written.
    */
   async #declareIntent(): Promise<boolean> {
     try {
-      // The payment itself is in the claim.
+      // The step has no data, because the claim holds the payment.
       await this.#writer.write('settling', {});
       return true;
     } catch (error) {
@@ -89,8 +90,8 @@ export class Settlement {
       await this.#writer.write('settled', { transaction, how: 'settled' });
       publishStep({ name: 'settled-recorded' });
     } catch (error) {
-      // The money has moved and the answer is stored: it is sent whatever the store says now, and
-      // an instance that took the key over learns the transaction.
+      // The money has moved and the answer is stored, so the payer gets the answer. The reconciler writes
+      // the transaction later, even if another instance has taken the key over.
       if (!(error instanceof StepLost)) {
         onError(`the settlement of ${key} is recorded later`, error);
       }
@@ -102,21 +103,21 @@ export class Settlement {
     });
   }
 
-  /** Releases a claim whose payment was never sent, so that the payer may try it again, for example after a top-up. */
+  /** Releases a key whose payment was never sent. The payer may send it again, for example after a top-up. */
   async #release(reason: string, error: Error): Promise<PurchaseOutcome> {
     const refused: PurchaseOutcome = { kind: 'refused', error };
     try {
       await this.#writer.write('released', toReleaseData(toReasonWord(reason), refused));
       return refused;
     } catch (failure) {
-      // The ledger still says `settling`, so another instance may send it: it may yet be charged.
+      // The ledger still says `settling`, so another instance may send the payment and charge the payer.
       this.#deps.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
       this.#deps.reconciler.watch(this.#purchase.key);
-      return this.#unknown(null);
+      return this.#toUnknown(null);
     }
   }
 
-  #refusedFor(reason: string): PaymentRefused {
+  #toRefusal(reason: string): PaymentRefused {
     const { payment, offer } = this.#purchase;
     const word = toReasonWord(reason);
     return new PaymentRefused(
@@ -135,13 +136,13 @@ export class Settlement {
     const { onError } = this.#deps;
     const { reason, transaction } = outcome;
     onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
-    const entry = await this.#lookWithin(outcome);
-    if (entry === null) return this.#unknown(transaction);
+    const entry = await this.#awaitEnd(outcome);
+    if (entry === null) return this.#toUnknown(transaction);
     switch (toProgress(entry.last.state)) {
       case 'in_doubt':
-        return this.#unknown(findTransaction(entry) ?? transaction);
+        return this.#toUnknown(findTransaction(entry) ?? transaction);
       case 'paid':
-        return this.#paidBy(findTransaction(entry));
+        return this.#toPaid(findTransaction(entry));
       case 'free':
       case 'working':
       case 'failed':
@@ -149,11 +150,11 @@ export class Settlement {
     }
   }
 
-  /** Returns the entry once its end is known, or at the call's deadline. */
-  async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
+  /** Returns the entry when the payment is no longer in doubt; null if that takes longer than the call waits. */
+  async #awaitEnd(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
     const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#deps;
     const { key } = this.#purchase;
-    const patience = new AbortController();
+    const lookupEnd = new AbortController();
     const lookup = this.#writer
       .write('unknown', toDoubtData(outcome))
       .then(() => reconciler.resolve(key, reconcileWithinMs))
@@ -162,12 +163,12 @@ export class Settlement {
         reconciler.watch(key);
         return store.ledger.findEntry(key).catch(() => null);
       });
-    // A slow node may take longer than the rest of the call's time.
-    const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);
-    return await Promise.race([lookup, late]).finally(() => patience.abort());
+    // `resolve` waits for a look that is under way, and a slow node may take longer than this call waits.
+    const timeUp = pause(reconcileWithinMs, null, { signal: lookupEnd.signal }).catch(() => null);
+    return await Promise.race([lookup, timeUp]).finally(() => lookupEnd.abort());
   }
 
-  #unknown(transaction: Hex | null): PurchaseOutcome {
+  #toUnknown(transaction: Hex | null): PurchaseOutcome {
     const { payment, offer } = this.#purchase;
     const { network } = offer.requirements;
     return {
@@ -176,25 +177,24 @@ export class Settlement {
     };
   }
 
-  #paidBy(transaction: Hex | null): PurchaseOutcome {
+  #toPaid(transaction: Hex | null): PurchaseOutcome {
     const settlement = { ...this.#delivery.settlement, transaction };
     return { kind: 'paid', delivery: { ...this.#delivery, settlement } };
   }
 }
 
-/** Error for a payer while it is not known whether the money has moved. */
+/** Error for a payer while we do not know if the money has moved. */
 export function createUnknownError(
   { from, nonce }: Authorization,
   network: EvmNetwork,
   transaction: Hex | null,
 ): SettlementUnknown {
-  const payer = from;
-  const notice = { network, payer, transaction, errorReason: 'settlement_pending' };
+  const notice = { network, payer: from, transaction, errorReason: 'settlement_pending' };
   const headers = transaction === null ? {} : { 'payment-response': encodeSettlement(notice) };
-  return new SettlementUnknown({ network, payer, nonce, transaction }, headers);
+  return new SettlementUnknown({ network, payer: from, nonce, transaction }, headers);
 }
 
-/** Error for a payer after proof that the authorization can never pay us. */
+/** Error for a payer when it is proved that the authorization can never pay us. */
 export function createUnpaidError(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',

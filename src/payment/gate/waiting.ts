@@ -26,38 +26,39 @@ const POLL_INTERVAL_MS = 200;
 /** Reasons that end a call before its work is done. */
 export type CallEnd = 'disconnected' | 'late' | 'stopping';
 
-/** Null if no caller is left to be answered. */
-export function toEndError(ended: CallEnd): Error | null {
-  if (ended === 'disconnected') return null;
-  return ended === 'late' ? new ScanProcessing() : new Saturated();
+/** Null after a disconnect, when nobody can be answered. */
+export function toEndError(end: CallEnd): Error | null {
+  if (end === 'disconnected') return null;
+  return end === 'late' ? new ScanProcessing() : new Saturated();
 }
 
 export type WaitResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: CallEnd };
 
+/** Null while the call may continue. */
 export function findEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
   if (call.disconnect.aborted) return 'disconnected';
   if (stopping?.aborted) return 'stopping';
   return leftMs(call) === 0 ? 'late' : null;
 }
 
-/** Waits for work until the caller leaves or its deadline passes; the work itself goes on. */
+/** Waits for work until the client disconnects, the deadline passes or the service stops. The work itself continues. */
 export function withDeadline<T>(
   work: Promise<T>,
   call: PaidCall,
   stopping?: AbortSignal,
 ): Promise<WaitResult<T>> {
-  const over = Promise.withResolvers<WaitResult<T>>();
-  const onDisconnect = () => over.resolve({ kind: 'disconnected' });
-  const onStop = () => over.resolve({ kind: 'stopping' });
+  const end = Promise.withResolvers<WaitResult<T>>();
+  const onDisconnect = () => end.resolve({ kind: 'disconnected' });
+  const onStop = () => end.resolve({ kind: 'stopping' });
   if (call.disconnect.aborted) onDisconnect();
   if (stopping?.aborted) onStop();
   call.disconnect.addEventListener('abort', onDisconnect, { once: true });
   stopping?.addEventListener('abort', onStop, { once: true });
-  const timer = setTimeout(() => over.resolve({ kind: 'late' }), leftMs(call));
+  const timer = setTimeout(() => end.resolve({ kind: 'late' }), leftMs(call));
   const done = work.then((value) => ({ kind: 'done', value }) as const);
-  return Promise.race([done, over.promise]).finally(() => {
+  return Promise.race([done, end.promise]).finally(() => {
     clearTimeout(timer);
     call.disconnect.removeEventListener('abort', onDisconnect);
     stopping?.removeEventListener('abort', onStop);
@@ -68,15 +69,15 @@ function leftMs({ deadlineMs }: PaidCall): number {
   return Math.max(0, deadlineMs - performance.now());
 }
 
-/** A purchase that this process works on at this moment. */
+/** A purchase that this process works on now. */
 export type CallInFlight = {
   readonly purchase: Purchase;
-  /** After this, money may move even if the client disconnects. */
+  /** True once money may move, even if the client disconnects. */
   readonly isSettling: boolean;
   readonly outcome: Promise<PurchaseOutcome>;
 };
 
-/** The keys that this process works on; calls with the same key join the first. */
+/** The purchases that this process works on, by key. A later call with the same key waits for the first. */
 export class InFlightCalls {
   readonly #calls = new Map<string, CallInFlight>();
 
@@ -88,7 +89,7 @@ export class InFlightCalls {
     return this.#calls.has(key);
   }
 
-  /** The caller has made sure that there is none for this key. */
+  /** The key must not be in flight. */
   start(
     purchase: Purchase,
     run: { readonly isSettling: boolean; run(): Promise<PurchaseOutcome> },
@@ -109,18 +110,18 @@ export class InFlightCalls {
   }
 }
 
-/** An answer, an error to be answered, or null for a free key. */
+/** State of a key after a wait. */
 export type KeyState =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
-  /** `entry` is null if this process has just sold it. */
+  /** `entry` is null if a call of this process has just bought the answer. */
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery; readonly entry: LedgerEntry | null }
   | { readonly kind: 'refused'; readonly error: unknown }
   | { readonly kind: 'disconnected' };
 
 /**
- * Waits until another call has ended its work on a key, or returns the key's state if it is known. For
- * its own key a caller gets the error that ended the other call as well; under another key (of the same payer
- * and request) only a paid answer is of use.
+ * Waits until no other call works on a key, then returns its state. A call that waits on the key of its own payment
+ * also gets the error of the other call. On another key of the same payer and request, such an error makes the key
+ * `free`. `known` is the entry, if the caller has just read it; undefined if it must be read.
  */
 export async function awaitPayment(
   { deps, inFlight }: { readonly deps: GateDeps; readonly inFlight: InFlightCalls },
@@ -129,42 +130,41 @@ export async function awaitPayment(
   known?: LedgerEntry | null,
 ): Promise<KeyState> {
   let wasBusy = false;
-  // The caller's row serves for the first pass; after a wait the key is read again.
-  let read = known;
+  let fresh = known;
   for (;;) {
     if (purchase.call.disconnect.aborted) return { kind: 'disconnected' };
     const other = inFlight.get(key);
     if (other !== undefined) {
-      const state = await join(other, purchase, key === purchase.key);
+      const state = await awaitCall(other, purchase, key === purchase.key);
       if (state !== null) return state;
-      read = undefined;
+      fresh = undefined;
       continue;
     }
     const entry: LedgerEntry | null =
-      read === undefined ? await deps.store.ledger.findEntry(key) : read;
+      fresh === undefined ? await deps.store.ledger.findEntry(key) : fresh;
     if (entry === null) return { kind: 'free', entry };
     const state = await readKeyState(deps, entry, purchase, wasBusy);
     if (state !== null) return state;
-    // After its deadline a call still gets a stored answer, but does not wait.
-    if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
+    // A call past its deadline still gets a stored answer, which was looked for above, but does not wait.
+    if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: toLateError(entry) };
     wasBusy = true;
-    const doubt = await awaitElsewhere(deps, entry, purchase);
-    if (doubt !== null) return doubt;
-    read = undefined;
+    const end = await awaitStep(deps, entry, purchase);
+    if (end !== null) return end;
+    fresh = undefined;
   }
 }
 
-/** While a payment of the key is in doubt, its error must not promise that the call is uncharged. */
-function lateError(entry: LedgerEntry): Error {
-  return toProgress(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
+/** While the payment is in doubt, the error must not promise that the call is uncharged. */
+function toLateError(entry: LedgerEntry): Error {
+  return toProgress(entry.last.state) === 'in_doubt' ? toDoubtError(entry) : new ScanProcessing();
 }
 
-function doubtOf(entry: LedgerEntry): SettlementUnknown {
+function toDoubtError(entry: LedgerEntry): SettlementUnknown {
   const { authorization, requirements } = readPayment(entry);
   return createUnknownError(authorization, requirements.network, findTransaction(entry));
 }
 
-/** Null if a call works on it, or if it is in doubt. */
+/** Null while a call works on the key, or its payment is in doubt. */
 async function readKeyState(
   deps: GateDeps,
   entry: LedgerEntry,
@@ -189,8 +189,8 @@ async function readKeyState(
   }
 }
 
-/** Null if the other caller left; calls that still wait start again. */
-async function join(
+/** Waits for another call of this process; null if it ended without an answer, and then the caller starts again. */
+async function awaitCall(
   other: CallInFlight,
   purchase: Purchase,
   isOwn: boolean,
@@ -224,17 +224,20 @@ async function join(
   }
 }
 
-/** One step towards an answer for a key that this process does not work on; an error ends the wait. */
-async function awaitElsewhere(
+/**
+ * Makes one step towards the end of a key that no call of this process works on: waits for its instance, takes the
+ * key over, or lets the reconciler look. Null if the key must be read again.
+ */
+async function awaitStep(
   { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
   entry: LedgerEntry,
   { call }: Purchase,
 ): Promise<KeyState | null> {
   const { owner, state } = entry.last;
-  const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
-  const isOthers = !isOurs && (await store.instances.isAlive(owner));
-  // A live instance that works on the key writes its end to the ledger.
-  if (isOthers && state !== 'unknown') {
+  const isOwnedByUs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
+  const isOwnedByOther = !isOwnedByUs && (await store.instances.isAlive(owner));
+  // The other instance writes the end of its work to the ledger, which the caller reads again.
+  if (isOwnedByOther && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
     return null;
   }
@@ -246,10 +249,10 @@ async function awaitElsewhere(
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   const latest = waited.kind === 'done' ? waited.value : entry;
   if (latest === null || toProgress(latest.last.state) !== 'in_doubt') return null;
-  return { kind: 'refused', error: doubtOf(latest) };
+  return { kind: 'refused', error: toDoubtError(latest) };
 }
 
-/** Releases the key of a process that is gone, or of a call that lost track of it, before it was sent. */
+/** Releases a key whose payment was not sent, because its process is gone or its call has lost it. */
 async function takeOver(ledger: GateDeps['store']['ledger'], entry: LedgerEntry): Promise<void> {
   try {
     await LedgerWriter.onEntry(ledger, entry).write('released', { reason: 'its owner is gone' });
