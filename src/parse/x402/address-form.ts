@@ -8,22 +8,21 @@ export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknow
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
-/** Longest base58 text of 32 bytes; decoding takes quadratic time. */
-const SOLANA_ADDRESS_CHARS = 44;
+/** 32 bytes have at most 44 characters of base58. Longer texts are not decoded, which takes quadratic time. */
+const MAX_SOLANA_ADDRESS_CHARS = 44;
 const MAX_ADDRESS_CHARS = 200;
 
 /**
- * Classifies an address by its network; without a role, as an account or an asset. EIP-55: an address in
- * one case has no checksum, a mixed-case one must have the right one. Solana: base58 of 32 bytes; all
- * zero is the system program. Other networks are checked by pattern.
+ * Classifies an address by the rules of its network. Without a role, the address may be an account or an asset.
+ * On EVM chains, an address in mixed case has a checksum (EIP-55), and an address in one case has none.
  */
 export function classifyAddress(network: string, address: string, role?: AddressRole): AddressForm {
-  const shape = classifyAddressShape(network, address, role);
-  const hasChecksum = shape === 'ok' && findNamespace(network) === 'eip155';
-  return hasChecksum && !isChecksumRight(address.slice(2)) ? 'bad-checksum' : shape;
+  const form = classifyAddressShape(network, address, role);
+  const hasChecksum = form === 'ok' && findNamespace(network) === 'eip155';
+  return hasChecksum && !isChecksumValid(address.slice(2)) ? 'bad-checksum' : form;
 }
 
-/** Like `addressForm`, without the checksum of EIP-55, whose hash costs more than all the rest. */
+/** Like `classifyAddress`, but does not test the checksum of EIP-55. Its hash takes most of the time. */
 export function classifyAddressShape(
   network: string,
   address: string,
@@ -31,8 +30,8 @@ export function classifyAddressShape(
 ): Exclude<AddressForm, 'bad-checksum'> {
   const namespace = findNamespace(network);
   if (namespace === null) return 'unknown-network';
-  if (namespace === 'eip155') return evmShape(address);
-  if (namespace === 'solana') return solanaShape(address);
+  if (namespace === 'eip155') return classifyEvmAddress(address);
+  if (namespace === 'solana') return classifySolanaAddress(address);
   const { account, asset, zero } = NAMESPACES[namespace];
   if (account === undefined || asset === undefined) return 'ok';
   if (address.length > MAX_ADDRESS_CHARS) return 'malformed';
@@ -42,31 +41,34 @@ export function classifyAddressShape(
   return role !== 'asset' && zero?.test(address) === true ? 'zero' : 'ok';
 }
 
-function evmShape(address: string): 'ok' | 'malformed' | 'zero' {
+function classifyEvmAddress(address: string): 'ok' | 'malformed' | 'zero' {
   if (!EVM_ADDRESS.test(address)) return 'malformed';
   return /^0x0+$/.test(address) ? 'zero' : 'ok';
 }
 
-function isChecksumRight(digits: string): boolean {
+function isChecksumValid(digits: string): boolean {
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return !isMixed || checksummed(digits.toLowerCase()) === digits;
+  return !isMixed || toChecksumCase(digits.toLowerCase()) === digits;
 }
 
-/** EIP-55: the hash of the lower-case address decides each letter's case. */
-function checksummed(digits: string): string {
+/** In EIP-55, the hash of the lower-case address decides the case of each letter. */
+function toChecksumCase(digits: string): string {
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
   return [...digits]
-    .map((digit, at) => (Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit))
+    .map((digit, index) =>
+      Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
+    )
     .join('');
 }
 
-function solanaShape(address: string): 'ok' | 'malformed' | 'zero' {
-  const bytes = address.length > SOLANA_ADDRESS_CHARS ? null : base58Bytes(address);
+/** An address is base58 of 32 bytes. The bytes of the system program are all zero. */
+function classifySolanaAddress(address: string): 'ok' | 'malformed' | 'zero' {
+  const bytes = address.length > MAX_SOLANA_ADDRESS_CHARS ? null : decodeBase58(address);
   if (bytes?.length !== SOLANA_ADDRESS_BYTES) return 'malformed';
   return bytes.every((byte) => byte === 0) ? 'zero' : 'ok';
 }
 
-function base58Bytes(text: string): Uint8Array | null {
+function decodeBase58(text: string): Uint8Array | null {
   try {
     return base58.decode(text);
   } catch {

@@ -6,11 +6,11 @@ export type KnownAsset = {
   readonly asset: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** Null on networks without EIP-712 (Solana). */
+  /** The EIP-712 domain of the token; null on networks without EIP-712, such as Solana. */
   readonly domain: { readonly name: string; readonly version: string } | null;
 };
 
-const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
+const ASSETS_BY_KEY: ReadonlyMap<string, KnownAsset> = new Map(
   KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => [
     toKey(network, asset),
     {
@@ -24,36 +24,35 @@ const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
 );
 
 /**
- * Null when the asset is unknown on that network; v1's names of networks are accepted. The official
- * clients and servers price with the same table.
+ * Returns null if the asset is unknown on that network. `network` may be a v1 name. Official clients and servers use
+ * the same table of assets.
  */
 export function findKnownAsset(network: string, asset: string): KnownAsset | null {
-  return KNOWN.get(toKey(toCaip2(network), asset)) ?? null;
+  return ASSETS_BY_KEY.get(toKey(toCaip2(network), asset)) ?? null;
 }
 
-const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
-  KNOWN.values(),
+const ASSETS_BY_NAMESPACE: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
+  ASSETS_BY_KEY.values(),
   ({ network, asset }) => toKey(findClaimedNamespace(network) ?? '', asset),
 );
 
 /**
- * Finds the network on which the offer's address is a known token, so that this one has another token
- * there, or none. Null when the asset is known here, or nowhere in the namespace. On EVM chains only
- * Circle's USDC is reported: other tokens share one address on many chains, some of them unknown to this
- * table.
+ * Finds a known token that has this address on another network of the namespace. The offer then names the wrong
+ * network or the wrong token. Returns null if the asset is known on the network itself, or on no network. On EVM
+ * chains it finds only USDC, because other tokens have one address on many chains that the table does not list.
  */
 export function assetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
-  const here = toCaip2(network);
-  const namespace = findClaimedNamespace(here);
-  if (namespace === null || findKnownAsset(here, asset) !== null) return null;
-  const known = BY_ASSET.get(toKey(namespace, asset)) ?? [];
-  const [first] = known;
+  const caip2 = toCaip2(network);
+  const namespace = findClaimedNamespace(caip2);
+  if (namespace === null || findKnownAsset(caip2, asset) !== null) return null;
+  const assets = ASSETS_BY_NAMESPACE.get(toKey(namespace, asset)) ?? [];
+  const [first] = assets;
   if (first === undefined) return null;
-  const isOnOneChain = known.length === 1 && first.symbol === 'USDC';
-  return namespace === 'eip155' && !isOnOneChain ? null : first;
+  const isUsdcOfOneChain = assets.length === 1 && first.symbol === 'USDC';
+  return namespace === 'eip155' && !isUsdcOfOneChain ? null : first;
 }
 
-/** EVM addresses are compared in lower case; base58 is case-sensitive. */
+/** The key of an EVM asset is in lower case. Other addresses are case-sensitive. */
 function toKey(network: string, asset: string): string {
   return `${network} ${/^eip155(?::|$)/.test(network) ? asset.toLowerCase() : asset}`;
 }

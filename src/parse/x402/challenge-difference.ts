@@ -4,108 +4,110 @@ import { isSameAddress } from './namespaces.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ChallengeDifference = {
-  /** True for scheme, amount, asset, payTo or network, which decide the payment. */
+  /** True if the terms of the payment differ: scheme, amount, asset, payTo or network. */
   readonly inTerms: boolean;
-  /** Safe for evidence. */
+  /** What differs, safe for evidence. */
   readonly text: string;
 };
 
-/** Offers compared on equal terms; real sellers send fewer, and more would take quadratic time. */
-const MAX_ALIKE = 8;
+/** Of offers with equal terms, only this many are compared, because the comparison takes quadratic time. */
+const MAX_EQUAL_TERMS = 8;
 
 /**
- * Null when both agree. The order of entries is ignored, and a v1 body may have fewer entries, because it
- * serves older clients. When only one of the two has additional offers, the shared ones are compared.
- * Members that only one has are ignored, and so is `error`.
+ * Compares the challenges in the header and the body of one answer; returns null if they agree. It ignores the order
+ * of offers, the member `error`, and members that only one challenge has. A v1 body may have fewer offers than the
+ * header, because it serves older clients.
  */
 export function findChallengeDifference(
   header: Challenge,
   body: Challenge,
 ): ChallengeDifference | null {
-  const offers = byTerms(header.offers);
-  const [foreign] = findMissingOffers(header, body);
-  const [hidden] = findMissingOffers(body, header);
-  if (foreign !== undefined) {
-    const text = `only the body asks for ${formatTerms(foreign)} (${foreign.pointer})`;
-    return { inTerms: hidden !== undefined || header.offers.length === 0, text };
+  const headerOffers = groupByTerms(header.offers);
+  const [bodyOnly] = findMissingOffers(header, body);
+  const [headerOnly] = findMissingOffers(body, header);
+  if (bodyOnly !== undefined) {
+    const text = `only the body asks for ${formatTerms(bodyOnly)} (${bodyOnly.pointer})`;
+    return { inTerms: headerOnly !== undefined || header.offers.length === 0, text };
   }
   if (body.version === 1) return null;
   if (body.offers.length !== header.offers.length) {
     const text = `${header.offers.length} offers, ${body.offers.length} in the body`;
     return { inTerms: false, text };
   }
-  const { error: _, accepts: __, ...top } = body.value;
+  const { error: _, accepts: __, ...bodyMembers } = body.value;
   const pointer =
-    difference(header.value, top, '') ??
+    findDifference(header.value, bodyMembers, '') ??
     body.offers
-      .map((offer) => closest(offers.get(toKey(offer)) ?? [], offer))
-      .find((one) => one !== null);
+      .map((offer) => compareOffer(headerOffers.get(toKey(offer)) ?? [], offer))
+      .find((difference) => difference !== null);
   return pointer === undefined
     ? null
     : { inTerms: false, text: `${pointer} is another in the body` };
 }
 
-/** Returns the offers of `other` whose terms `one` lacks. */
-export function findMissingOffers(one: Challenge, other: Challenge): readonly Offer[] {
-  const known = new Set(one.offers.map(toKey));
-  return other.offers.filter((offer) => !known.has(toKey(offer)));
+/** Returns the offers of `other` whose terms no offer of `challenge` has. */
+export function findMissingOffers(challenge: Challenge, other: Challenge): readonly Offer[] {
+  const keys = new Set(challenge.offers.map(toKey));
+  return other.offers.filter((offer) => !keys.has(toKey(offer)));
 }
 
-function byTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
-  const known = new Map<string, Offer[]>();
+function groupByTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
+  const groups = new Map<string, Offer[]>();
   for (const offer of offers) {
-    const terms = toKey(offer);
-    const alike = known.get(terms) ?? [];
-    if (alike.length < MAX_ALIKE) known.set(terms, [...alike, offer]);
+    const key = toKey(offer);
+    const group = groups.get(key) ?? [];
+    if (group.length < MAX_EQUAL_TERMS) groups.set(key, [...group, offer]);
   }
-  return known;
+  return groups;
 }
 
-/** Offers on equal terms may differ in `extra`; one equal offer is enough. */
-function closest(known: readonly Offer[], offer: Offer): string | null {
-  const differences = known.map(({ entry }) => difference(entry, offer.entry, offer.pointer));
+/** Returns null if one of the candidates, which have equal terms, also has an equal `extra`. */
+function compareOffer(candidates: readonly Offer[], offer: Offer): string | null {
+  const differences = candidates.map(({ entry }) =>
+    findDifference(entry, offer.entry, offer.pointer),
+  );
   return differences.includes(null) ? null : (differences[0] ?? null);
 }
 
-/** Offers are compared by this key; EVM addresses in lower case. */
+/** Offers with equal terms have the same key. EVM addresses are in lower case. */
 function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
-  const on = typeof network === 'string' ? toCaip2(network) : network;
-  const isEvm = typeof on === 'string' && on.startsWith('eip155:');
-  const [what, whom] = [asset, payTo].map((value) =>
+  const caip2 = typeof network === 'string' ? toCaip2(network) : network;
+  const isEvm = typeof caip2 === 'string' && caip2.startsWith('eip155:');
+  const [assetKey, recipientKey] = [asset, payTo].map((value) =>
     isEvm && typeof value === 'string' ? value.toLowerCase() : value,
   );
-  return JSON.stringify([scheme, on, amount, what, whom].map((value) => value ?? null));
+  return JSON.stringify(
+    [scheme, caip2, amount, assetKey, recipientKey].map((value) => value ?? null),
+  );
 }
 
 /** Formats the terms for evidence. */
 function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
-  const on = typeof network === 'string' ? toCaip2(network) : network;
-  const [how, where, what, whom, much] = [scheme, on, asset, payTo, amount].map((value) =>
-    showJson(value),
-  );
-  return `${much} of ${what} to ${whom} on ${where} by ${how}`;
+  const place = showJson(typeof network === 'string' ? toCaip2(network) : network);
+  const [token, recipient] = [showJson(asset), showJson(payTo)];
+  return `${showJson(amount)} of ${token} to ${recipient} on ${place} by ${showJson(scheme)}`;
 }
 
-/** Returns the pointer of the first unequal member that both have. */
-function difference(
-  one: JsonValue | undefined,
-  other: JsonValue | undefined,
+/** Returns the pointer of the first member that both values have and that is not equal; null if there is none. */
+function findDifference(
+  left: JsonValue | undefined,
+  right: JsonValue | undefined,
   pointer: string,
 ): string | null {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
-    return isSame(one, other) ? null : pointer;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
+    return isSame(left, right) ? null : pointer;
   }
-  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return pointer;
-  for (const [member, value] of Object.entries(one)) {
-    if (!Object.hasOwn(other, member)) continue;
-    const inner: JsonValue | undefined = Reflect.get(other, member);
-    const deeper = difference(value, inner, `${pointer}/${member}`);
-    if (deeper !== null) return deeper;
+  if (Array.isArray(left) && Array.isArray(right) && left.length !== right.length) return pointer;
+  for (const [member, leftValue] of Object.entries(left)) {
+    if (!Object.hasOwn(right, member)) continue;
+    const rightValue: JsonValue | undefined = Reflect.get(right, member);
+    const difference = findDifference(leftValue, rightValue, `${pointer}/${member}`);
+    if (difference !== null) return difference;
   }
   return null;
 }
 
-function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'string' || typeof other !== 'string') return one === other;
-  return isSameAddress(one, other);
+function isSame(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (typeof left !== 'string' || typeof right !== 'string') return left === right;
+  return isSameAddress(left, right);
 }

@@ -14,7 +14,7 @@ import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
 
 export type { HeaderReading } from './payment-header.ts';
 
-/** One payment option under common names for both versions; `unknown` values stay as sent. */
+/** One entry of `accepts`, with the same names for both versions. The values are unchanged and unchecked. */
 export type Offer = {
   readonly scheme: JsonValue | undefined;
   readonly network: JsonValue | undefined;
@@ -24,7 +24,7 @@ export type Offer = {
   readonly payTo: JsonValue | undefined;
   readonly maxTimeoutSeconds: JsonValue | undefined;
   readonly extra: JsonValue | undefined;
-  /** "/accepts/0" */
+  /** JSON pointer: "/accepts/0". */
   readonly pointer: string;
   readonly entry: JsonValue;
 };
@@ -33,11 +33,11 @@ export type Challenge = {
   readonly version: 1 | 2;
   readonly where: 'header' | 'body';
   readonly value: JsonObject;
-  /** Empty when `accepts` is missing or no list. */
+  /** Empty if `accepts` is missing or is not a list. */
   readonly offers: readonly Offer[];
   /** v2 `resource.url`, v1 `accepts[0].resource`. */
   readonly resourceUrl: string | null;
-  /** v2 `resource.description`, v1 `accepts[0].description`; not trimmed, because checks measure its length. */
+  /** v2 `resource.description`, v1 `accepts[0].description`. It is not trimmed, because checks measure its length. */
   readonly description: string | null;
 };
 
@@ -46,21 +46,21 @@ export type RefusedMember = { readonly pointer: string; readonly value: JsonValu
 export type ChallengeReading = {
   readonly header: HeaderReading;
   readonly body: JsonReading;
-  /** The challenge that all checks but P4 judge; null when header and body hold none. */
+  /** The header's challenge, or else the body's; null if neither has one. All checks except P4 judge it. */
   readonly challenge: Challenge | null;
 };
 
-/** A resource that challenged, with the answer that P3 to P8 judge. */
+/** A resource that answered with a challenge. P3 to P8 judge this answer. */
 export type ChallengedResource = {
   readonly resource: ResourceObservation;
   readonly probe: Probe;
   readonly answer: HttpData;
   readonly reading: ChallengeReading & { readonly challenge: Challenge };
-  /** The second probe's challenge, if there was one. */
+  /** The challenge of the second probe of the same method; null without one. */
   readonly second: Challenge | null;
 };
 
-/** The official client reads a v2 challenge only from the header; its body may be `{}`. */
+/** Prefers the header, because the official client reads a v2 challenge only from it. The body may be `{}`. */
 export function readChallenge(answer: HttpData): ChallengeReading {
   const header = readPaymentHeader(answer);
   const body = parseJson(answer.body);
@@ -71,23 +71,23 @@ export function readChallenge(answer: HttpData): ChallengeReading {
 }
 
 /**
- * A challenge is an object with a version or an `accepts` list. An unknown or missing version is read by
- * v2's names, so that its faults can be located.
+ * A challenge is an object with the version 1 or 2, or with a list `accepts`. If the version is unknown or missing,
+ * the members are read by the names of version 2, so that checks can name their faults.
  */
 export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Challenge | null {
   if (!isJsonObject(value)) return null;
   const version = value['x402Version'];
   if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;
-  return version === 1 ? challengeV1(value, where) : challengeV2(value, where);
+  return version === 1 ? toChallengeV1(value, where) : toChallengeV2(value, where);
 }
 
 /**
- * Finds the member for which a challenge counts as refused, whatever a client signs: a version that is
- * none, or a resource without an address. An absent resource is not one: clients sign without it.
+ * Finds a member that makes the whole challenge invalid: an unknown version, or a resource without a URL. The
+ * challenge then counts as refused, even if a client signs it. An absent resource is no fault: clients sign without it.
  */
 export function findRefusedMember({ value, version }: Challenge): RefusedMember | null {
-  const stated = value['x402Version'];
-  if (stated !== version) return { pointer: '/x402Version', value: stated };
+  const statedVersion = value['x402Version'];
+  if (statedVersion !== version) return { pointer: '/x402Version', value: statedVersion };
   const resource = value['resource'] ?? null;
   if (version === 1 || resource === null) return null;
   if (!isJsonObject(resource)) return { pointer: '/resource', value: resource };
@@ -95,27 +95,27 @@ export function findRefusedMember({ value, version }: Challenge): RefusedMember 
   return typeof url === 'string' ? null : { pointer: '/resource/url', value: url };
 }
 
-function challengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
+function toChallengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
   const resource = jsonObject(value['resource']);
   return {
     version: 2,
     where,
     value,
     offers: readOffers(value, 'amount'),
-    resourceUrl: stringOrNull(resource['url']),
-    description: stringOrNull(resource['description']),
+    resourceUrl: toTextOrNull(resource['url']),
+    description: toTextOrNull(resource['description']),
   };
 }
 
-function challengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
+function toChallengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
   const first = jsonObject(jsonList(value['accepts'])[0]);
   return {
     version: 1,
     where,
     value,
     offers: readOffers(value, 'maxAmountRequired'),
-    resourceUrl: stringOrNull(first['resource']),
-    description: stringOrNull(first['description']),
+    resourceUrl: toTextOrNull(first['resource']),
+    description: toTextOrNull(first['description']),
   };
 }
 
@@ -136,12 +136,12 @@ function readOffers(value: JsonObject, amountName: string): readonly Offer[] {
   });
 }
 
-/** The empty text stays, because checks judge it. */
-function stringOrNull(value: JsonValue | undefined): string | null {
+/** Keeps the empty text, because checks judge it. */
+function toTextOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-const EXTENSION = 'sign-in-with-x';
+const SIGN_IN_EXTENSION = 'sign-in-with-x';
 
 /**
  * A 402 with an empty `accepts` and the sign-in extension (specs/extensions/sign-in-with-x.md) asks for
@@ -150,5 +150,5 @@ const EXTENSION = 'sign-in-with-x';
 export function isSignInOnly({ value }: Pick<Challenge, 'value'>): boolean {
   const { accepts } = value;
   if (!isJsonList(accepts) || accepts.length > 0) return false;
-  return isJsonObject(jsonObject(value['extensions'])[EXTENSION]);
+  return isJsonObject(jsonObject(value['extensions'])[SIGN_IN_EXTENSION]);
 }

@@ -1,6 +1,6 @@
 /**
- * Each method of a path is a resource of its own: GET and POST may sell two things at two prices, and a
- * good GET must not hide a POST that no client can pay.
+ * Each method of a path is a resource of its own. GET and POST may have different prices, and a payable GET must not
+ * hide a POST that no client can pay.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
@@ -17,9 +17,9 @@ export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
- * A resource is judged by the challenge to its declared method. When that method did not answer 402, a
- * challenge to the other one counts, unless the other method is itself a resource. When no method is
- * declared, each method with its own terms counts. HEAD, second probes and sign-ins are excluded.
+ * A resource is judged by the challenge to its declared method. If that method did not answer 402, the challenge to
+ * the other method counts, unless the other method is a resource too. If no method is declared, each method with terms
+ * of its own counts. HEAD, second probes and sign-ins do not count.
  */
 export function findChallengedResources(
   resources: readonly ResourceObservation[],
@@ -28,15 +28,22 @@ export function findChallengedResources(
   return resources.flatMap((resource) => {
     const challenges = findChallenges(resource, resources, read)
       // Clients read the header first.
-      .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
-    const best = resource.method === null ? withOwnTerms(challenges) : challenges.slice(0, 1);
-    return best
+      .toSorted((left, right) => Number(isInBody(left)) - Number(isInBody(right)));
+    const judged = resource.method === null ? removeEqualTerms(challenges) : challenges.slice(0, 1);
+    return judged
       .filter(({ reading }) => !isSignInOnly(reading.challenge))
-      .map((one) => ({ resource, ...one, second: secondChallenge(resource, one.probe, read) }));
+      .map((first) => ({
+        resource,
+        ...first,
+        second: findSecondChallenge(resource, first.probe, read),
+      }));
   });
 }
 
-/** A sign-in asks for no money, so it is not a paid resource, unless another protocol asks beside it. */
+/**
+ * Finds the resources whose challenges ask only for a sign-in. These are not paid resources. A resource that also asks
+ * for a payment over another protocol is not a sign-in.
+ */
 export function findSignIns(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
@@ -59,11 +66,14 @@ function findChallenges(
   read: ChallengeReader,
 ): readonly ProbeChallenge[] {
   return findJudgedProbes(resource, all)
-    .map((probe) => challengeFrom(probe, read))
-    .filter((one) => one !== null);
+    .map((probe) => readProbe(probe, read))
+    .filter((challenge) => challenge !== null);
 }
 
-/** Probes that tell how a resource is sold: those of its own method if one got 402, else also of methods that are no resource. */
+/**
+ * Returns the first probes, without HEAD, that show how a resource is sold. If its declared method answered 402, these
+ * are the probes of that method. Otherwise, the probes of methods that are not resources of their own count too.
+ */
 export function findJudgedProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
@@ -75,12 +85,12 @@ export function findJudgedProbes(
   return first.filter(
     ({ method }) =>
       method === resource.method ||
-      !all.some((one) => one.method === method && one.path === resource.path),
+      !all.some((other) => other.method === method && other.path === resource.path),
   );
 }
 
-/** Methods with equal terms count once, whatever the version. */
-function withOwnTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
+/** Keeps the first of challenges with equal terms, also if their versions differ. */
+function removeEqualTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
   const terms = challenges.map(({ reading }) => formatTerms(reading.challenge));
   return challenges.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
 }
@@ -88,8 +98,8 @@ function withOwnTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChal
 function formatTerms({ offers }: Challenge): string {
   return JSON.stringify(
     offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
-      const on = typeof network === 'string' ? toCaip2(network) : network;
-      return [scheme, on, amount, asset, payTo, extra];
+      const caip2 = typeof network === 'string' ? toCaip2(network) : network;
+      return [scheme, caip2, amount, asset, payTo, extra];
     }),
   );
 }
@@ -98,7 +108,7 @@ function isInBody({ reading }: ProbeChallenge): boolean {
   return reading.challenge.where === 'body';
 }
 
-function challengeFrom(probe: Probe, read: ChallengeReader): ProbeChallenge | null {
+function readProbe(probe: Probe, read: ChallengeReader): ProbeChallenge | null {
   if (!probe.answer.ok || probe.answer.data.status !== 402) return null;
   const answer = probe.answer.data;
   const reading = read(answer);
@@ -106,7 +116,7 @@ function challengeFrom(probe: Probe, read: ChallengeReader): ProbeChallenge | nu
   return challenge === null ? null : { probe, answer, reading: { ...reading, challenge } };
 }
 
-function secondChallenge(
+function findSecondChallenge(
   resource: ResourceObservation,
   first: Probe,
   read: ChallengeReader,
@@ -114,5 +124,5 @@ function secondChallenge(
   const second = resource.probes.find(
     (probe) => probe.number === 2 && probe.method === first.method,
   );
-  return second === undefined ? null : (challengeFrom(second, read)?.reading.challenge ?? null);
+  return second === undefined ? null : (readProbe(second, read)?.reading.challenge ?? null);
 }

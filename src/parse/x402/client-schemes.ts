@@ -1,18 +1,18 @@
-/** Rows of the schemes that an official client here pays; a test compares them with the packages. */
+/** Rows of the schemes that an installed official client pays. A test compares them with the packages. */
 import { maxOfBits } from './namespaces.ts';
 import type { ExtraMember, SchemeRow } from './scheme-row.ts';
 
-const READ = '2026-11-24';
+const READ_ON = '2026-11-24';
 const EIP3009 = 'eip3009';
-const DOMAIN: readonly ExtraMember[] = [
+const DOMAIN_MEMBERS: readonly ExtraMember[] = [
   { name: 'name', form: 'text', onlyBy: EIP3009 },
   { name: 'version', form: 'text', onlyBy: EIP3009 },
 ];
 const EVM = { namespace: 'eip155', client: '@x402/evm', judgedBy: 'client' } as const;
 const SVM = { namespace: 'solana', client: '@x402/svm', judgedBy: 'client' } as const;
-const TRANSFER = { methods: [EIP3009, 'permit2'], paidMethods: [EIP3009, 'permit2'] };
-/** Commerce-payments deployments of the specification: 1.1, the default, and 1.0. */
-const ESCROWS = [
+const TRANSFER_METHODS = { methods: [EIP3009, 'permit2'], paidMethods: [EIP3009, 'permit2'] };
+/** The commerce-payments contracts of the specification, versions 1.1 (the default) and 1.0. */
+const ESCROW_CONTRACTS = [
   '0x13AC3b34322D12FE27D5e192D0c2b2266d4F29CB',
   '0xBdEA0D1bcC5966192B070Fdf62aB4EF5b4420cff',
 ];
@@ -21,7 +21,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
   {
     ...EVM,
     scheme: 'exact',
-    requires: DOMAIN,
+    requires: DOMAIN_MEMBERS,
     flows: ['authorization', 'upfront'],
     amount: 'price',
     methods: [EIP3009, 'permit2', 'erc7710'],
@@ -29,7 +29,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     specification: {
       file: 'specs/schemes/exact/scheme_exact_evm.md',
       blob: '0204eb55adb9d39010d3835a28e1ca7036f23501',
-      read: READ,
+      read: READ_ON,
     },
   },
   {
@@ -44,7 +44,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     specification: {
       file: 'specs/schemes/exact/scheme_exact_svm.md',
       blob: '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941',
-      read: READ,
+      read: READ_ON,
     },
   },
   {
@@ -56,16 +56,16 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     specification: {
       file: 'specs/schemes/upto/scheme_upto_evm.md',
       blob: '9f947c716319b017494963050991dbcd6a89938e',
-      read: READ,
+      read: READ_ON,
     },
   },
   {
     ...EVM,
-    ...TRANSFER,
+    ...TRANSFER_METHODS,
     scheme: 'batch-settlement',
     requires: [
       { name: 'receiverAuthorizer', form: 'non-zero-address' },
-      ...DOMAIN,
+      ...DOMAIN_MEMBERS,
       { name: 'withdrawDelay', form: { bits: 40 }, isOptional: true },
     ],
     flows: ['authorization'],
@@ -74,12 +74,12 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     specification: {
       file: 'specs/schemes/batch-settlement/scheme_batch_settlement_evm.md',
       blob: '7d82dc2f38d27e0615c472154d7916d536c8adb8',
-      read: READ,
+      read: READ_ON,
     },
   },
   {
     ...EVM,
-    ...TRANSFER,
+    ...TRANSFER_METHODS,
     scheme: 'auth-capture',
     requires: [
       { name: 'name', form: 'text' },
@@ -90,7 +90,11 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
       { name: 'refundDeadline', form: { bits: 48 } },
       { name: 'minFeeBps', form: { bits: 16 } },
       { name: 'maxFeeBps', form: { bits: 16 } },
-      { name: 'authCaptureEscrow', form: { oneOf: ESCROWS, ignoresCase: true }, isOptional: true },
+      {
+        name: 'authCaptureEscrow',
+        form: { oneOf: ESCROW_CONTRACTS, ignoresCase: true },
+        isOptional: true,
+      },
       { name: 'operatorType', form: { oneOf: ['delegated', 'custom'] }, isOptional: true },
       { name: 'captureMode', form: 'absent', onlyIn: 'authorization' },
       {
@@ -102,19 +106,19 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
       { name: 'receiverAuthorizer', form: 'non-zero-address', onlyIn: 'authorization' },
       { name: 'receiverAuthorizer', form: 'address', onlyIn: 'escrow', isOptional: true },
       { name: 'policy', form: 'zero-address', isOptional: true },
-      // Version 1.0's member; version 1.1 says it by the flow.
+      // A member of version 1.0. In version 1.1, `paymentFlow` replaces it.
       { name: 'autoCapture', form: 'not-true', isOptional: true },
     ],
     flows: ['escrow', 'authorization'],
     amount: 'ceiling',
     maxAmount: maxOfBits(120n),
-    // PaymentInfo.preApprovalExpiry is a uint48 that includes the time of signing.
+    // The time of signing plus this timeout must fit into the uint48 PaymentInfo.preApprovalExpiry.
     maxTimeoutSeconds: 2 ** 47,
     specification: {
       file: 'specs/schemes/auth-capture/scheme_auth_capture_evm.md',
       blob: null,
       commit: '3659f12c1d73cd3f29f9addbf122268fd92116d5',
-      read: READ,
+      read: READ_ON,
     },
   },
   {
@@ -133,7 +137,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
       file: 'specs/schemes/upto/scheme_upto_svm.md',
       blob: null,
       commit: '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546',
-      read: READ,
+      read: READ_ON,
     },
   },
 ];

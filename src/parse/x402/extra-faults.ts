@@ -1,4 +1,4 @@
-/** Members of `extra` that a scheme's row requires, and the EIP-712 domain of known assets. */
+/** Finds faults of `extra`: in the members that a scheme requires, and in the EIP-712 domain of known assets. */
 import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
 import { findKnownAsset } from './assets.ts';
@@ -9,22 +9,23 @@ import { findSchemeRow, findTransferMethod } from './schemes.ts';
 
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
 const EIP3009 = 'eip3009';
-/** MAX_MEMO_BYTES of @x402/svm; longer memos do not fit into a transaction. */
+/** The limit of @x402/svm. Longer memos do not fit into a transaction. */
 const MAX_MEMO_BYTES = 256;
 
-/** Empty when the pair has no row. */
+/** Returns no faults if the pair of scheme and network has no row. */
 export function findExtraFaults(offer: Offer): readonly OfferFault[] {
   const row = findSchemeRow(offer.scheme, offer.network);
   if (row === null) return [];
   const extra = jsonObject(offer.extra);
-  const wrong = row.requires
-    .filter((member) => isDue(member, row, offer))
+  const faults = row.requires
+    .filter((member) => isRequired(member, row, offer))
     .filter(({ name, form }) => !hasForm(extra[name], form, offer))
-    .map(({ name, form }) => memberFault(name, form, offer));
-  return wrong.length > 0 ? wrong : domainFaults(offer, row);
+    .map(({ name, form }) => toMemberFault(name, form, offer));
+  return faults.length > 0 ? faults : findDomainFaults(offer, row);
 }
 
-function isDue(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
+/** Also returns true for an optional member that is present. */
+function isRequired(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
   const members = jsonObject(extra);
   if (onlyBy !== undefined && onlyBy !== findTransferMethod(row, extra)) return false;
@@ -33,7 +34,7 @@ function isDue(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): bo
   return isOptional !== true || (members[name] ?? null) !== null;
 }
 
-function memberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
+function toMemberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
   const value = jsonObject(offer.extra)[name];
   const isNumber = typeof form === 'object' && ('bits' in form || 'least' in form);
   const isTooLarge = form === 'memo' || (isNumber && Number.isInteger(value));
@@ -47,23 +48,24 @@ function memberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
   };
 }
 
-/** Says what a present value breaks; null when the value shows it. */
+/** Names the rule that a value breaks; null if the value itself shows the fault. */
 function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | null {
   if (form === 'memo') return `is not a text of at most ${MAX_MEMO_BYTES} bytes`;
   if (form === 'absent') return 'must not be used with this paymentFlow';
   if (typeof form === 'string') return null;
   if ('bits' in form) return `does not fit into ${form.bits} bits`;
-  if ('oneOf' in form) return `is not ${form.oneOf.map((one) => JSON.stringify(one)).join(' or ')}`;
+  if ('oneOf' in form)
+    return `is not ${form.oneOf.map((text) => JSON.stringify(text)).join(' or ')}`;
   if ('hexDigits' in form) return `is not ${form.hexDigits} lower-case hexadecimal digits`;
-  const beyond = form.coversTimeout === true ? ` and not below ${maxTimeoutSeconds}` : '';
-  return `is not a whole number from ${form.least} to ${form.most}${beyond}`;
+  const timeoutRule = form.coversTimeout === true ? ` and not below ${maxTimeoutSeconds}` : '';
+  return `is not a whole number from ${form.least} to ${form.most}${timeoutRule}`;
 }
 
-/** A token's contract fixes its domain; a signature under another one is invalid. */
-function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
+/** The contract of a token defines its EIP-712 domain. A signature with another domain is invalid. */
+function findDomainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
   const { network, asset, extra, pointer } = offer;
-  const isSigned = row.requires.some(({ name }) => name === 'name');
-  if (!isSigned || findTransferMethod(row, extra) !== EIP3009) return [];
+  const needsDomain = row.requires.some(({ name }) => name === 'name');
+  if (!needsDomain || findTransferMethod(row, extra) !== EIP3009) return [];
   if (typeof network !== 'string' || typeof asset !== 'string') return [];
   const domain = findKnownAsset(network, asset)?.domain ?? null;
   if (domain === null) return [];
@@ -75,7 +77,7 @@ function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
 }
 
 function hasForm(value: JsonValue | undefined, form: ExtraForm, offer: Offer): boolean {
-  if (typeof form === 'object') return hasValue(value, form, offer);
+  if (typeof form === 'object') return hasObjectForm(value, form, offer);
   switch (form) {
     case 'true':
       return value === true;
@@ -96,7 +98,7 @@ function hasForm(value: JsonValue | undefined, form: ExtraForm, offer: Offer): b
   }
 }
 
-function hasValue(
+function hasObjectForm(
   value: JsonValue | undefined,
   form: Exclude<ExtraForm, string>,
   { maxTimeoutSeconds }: Offer,
@@ -106,14 +108,14 @@ function hasValue(
     return Number.isInteger(value) && Number(value) >= from && Number(value) < 2 ** bits;
   }
   if ('least' in form) {
-    const least = form.coversTimeout === true ? Number(maxTimeoutSeconds) : 0;
-    const isWhole = Number.isInteger(value) && Number(value) >= Math.max(form.least, least);
-    return isWhole && Number(value) <= form.most;
+    const timeout = form.coversTimeout === true ? Number(maxTimeoutSeconds) : 0;
+    const isLongEnough = Number(value) >= Math.max(form.least, timeout);
+    return Number.isInteger(value) && isLongEnough && Number(value) <= form.most;
   }
   if (typeof value !== 'string') return false;
   if ('hexDigits' in form) return value.length === form.hexDigits && /^[0-9a-f]+$/.test(value);
   if (form.ignoresCase !== true) return form.oneOf.includes(value);
-  return form.oneOf.some((one) => one.toLowerCase() === value.toLowerCase());
+  return form.oneOf.some((text) => text.toLowerCase() === value.toLowerCase());
 }
 
 function isAddress(
@@ -122,7 +124,7 @@ function isAddress(
   { network }: Offer,
 ): boolean {
   if (typeof value !== 'string' || value === '') return false;
-  const shape = classifyAddressShape(String(network), value, 'account');
-  if (form === 'zero-address') return shape === 'zero';
-  return shape !== 'malformed' && (form === 'address' || shape !== 'zero');
+  const addressForm = classifyAddressShape(String(network), value, 'account');
+  if (form === 'zero-address') return addressForm === 'zero';
+  return addressForm !== 'malformed' && (form === 'address' || addressForm !== 'zero');
 }

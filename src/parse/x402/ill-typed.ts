@@ -1,7 +1,6 @@
 /**
- * Finds members whose type breaks the specification. The official Python client builds typed objects and
- * refuses a whole challenge for one such member; the TypeScript client reads only the members that it
- * signs.
+ * Finds members whose type breaks the specification. The official Python client refuses a whole challenge for one
+ * such member. The TypeScript client does not see all of them, because it reads only the members that it signs.
  */
 import {
   isJsonList,
@@ -15,49 +14,54 @@ import type { Challenge } from './challenge.ts';
 export type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
 
 type Value = JsonValue | undefined;
-type Rule = readonly [member: string, isRight: (value: Value) => boolean];
+type Rule = readonly [member: string, isValid: (value: Value) => boolean];
 
 const isText = (value: Value) => typeof value === 'string';
-const isList = (value: Value) => isJsonList(value) && value.every(isText);
+const isTextList = (value: Value) => isJsonList(value) && value.every(isText);
 const isObject = (value: Value) => value !== undefined && isJsonObject(value);
-/** Accepts a number, or a text that parses as one. */
+/** Accepts an integer, or a text that parses as an integer. */
 const isInteger = (value: Value) =>
   Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value.trim()));
-const isAbsentOr = (isRight: Rule[1]) => (value: Value) => value === undefined || isRight(value);
-const isNoneOr = (isRight: Rule[1]) => (value: Value) => value == null || isRight(value);
+const isAbsentOr = (isValid: Rule[1]) => (value: Value) => value === undefined || isValid(value);
+const isNullishOr = (isValid: Rule[1]) => (value: Value) => value == null || isValid(value);
 
-const TOP: readonly Rule[] = [
-  ['error', isNoneOr(isText)],
-  ['resource', isNoneOr(isObject)],
-  ['extensions', isNoneOr(isObject)],
+const ERROR_RULE: Rule = ['error', isNullishOr(isText)];
+const CHALLENGE_RULES: readonly Rule[] = [
+  ERROR_RULE,
+  ['resource', isNullishOr(isObject)],
+  ['extensions', isNullishOr(isObject)],
 ];
-const RESOURCE: readonly Rule[] = [
+const RESOURCE_RULES: readonly Rule[] = [
   ['url', isText],
-  ['description', isNoneOr(isText)],
-  ['mimeType', isNoneOr(isText)],
-  ['serviceName', isNoneOr(isText)],
-  ['tags', isNoneOr(isList)],
-  ['iconUrl', isNoneOr(isText)],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['serviceName', isNullishOr(isText)],
+  ['tags', isNullishOr(isTextList)],
+  ['iconUrl', isNullishOr(isText)],
 ];
-const TERMS: readonly Rule[] = [
+const COMMON_OFFER_RULES: readonly Rule[] = [
   ['scheme', isText],
   ['network', isText],
   ['asset', isText],
   ['payTo', isText],
   ['maxTimeoutSeconds', isInteger],
 ];
-const OFFER: readonly Rule[] = [...TERMS, ['amount', isText], ['extra', isAbsentOr(isObject)]];
-const OFFER_V1: readonly Rule[] = [
-  ...TERMS,
+const OFFER_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
+  ['amount', isText],
+  ['extra', isAbsentOr(isObject)],
+];
+const OFFER_V1_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
   ['maxAmountRequired', isText],
   ['resource', isText],
-  ['description', isNoneOr(isText)],
-  ['mimeType', isNoneOr(isText)],
-  ['outputSchema', isNoneOr(isObject)],
-  ['extra', isNoneOr(isObject)],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['outputSchema', isNullishOr(isObject)],
+  ['extra', isNullishOr(isObject)],
 ];
 
-/** In the specification's order; empty when every client can build its objects. */
+/** Returns the members in the order of the specification. */
 export function findIllTypedMembers({
   value,
   version,
@@ -65,23 +69,23 @@ export function findIllTypedMembers({
 }: Challenge): readonly IllTypedMember[] {
   const { resource } = value;
   return [
-    ...broken(value, version === 1 ? TOP.slice(0, 1) : TOP, ''),
+    ...findIllTyped(value, version === 1 ? [ERROR_RULE] : CHALLENGE_RULES, ''),
     ...(version === 2 && isObject(resource)
-      ? broken(jsonObject(resource), RESOURCE, '/resource')
+      ? findIllTyped(jsonObject(resource), RESOURCE_RULES, '/resource')
       : []),
     ...offers.flatMap(({ entry, pointer }) => {
       if (!isJsonObject(entry)) return [{ pointer, value: entry }];
-      return broken(entry, version === 1 ? OFFER_V1 : OFFER, pointer);
+      return findIllTyped(entry, version === 1 ? OFFER_V1_RULES : OFFER_RULES, pointer);
     }),
   ];
 }
 
-function broken(
-  owner: JsonObject,
+function findIllTyped(
+  value: JsonObject,
   rules: readonly Rule[],
   pointer: string,
 ): readonly IllTypedMember[] {
   return rules
-    .filter(([member, isRight]) => !isRight(owner[member]))
-    .map(([member]) => ({ pointer: `${pointer}/${member}`, value: owner[member] }));
+    .filter(([member, isValid]) => !isValid(value[member]))
+    .map(([member]) => ({ pointer: `${pointer}/${member}`, value: value[member] }));
 }
