@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRecording } from '../probe/read-recording.ts';
-import { type Recording, type Trim, trimObservations } from '../probe/recording.ts';
+import { type Recording, type TrimOptions, trimObservations } from '../probe/recording.ts';
 import { type Engine, judgeRecording, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write, writeOutput } from './io.ts';
@@ -14,7 +14,7 @@ import { scanCommand } from './scan-command.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** From the strongest to the weakest. Each trim removes secrets. */
-const TRIMS: readonly Trim[] = [
+const TRIMS: readonly TrimOptions[] = [
   { maxTextChars: 2_000, headers: true },
   { maxTextChars: 20_000, headers: true },
   { maxTextChars: Number.POSITIVE_INFINITY, headers: true },

@@ -66,9 +66,9 @@ export async function judgeRecording(
   engine: Engine,
   signal?: AbortSignal,
 ) {
-  const { underCatalog } = await import('../probe/recording.ts');
+  const { limitToCatalog } = await import('../probe/recording.ts');
   const { gradeObservations } = await import('../scan/grade-observations.ts');
-  const judgedObservations = underCatalog(observations, engine.catalog.probing);
+  const judgedObservations = limitToCatalog(observations, engine.catalog.probing);
   const judgement = await gradeObservations(judgedObservations, scannedAt, engine, {
     exhausted,
     signal,

@@ -5,9 +5,9 @@ import type { ProcessorTime } from './timers.ts';
 /** Counts an origin's cost on one connection. */
 export type Meter = {
   /** Bytes off the wire; HTTP parses them on the next tick at the earliest. */
-  received(bytes: number): void;
+  addBytes(bytes: number): void;
   /** Milliseconds of processor time that TLS used for the origin's bytes. */
-  spent(ms: number): void;
+  addProcessorMs(ms: number): void;
 };
 
 export type MeteredTransportOptions = {
@@ -36,7 +36,7 @@ export class MeteredTransport extends Duplex {
     raw.on('data', (chunk: Buffer) => {
       if (!admit(chunk.length)) return;
       if (!this.push(chunk)) raw.pause();
-      meter.received(chunk.length);
+      meter.addBytes(chunk.length);
     });
     raw.once('end', () => this.push(null));
     raw.once('error', (error) => this.destroy(error));
@@ -68,7 +68,7 @@ export class MeteredTransport extends Duplex {
     try {
       return super.emit(event, ...values);
     } finally {
-      this.#meter.spent(this.#processorTime() - before);
+      this.#meter.addProcessorMs(this.#processorTime() - before);
     }
   }
 }
@@ -79,7 +79,7 @@ export function meterPlain(raw: Socket, meter: Meter): Socket {
   raw.prependListener('readable', () => {
     const bytes = raw.bytesRead - counted;
     counted = raw.bytesRead;
-    if (bytes > 0) meter.received(bytes);
+    if (bytes > 0) meter.addBytes(bytes);
   });
   return raw;
 }

@@ -45,7 +45,7 @@ export function originSecureContext(extraCa: readonly string[]): SecureContext {
 
 /**
  * Bounds the origin's side of the handshake. SNI and certificate name are the origin's host. Bytes over
- * the limit never reach TLS; time is measured after it is spent, and ends the handshake then.
+ * the limit never reach TLS; time is measured after it is addProcessorMs, and ends the handshake then.
  */
 export function connectTls(options: HandshakeOptions): Promise<Socket> {
   const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
@@ -63,9 +63,9 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
       return false;
     },
     meter: {
-      received: (length) => meter.received(length),
-      spent: (ms) => {
-        meter.spent(ms);
+      addBytes: (length) => meter.addBytes(length),
+      addProcessorMs: (ms) => {
+        meter.addProcessorMs(ms);
         if (isDone) return;
         spentMs += ms;
         if (spentMs > limits.maxHandshakeMs) refuse('its TLS handshake takes too long to compute');

@@ -34,11 +34,11 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 const OPENAPI_NAME = '"openapi"';
-/** The part after the name; more spaces than people write do not match. */
+/** Matches what follows the name, within `MAX_VALUE_BYTES`. */
 const OPENAPI_VALUE = /^\s*:\s*"3\./;
 const MAX_VALUE_BYTES = 256;
 
-const MAX_SILENCES = 2;
+const MAX_TIMEOUTS = 2;
 const NOT_ASKED: HttpObservation = {
   ok: false,
   reason: 'timeout',
@@ -48,8 +48,8 @@ const NOT_ASKED: HttpObservation = {
 
 export type FixedPaths = Awaited<ReturnType<typeof askFixedPaths>>;
 
-/** Asks one path after the root was asked. */
-type Get = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
+/** Asks one path, after the root has answered. */
+type GetPath = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
 
 export async function askFixedPaths(cache: RequestCache) {
   const root = await cache.ask({
@@ -60,27 +60,36 @@ export async function askFixedPaths(cache: RequestCache) {
     redirects: 'any-guarded',
     isFirstOfMany: true,
   });
-  const get = getAfter(root, cache);
-  // A path that no site has: what the site answers to it, it answers to any missing document.
+  const get = createGet(root, cache);
+  // No site has this path, so its answer shows how the site answers for a missing document.
   const randomPath = `/${randomBytes(12).toString('hex')}`;
   const pendingOpenapi = get('/openapi.json', OPENAPI_CAP_BYTES, ACCEPT_JSON);
-  const [manifest, manifestJson, llmsTxt, agentCard, agentJson, robots, soft404, openapi, others] =
-    await Promise.all([
-      get('/.well-known/x402', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-      get('/.well-known/x402.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-      get('/llms.txt', DOCUMENT_CAP_BYTES, ACCEPT_TEXT),
-      get('/.well-known/agent-card.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-      get('/.well-known/agent.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-      get('/robots.txt', ROBOTS_CAP_BYTES, ACCEPT_TEXT),
-      get(randomPath, DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-      pendingOpenapi,
-      askAlternates(pendingOpenapi, get),
-    ]);
+  const [
+    manifest,
+    manifestJson,
+    llmsTxt,
+    agentCard,
+    agentJson,
+    robots,
+    soft404,
+    openapi,
+    openapiAlternates,
+  ] = await Promise.all([
+    get('/.well-known/x402', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    get('/.well-known/x402.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    get('/llms.txt', DOCUMENT_CAP_BYTES, ACCEPT_TEXT),
+    get('/.well-known/agent-card.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    get('/.well-known/agent.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    get('/robots.txt', ROBOTS_CAP_BYTES, ACCEPT_TEXT),
+    get(randomPath, DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    pendingOpenapi,
+    askAlternates(pendingOpenapi, get),
+  ]);
   return {
     root,
     soft404,
     openapi,
-    openapiAlternates: others,
+    openapiAlternates,
     manifest,
     manifestJson,
     llmsTxt,
@@ -90,10 +99,10 @@ export async function askFixedPaths(cache: RequestCache) {
   };
 }
 
-/** Asks one path after the other, up to the first OpenAPI document: five at once could hold 2 MiB each. */
+/** Asks one path after the other until one has an OpenAPI document. Five answers at once could hold 2 MiB each. */
 async function askAlternates(
   canonical: Promise<HttpObservation>,
-  get: Get,
+  get: GetPath,
 ): Promise<readonly PathAnswer[]> {
   const answers: PathAnswer[] = [];
   let answer = await canonical;
@@ -105,7 +114,7 @@ async function askAlternates(
   return answers;
 }
 
-/** Parses nothing, because parsing is work for a thread that can be killed; a long body is not even decoded. */
+/** Searches bytes and parses nothing, because only a thread that can be killed may parse. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
   const bytes = findSharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
@@ -125,8 +134,8 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
   return false;
 }
 
-function getAfter(root: HttpObservation, cache: RequestCache): Get {
-  const get: Get = (path, capBytes, accept) =>
+function createGet(root: HttpObservation, cache: RequestCache): GetPath {
+  const get: GetPath = (path, capBytes, accept) =>
     cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
   if (root.ok) return get;
   if (FINAL_FAILURES.has(root.reason)) {
@@ -135,28 +144,28 @@ function getAfter(root: HttpObservation, cache: RequestCache): Get {
       return get(path, ...rest);
     };
   }
-  return isSilent(root) ? oneByOne(get, cache) : get;
+  return hasTimedOut(root) ? askOneByOne(get, cache) : get;
 }
 
 /**
- * For an origin whose root is silent: each silence costs a whole timeout, and a scan holds
- * its place meanwhile. One path at a time, and none after the second silence.
+ * For an origin whose root timed out. Each timeout costs the scan much time, so this asks one path at a
+ * time, and no path after the second timeout.
  */
-function oneByOne(get: Get, cache: RequestCache): Get {
-  let last: Promise<unknown> = Promise.resolve();
-  let silences = 1;
+function askOneByOne(get: GetPath, cache: RequestCache): GetPath {
+  let previous: Promise<unknown> = Promise.resolve();
+  let timeouts = 1;
   return (path, ...rest) => {
-    const answer = last.then(async () => {
-      if (silences >= MAX_SILENCES) cache.record('GET', path, NOT_ASKED);
+    const answer = previous.then(async () => {
+      if (timeouts >= MAX_TIMEOUTS) cache.record('GET', path, NOT_ASKED);
       const answer = await get(path, ...rest);
-      if (isSilent(answer)) silences += 1;
+      if (hasTimedOut(answer)) timeouts += 1;
       return answer;
     });
-    last = answer.catch(() => undefined);
+    previous = answer.catch(() => undefined);
     return answer;
   };
 }
 
-function isSilent(answer: HttpObservation): boolean {
+function hasTimedOut(answer: HttpObservation): boolean {
   return !answer.ok && answer.reason === 'timeout';
 }

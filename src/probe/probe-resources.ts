@@ -1,4 +1,4 @@
-/** Answers of the paid resources that the plan chose, in two steps: what all need, what answers ask for. */
+/** Requests to the plan's paid resources, in two steps: those to all, and those that follow from the answers. */
 import type {
   HttpObservation,
   Probe,
@@ -13,27 +13,30 @@ import type { Plan } from './plan/plan.ts';
 const CHALLENGE_CAP_BYTES = 64 * 1024;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
-type Request = { readonly method: Probe['method']; readonly number: 1 | 2 };
+type ResourceRequest = { readonly method: Probe['method']; readonly number: 1 | 2 };
 
-/** First answers of each resource. GET runs nothing that its seller would not show to a crawler. */
-function firstRequests(resource: PlannedResource, probing: ProbingOptions): readonly Request[] {
-  const get: Request = { method: 'GET', number: 1 };
-  const secondGet: Request = { method: 'GET', number: 2 };
-  const head: Request = { method: 'HEAD', number: 1 };
+/** Requests that are sent first. A GET runs nothing that its seller would not show to a crawler. */
+function listFirstRequests(
+  resource: PlannedResource,
+  probing: ProbingOptions,
+): readonly ResourceRequest[] {
+  const get: ResourceRequest = { method: 'GET', number: 1 };
+  const secondGet: ResourceRequest = { method: 'GET', number: 2 };
+  const head: ResourceRequest = { method: 'HEAD', number: 1 };
   if (!resource.declaredPaid) return [get];
   if (resource.method !== 'POST') return [get, secondGet, head];
   if (!probing.post) return [get, head];
   return [get, head, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
 }
 
-/** Facts that only the first answers show: a candidate that is paid, a resource that needs a POST. */
-function furtherRequests(
+/** Requests that the first answers show to be needed: to a candidate that is paid, or by POST. */
+function listFurtherRequests(
   resource: PlannedResource,
   probing: ProbingOptions,
   getStatus: number | null,
-): readonly Request[] {
+): readonly ResourceRequest[] {
   const isPaidByGet = getStatus === 402;
-  const further: Request[] = isPaidByGet
+  const further: ResourceRequest[] = isPaidByGet
     ? [
         { method: 'GET', number: 2 },
         { method: 'HEAD', number: 1 },
@@ -44,8 +47,8 @@ function furtherRequests(
 }
 
 /**
- * A declared GET that is not paid may be a POST. Where no document names the method, each may sell a
- * thing of its own. A POST that a document has, and no document calls paid, would run.
+ * A declared GET that is not paid may be sold by POST. If no document names a method, GET and POST may
+ * sell different things. A POST that no document declares as paid would run, so it is not sent.
  */
 function needsPost(
   { method, declaredPaid, freePost }: PlannedResource,
@@ -62,7 +65,7 @@ export type ProbedResource = {
   readonly probes: readonly Probe[];
 };
 
-/** Sends what every resource is asked. */
+/** Sends the first requests to every resource. */
 export async function probeResources(
   cache: RequestCache,
   plan: Plan,
@@ -71,40 +74,40 @@ export async function probeResources(
   return Promise.all(
     plan.resources.map(async (resource) => ({
       resource,
-      probes: await askAll(cache, resource, firstRequests(resource, probing)),
+      probes: await sendAll(cache, resource, listFirstRequests(resource, probing)),
     })),
   );
 }
 
-/** Sends what the first answers ask for; returns `first` itself if they ask for nothing. */
+/** Sends the requests that the first answers call for. Returns `first` itself if there are none. */
 export async function probeFurther(
   cache: RequestCache,
   first: readonly ProbedResource[],
   probing: ProbingOptions,
 ): Promise<readonly ProbedResource[]> {
-  const open = first.map((one) => ({ ...one, requests: unasked(one, probing) }));
-  if (open.every(({ requests }) => requests.length === 0)) return first;
+  const pending = first.map((probed) => ({ ...probed, requests: findUnsent(probed, probing) }));
+  if (pending.every(({ requests }) => requests.length === 0)) return first;
   return Promise.all(
-    open.map(async ({ resource, probes, requests }) => {
-      return { resource, probes: [...probes, ...(await askAll(cache, resource, requests))] };
+    pending.map(async ({ resource, probes, requests }) => {
+      return { resource, probes: [...probes, ...(await sendAll(cache, resource, requests))] };
     }),
   );
 }
 
-function unasked(
+function findUnsent(
   { resource, probes }: ProbedResource,
   probing: ProbingOptions,
-): readonly Request[] {
+): readonly ResourceRequest[] {
   const sent = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
-  return furtherRequests(resource, probing, statusOfGet(probes)).filter(
+  return listFurtherRequests(resource, probing, findGetStatus(probes)).filter(
     ({ method, number }) => !sent.has(`${method} ${number}`),
   );
 }
 
-function askAll(
+function sendAll(
   cache: RequestCache,
   resource: PlannedResource,
-  requests: readonly Request[],
+  requests: readonly ResourceRequest[],
 ): Promise<readonly Probe[]> {
   return Promise.all(
     requests.map(async ({ method, number }) => ({
@@ -122,7 +125,7 @@ function askAll(
   );
 }
 
-function statusOfGet(probes: readonly Probe[]): number | null {
+function findGetStatus(probes: readonly Probe[]): number | null {
   const answer = probes.find((probe) => probe.method === 'GET')?.answer;
   return answer?.ok ? answer.data.status : null;
 }
@@ -130,7 +133,7 @@ function statusOfGet(probes: readonly Probe[]): number | null {
 /** A candidate that did not answer 402 is not a paid resource; its answer is reported, not judged. */
 export function toResourceSet(plan: Plan, all: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
-    resource.declaredPaid || statusOfGet(probes) === 402;
+    resource.declaredPaid || findGetStatus(probes) === 402;
   const candidates = all.filter((one) => !isPaid(one));
   const probed = all
     .filter(isPaid)

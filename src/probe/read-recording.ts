@@ -1,4 +1,4 @@
-/** Reads recordings, which strangers may have made: nothing but what a scan could have seen passes. */
+/** Reads recordings. Strangers may have made them, so only what a scan could have seen is accepted. */
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type Static, Type } from 'typebox';
@@ -15,10 +15,10 @@ import {
   type Recording,
 } from './recording.ts';
 
-/** Longer than any that a scan writes, so that those stay as they are. */
+/** Longer than any text of a scan, so that texts of real scans stay unchanged. */
 const MAX_TEXT_CHARS = 8_192;
 
-/** The file cannot be replayed; the message says which file, where, and what to do. */
+/** The file cannot be replayed. The message names the file, the place in it, and what to do. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
@@ -26,18 +26,17 @@ export class RecordingError extends Error {
 /** Throws RecordingError. */
 export async function readRecording(file: string): Promise<Recording> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new RecordingError(`${file}: cannot be read (${message(error)})`);
+    throw new RecordingError(`${file}: cannot be read (${describeError(error)})`);
   });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new RecordingError(`${file}: not JSON (${message(error)}); make it with --save`);
+    throw new RecordingError(`${file}: not JSON (${describeError(error)}); make it with --save`);
   }
   return parseRecording(value, file);
 }
 
-/** A foreign file is refused by name and place. */
 const recordingSchema = Type.Object({
   format: Type.Literal(RECORDING_FORMAT),
   schemaVersion: Type.Union([
@@ -49,23 +48,23 @@ const recordingSchema = Type.Object({
   exhausted: Type.Optional(Type.Array(oneOf(['origin', 'standing']), { minItems: 1 })),
   observations: recordedObservations,
 });
-type Stored = Static<typeof recordingSchema>;
+type StoredRecording = Static<typeof recordingSchema>;
 
-/** Compiles the schema for the first recording, and once. Making its code shorter takes longer than running it. */
-const storedRecording = (() => {
-  let validate: ValidateFunction<Stored> | null = null;
+/** Compiles the schema at first use. Optimizing its code would take longer than it saves. */
+const getValidator = (() => {
+  let validate: ValidateFunction<StoredRecording> | null = null;
   return () => {
-    validate ??= new Ajv({ code: { optimize: false } }).compile<Stored>(recordingSchema);
+    validate ??= new Ajv({ code: { optimize: false } }).compile<StoredRecording>(recordingSchema);
     return validate;
   };
 })();
 
 /** Throws RecordingError, which names the recording as `name`. */
 export function parseRecording(value: unknown, name: string): Recording {
-  const validate = storedRecording();
+  const validate = getValidator();
   if (validate(value)) {
-    if (isCanonical(value.observations.origin)) return completed(value);
-    // Not quoted: it may be text for a terminal, and its author is unknown.
+    if (isCanonical(value.observations.origin)) return toCurrentVersion(value);
+    // The origin is not quoted, because a stranger may have put terminal codes into it.
     const why = '/observations/origin is not an origin as a scan writes it';
     throw new RecordingError(`${name}: ${why}; make it with --save`);
   }
@@ -76,7 +75,7 @@ export function parseRecording(value: unknown, name: string): Recording {
   );
 }
 
-/** Reports print the origin: nothing but what a scan could have been of passes. */
+/** True if a scan could have written this origin. Reports print it, so other texts are refused. */
 function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolean {
   try {
     // A replay sends nothing, so the host need not be allowed.
@@ -89,21 +88,19 @@ function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolea
   }
 }
 
-/** Recordings of version 1 say nothing of clients. */
-function completed({ observations, ...rest }: Stored): Recording {
+/** Recordings of version 1 hold no payability. */
+function toCurrentVersion({ observations, ...rest }: StoredRecording): Recording {
   const payability = observations.payability ? cleanPayability(observations.payability) : null;
   return { ...rest, observations: { ...observations, payability } };
 }
 
-/**
- * A report prints payability as it is: a scan cleans the texts in it, the author of a file may not have.
- */
+/** Cleans the texts as a scan does, because a report prints them and the file's author may not have. */
 function cleanPayability(payability: Payability): Payability {
   return JSON.parse(JSON.stringify(payability), (_name, value: unknown) =>
     typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : value,
   );
 }
 
-function message(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,7 @@ import type { Observations, ProbingOptions } from '../model/observations.ts';
 import type { BudgetName, ScanReport } from '../model/report.ts';
 
 export const RECORDING_FORMAT = 'x402-scan-observations';
-/** 2 added what the clients say; files of version 1 are still read. */
+/** Version 2 added payability. Files of version 1 are still read. */
 export const RECORDING_SCHEMA_VERSION = 2;
 export const OLDEST_SCHEMA_VERSION = 1;
 
@@ -14,7 +14,7 @@ export type Recording = {
   readonly schemaVersion: typeof OLDEST_SCHEMA_VERSION | typeof RECORDING_SCHEMA_VERSION;
   /** ISO 8601, UTC. */
   readonly scannedAt: string;
-  /** Budgets of processor time that the scan used up: a replay does not judge what they pay for. */
+  /** Budgets of processor time that the scan used up. A replay does not judge the parts that they limit. */
   readonly exhausted?: readonly BudgetName[];
   readonly observations: Observations;
 };
@@ -33,10 +33,10 @@ export function toRecording(
 }
 
 /**
- * The part of a recording that a catalog may know: one that sends no POST does not see recorded ones, and
- * one that does sees that none was sent.
+ * Returns the part of a recording that a catalog may see. If the catalog sends no POST, recorded POSTs are
+ * removed. If it sends them and the recorded scan did not, it sees that none was sent.
  */
-export function underCatalog(observations: Observations, probing: ProbingOptions): Observations {
+export function limitToCatalog(observations: Observations, probing: ProbingOptions): Observations {
   const post = probing.post && observations.probing.post;
   if (post === observations.probing.post) return observations;
   return {
@@ -49,7 +49,7 @@ export function underCatalog(observations: Observations, probing: ProbingOptions
         probes: resource.probes.filter((probe) => probe.method !== 'POST'),
       })),
     },
-    payability: withoutPosts(observations.payability),
+    payability: removePosts(observations.payability),
     links: {
       ...observations.links,
       checked: observations.links.checked.filter((link) => link.method !== 'POST'),
@@ -57,21 +57,21 @@ export function underCatalog(observations: Observations, probing: ProbingOptions
   };
 }
 
-function withoutPosts(payability: Observations['payability']): Observations['payability'] {
+function removePosts(payability: Observations['payability']): Observations['payability'] {
   if (payability === null) return null;
-  const isAsked = ({ method }: { readonly method: string }) => method !== 'POST';
-  const resources = payability.resources.filter(isAsked);
-  return { ...payability, resources, silent: payability.silent.filter(isAsked) };
+  const isNotPost = ({ method }: { readonly method: string }) => method !== 'POST';
+  const resources = payability.resources.filter(isNotPost);
+  return { ...payability, resources, silent: payability.silent.filter(isNotPost) };
 }
 
-export type Trim = {
-  /** Longer bodies that are no JSON are cut there. */
+export type TrimOptions = {
+  /** Bodies are cut at this length, unless they are JSON. */
   readonly maxTextChars: number;
-  /** True to leave out headers that nothing here reads. */
+  /** True to leave out headers that the scanner does not read. */
   readonly headers: boolean;
 };
 
-/** Headers that a check, a reader or the prober looks at; all others are the seller's business. */
+/** Headers that a check, a parser or the prober reads. */
 const READ_HEADERS = new Set([
   'access-control-allow-origin',
   'access-control-expose-headers',
@@ -90,9 +90,9 @@ const READ_HEADERS = new Set([
   'x-robots-tag',
 ]);
 
-const REPLACED = '[removed]';
-/** A name that says that its value is one, and values that show by their form what they are. */
-const SECRETS: readonly RegExp[] = [
+const REPLACEMENT = '[removed]';
+/** Match values behind a name such as `password`, and values in the form of a known kind of secret. */
+const SECRET_PATTERNS: readonly RegExp[] = [
   /(?<=["']?(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|private[_-]?key)["']?\s*[:=]\s*["'])[^"'\s]{4,}(?=["'])/gi,
   /\bBearer\s+[\w.~+/-]{8,}=*/g,
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
@@ -102,17 +102,17 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /**
- * Makes observations fit for a bug report: the headers that judgement reads, short bodies, no secrets. `secrets`
- * counts the values that looked like secrets and were replaced.
+ * Makes observations fit for a bug report: only headers that we read, short bodies, no secrets. `secrets`
+ * counts the replaced values.
  */
-export function trimObservations(observations: Observations, trim: Trim) {
+export function trimObservations(observations: Observations, trim: TrimOptions) {
   let secrets = 0;
   const clean = (text: string) =>
-    SECRETS.reduce(
+    SECRET_PATTERNS.reduce(
       (rest, pattern) =>
         rest.replaceAll(pattern, () => {
           secrets += 1;
-          return REPLACED;
+          return REPLACEMENT;
         }),
       text,
     );
@@ -132,7 +132,7 @@ function isHttpData(value: object): value is HttpData {
   return 'headers' in value && 'body' in value && 'firstByteMs' in value;
 }
 
-function trimAnswer(data: HttpData, { maxTextChars, headers }: Trim): HttpData {
+function trimAnswer(data: HttpData, { maxTextChars, headers }: TrimOptions): HttpData {
   const isLong = data.body.length > maxTextChars && !isJson(data.body);
   return {
     ...data,
@@ -141,7 +141,7 @@ function trimAnswer(data: HttpData, { maxTextChars, headers }: Trim): HttpData {
   };
 }
 
-/** Cut JSON is none: a document of objects stays whole. */
+/** True for a body that begins like JSON. It stays whole, because cut JSON cannot be parsed. */
 function isJson(body: string): boolean {
   return /^\s*[[{]/.test(body);
 }

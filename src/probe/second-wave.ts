@@ -1,4 +1,4 @@
-/** Requests of the second wave beside paid resources: links, icons, and the first resource as browsers ask for it. */
+/** Further requests of the second wave: links, icons, and the first paid resource as browsers request it. */
 
 import { BROWSER_ORIGIN, type HttpData } from '../model/observation.ts';
 import type {
@@ -13,10 +13,10 @@ import type { RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { IconPlan, LinkPlan, PlannedLink } from './plan/find-links.ts';
 
-/** A link is alive or dead by its status; the first bytes are more than enough. */
+/** Only the status of a link is judged, so a few bytes are enough. */
 const LINK_CAP_BYTES = 4 * 1024;
-/** Links that are followed, of the 60 requests of a scan; the rest is for what the answers ask for. */
-const REQUESTS_BEFORE_LINKS_END = 50;
+/** Links are followed until a scan has sent this many of its 60 requests. The rest is for other requests. */
+const MAX_REQUESTS_FOR_LINKS = 50;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
 export async function followLinks(cache: RequestCache, plan: LinkPlan): Promise<LinkSet> {
@@ -29,14 +29,14 @@ export async function followLinks(cache: RequestCache, plan: LinkPlan): Promise<
   };
 }
 
-/** A link that only POST opens is never posted to: the probe of a paid resource tells, or nothing. */
+/** Sends no POST. A link by POST has an answer only if the probe of a paid resource sent the POST. */
 async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkObservation | null> {
   const { url, path, from, method, server } = link;
-  const known = cache.known(method, path);
-  if (known === undefined && (method === 'POST' || cache.size >= REQUESTS_BEFORE_LINKS_END)) {
+  const sentBefore = cache.findAnswer(method, path);
+  if (sentBefore === undefined && (method === 'POST' || cache.size >= MAX_REQUESTS_FOR_LINKS)) {
     return null;
   }
-  const answer = await (known ??
+  const answer = await (sentBefore ??
     cache.ask({
       method,
       path,
@@ -47,21 +47,21 @@ async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkO
   return { url, from, method, server, answer: withoutBody(answer) };
 }
 
-const EMPTY: PropertyDescriptor = { value: '', enumerable: true };
+const EMPTY_BODY: PropertyDescriptor = { value: '', enumerable: true };
 
-/** A link is judged only by its status; documents need not be kept twice. */
+/** Removes the body, because a link is judged only by its status. */
 function withoutBody(answer: HttpObservation): HttpObservation {
   if (!answer.ok) return answer;
   // A spread would read, and so decode, a long body.
   const members = Object.getOwnPropertyDescriptors(answer.data);
-  const data: HttpData = Object.create(Object.prototype, { ...members, body: EMPTY });
+  const data: HttpData = Object.create(Object.prototype, { ...members, body: EMPTY_BODY });
   return { ...answer, data };
 }
 
 const ICON_CAP_BYTES = 64 * 1024;
 const ACCEPT_ICON = 'image/*, */*;q=0.5';
 
-/** Asks by HEAD first. */
+/** Requests each icon by HEAD. */
 export async function askIcons(
   cache: RequestCache,
   plan: IconPlan,
@@ -80,8 +80,8 @@ export async function askIcons(
   );
 }
 
-/** Asks again by GET if HEAD found no image. */
-export async function settleIcons(
+/** Requests the icons again by GET if HEAD found no image. */
+export async function askIconsByGet(
   cache: RequestCache,
   plan: IconPlan,
   answers: readonly PathAnswer[],
@@ -103,12 +103,12 @@ export async function settleIcons(
   return { checked, otherHosts: plan.otherHosts, inline: plan.inline };
 }
 
-/** Some routers answer 404 to every HEAD. Where no answer came at all, a GET would wait as long. */
+/** Some routers answer 404 to every HEAD. If HEAD got no answer, a GET would wait as long. */
 function needsGet(answer: HttpObservation): boolean {
   return answer.ok && (answer.data.status < 200 || answer.data.status > 299);
 }
 
-/** An icon: 200 with an image type. */
+/** True for status 200 with an image type. */
 export function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
   return (
     answer.data.status === 200 &&
@@ -120,8 +120,8 @@ const PAGE_CAP_BYTES = 64 * 1024;
 const ACCEPT_PAGE = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 /**
- * Asks for the first paid resource as a script of another site does, and as a tab does. Null if no
- * document names a paid GET: a script would not ask for anything else by GET.
+ * Requests the first paid resource as a script of another site does, and as a browser tab does. Returns
+ * null if there is no paid GET.
  */
 export async function askAsBrowser(
   cache: RequestCache,
@@ -138,7 +138,7 @@ export async function askAsBrowser(
     cache.ask({
       ...get,
       accept: ACCEPT_PAGE,
-      // Paywalls look for the word; the rest says who asks.
+      // Paywalls look for "Mozilla"; the rest names the scanner.
       headers: { 'user-agent': `Mozilla/5.0 (compatible; ${userAgent})` },
     }),
   ]);

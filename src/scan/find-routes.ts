@@ -7,7 +7,7 @@ import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import { pathOnOrigin } from '../probe/plan/declared-requests.ts';
+import { findPathOnOrigin } from '../probe/plan/declared-requests.ts';
 
 /** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
 const MAX_PAID = 100;
@@ -51,7 +51,7 @@ export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
     routes.declare({ method, template: withoutQuery(route), path: requestPath, challenge: null });
   }
   for (const { target, method } of manifestEntries(seen, kit)) {
-    const path = pathOnOrigin(seen.origin.url, target, kit);
+    const path = findPathOnOrigin(seen.origin.url, target, kit);
     if (path !== null) routes.declareUnlessKnown(withoutQuery(path), method);
   }
   const signIns = kit.signIns(seen.resources);
@@ -61,7 +61,7 @@ export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
     }
   }
   for (const { resource, method } of indexed(seen)) {
-    const path = pathOnOrigin(seen.origin.url, resource, kit);
+    const path = findPathOnOrigin(seen.origin.url, resource, kit);
     const isAsked = seen.resources.probed.some((one) => one.path === path);
     if (path !== null && !isAsked) routes.meet(withoutQuery(path), method);
   }

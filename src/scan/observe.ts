@@ -5,7 +5,7 @@ import type { Standing } from '../model/standing.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
 import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
-import { askAsBrowser, askIcons, followLinks, settleIcons } from '../probe/second-wave.ts';
+import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/second-wave.ts';
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
@@ -83,7 +83,7 @@ export async function gatherPlanned(
   const early = withTools(toResourceSet(plan, probed), tools);
   const [all, settledIcons, earlyAnswers] = await Promise.all([
     probeFurther(cache, probed, probing),
-    settleIcons(cache, plan.icons, icons),
+    askIconsByGet(cache, plan.icons, icons),
     // Most challenges are known by now, so others are asked about them during the remaining requests.
     askAboutChallenges(early, scan),
   ]);

@@ -11,7 +11,7 @@ import {
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import type { ScanReport } from '../../src/model/report.ts';
-import { underCatalog } from '../../src/probe/recording.ts';
+import { limitToCatalog } from '../../src/probe/recording.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import {
   cellOf,
@@ -94,7 +94,7 @@ describe('the table of all cells', () => {
 async function judgeRecorded({ name, recording }: RecordedOrigin, version: string) {
   const catalog = catalogs.get(version);
   if (!catalog) throw new Error(`Catalog ${version} did not load.`);
-  const observations = underCatalog(recording.observations, catalog.probing);
+  const observations = limitToCatalog(recording.observations, catalog.probing);
   const outcome = await gradeObservations(observations, recording.scannedAt, {
     catalog,
     checks,

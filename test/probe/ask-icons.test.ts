@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';
-import { askIcons, settleIcons } from '../../src/probe/second-wave.ts';
+import { askIcons, askIconsByGet } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
 const PLAN = { paths: ['/favicon.ico'], otherHosts: [], inline: false };
@@ -26,6 +26,6 @@ async function settled(statusOf: (request: IncomingMessage) => number) {
     response.writeHead(statusOf(request), { 'content-type': 'image/png' }).end();
   });
   const cache = new RequestCache(clientFor(target), target.origin);
-  const icons = await settleIcons(cache, PLAN, await askIcons(cache, PLAN));
+  const icons = await askIconsByGet(cache, PLAN, await askIcons(cache, PLAN));
   return { requests: target.requests, icons };
 }

@@ -7,7 +7,7 @@ import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { type Recording, underCatalog } from '../../src/probe/recording.ts';
+import { limitToCatalog, type Recording } from '../../src/probe/recording.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 import type { ScanOutcome } from '../../src/scan/scanner.ts';
@@ -61,7 +61,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     },
     replay: ({ observations, scannedAt, exhausted }, checksVersion) => {
       const catalog = catalogOf(checksVersion);
-      const seen = underCatalog(observations, catalog.probing);
+      const seen = limitToCatalog(observations, catalog.probing);
       return gradeObservations(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
     [Symbol.asyncDispose]: async () => {

@@ -6,7 +6,7 @@ import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.t
 import type { Pool } from '../../src/engine/judging-pool.ts';
 import type { CheckResult, ScanReport } from '../../src/model/report.ts';
 import { readRecording } from '../../src/probe/read-recording.ts';
-import { underCatalog } from '../../src/probe/recording.ts';
+import { limitToCatalog } from '../../src/probe/recording.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 
 export type CompareOptions = {
@@ -34,7 +34,7 @@ export async function compareCatalogs(options: CompareOptions): Promise<readonly
     const url = new URL(encodeURIComponent(file), options.recordings);
     const { observations, scannedAt } = await readRecording(fileURLToPath(url));
     const reports = [options.from, options.to].map(async (catalog) => {
-      const allowed = underCatalog(observations, catalog.probing);
+      const allowed = limitToCatalog(observations, catalog.probing);
       return (await gradeObservations(allowed, scannedAt, { ...options, catalog })).report;
     });
     const [from, to] = await Promise.all(reports);

@@ -31,14 +31,14 @@ export type ProbeClientOptions = {
   readonly limits?: Partial<Limits>;
   /** Clock that measures handshakes; default the processor time of this thread. */
   readonly processorTime?: ProcessorTime;
-  /** Shared with the other scans of the process; without it, this client's text is not counted. */
-  readonly texts?: TextBudget;
+  /** Shared with the other scans of the process. Without it, this client's text is not counted. */
+  readonly textBudget?: TextBudget;
 };
 
 /** Makes the client of one scan: on this thread, or on one of its own. */
 export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
-/** A message of `scan --mcp`: JSON-RPC without a payment, which only `plan/read-mcp.ts` makes. */
+/** A JSON-RPC message of `scan --mcp`, without a payment. Only `plan/read-mcp.ts` makes it. */
 export type RpcMessage = {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export type ProbeRequest = {
   /** A message to an MCP endpoint in place of the empty JSON. */
   readonly rpc?: RpcMessage;
   readonly accept?: string;
-  /** Headers of a browser; they override those that every request has. */
+  /** Headers of a browser. They override the headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
   /**
@@ -62,7 +62,7 @@ export type ProbeRequest = {
    */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
-  /** True when more requests follow its answer; the other connections are then opened beside it. */
+  /** True if more requests follow the answer. The pool then opens its other connections at the same time. */
   readonly isFirstOfMany?: boolean;
 };
 
@@ -77,26 +77,26 @@ export type ProbeClient = {
    * work.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;
-  /** Resolves a host, once a scan. */
+  /** Resolves the host once, and keeps the result for the scan. */
   check(origin: Origin): Promise<Resolution>;
   stats(): ProbeStats;
   /** Closes every connection; requests that are still open end as `timeout`. */
   close(): void;
 };
 
-const FOLLOWED: Readonly<Record<HttpMethod, ReadonlySet<number>>> = {
+const FOLLOWED_STATUSES: Readonly<Record<HttpMethod, ReadonlySet<number>>> = {
   GET: new Set([301, 302, 307, 308]),
   HEAD: new Set(),
   // Only these statuses keep method and body.
   POST: new Set([307, 308]),
 };
 const DEFAULT_ACCEPT = 'application/json, text/markdown;q=0.9, text/plain;q=0.9, */*;q=0.5';
-const MAX_SHOWN_URL = 2_048;
+const MAX_SHOWN_URL_CHARS = 2_048;
 
 /**
  * The client of one scan, and the only code that opens sockets to origins. Each connection goes
- * through the egress guard; connections, names and counts are shared with no other scan. Cookies,
- * Alt-Svc and the proxies of the environment are not looked at.
+ * through the egress guard. Scans share no connections, resolved names or counts. The client
+ * ignores cookies, Alt-Svc and the proxy settings of the environment.
  */
 export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -112,29 +112,29 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   if (options.signal?.aborted) expire();
   options.signal?.addEventListener('abort', expire, { once: true });
 
-  const budget = options.texts?.open(() =>
+  const textShare = options.textBudget?.open(() =>
     connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
   );
 
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    const observation = await follow(request);
-    if (observation.ok) budget?.hold(charactersOf(observation.data));
+    const observation = await sendAndFollow(request);
+    if (observation.ok) textShare?.hold(countAnswerCharacters(observation.data));
     return observation;
   }
 
-  async function follow(request: ProbeRequest): Promise<Observation<HttpData>> {
+  async function sendAndFollow(request: ProbeRequest): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const ms = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
-    let url = firstUrl(request);
+    let url = toFirstUrl(request);
     // The body of a redirect is decoded only if it is the last answer, because decoding costs time.
     let previous: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
-      const isHop = previous !== null;
+      const isRedirected = previous !== null;
       const { userAgent } = options;
-      const toSend = exchangeRequest(request, url, { userAgent, limits, isHop });
-      const outcome = await send(connections, url, toSend, isHop);
+      const exchange = toExchangeRequest(request, url, { userAgent, limits, isRedirected });
+      const outcome = await send(connections, url, exchange, isRedirected);
       if (outcome.kind === 'failure') {
         if (previous) return refuseRedirect(await previous(), url.href, outcome.failure);
         return { ok: false, ...outcome.failure, ms: ms() };
@@ -142,11 +142,11 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       const { answer } = outcome;
       const context = { ...request, url, redirects: [...redirects], ms: ms() };
       const observe = () => observeAnswer(answer, context);
-      const location = locationOf(answer, request);
+      const location = findRedirect(answer, request);
       if (location === null) return await observe();
-      const next = admit(location, url, request, { policy: options.policy, isHop });
+      const next = checkRedirect(location, url, request, { policy: options.policy, isRedirected });
       if ('detail' in next) {
-        return refuseRedirect(await observe(), location.slice(0, MAX_SHOWN_URL), next);
+        return refuseRedirect(await observe(), location.slice(0, MAX_SHOWN_URL_CHARS), next);
       }
 
       redirects.push({ url: url.href, status: answer.status, location: next.href });
@@ -160,23 +160,23 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   return {
     request,
     check: (origin) => connections.check(origin),
-    stats: () => statsOf(connections.budget),
+    stats: () => toStats(connections.budget),
     close: () => {
       options.signal?.removeEventListener('abort', expire);
       connections.close({ reason: 'timeout', detail: 'the scan was ended' });
-      budget?.release();
+      textShare?.release();
     },
   };
 }
 
-function statsOf({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeStats): ProbeStats {
+function toStats({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeStats): ProbeStats {
   return { requests, bytes, sockets, roundTrips, handshakeMs };
 }
 
-function charactersOf(data: HttpData): number {
+function countAnswerCharacters(data: HttpData): number {
   const bytes = findSharedBytes(data, 'body');
-  const body = bytes === null ? data.body.length : countCharacters(bytes);
-  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, body);
+  const bodyLength = bytes === null ? data.body.length : countCharacters(bytes);
+  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, bodyLength);
 }
 
 /** UTF-16 units of a text in UTF-8: one a character, two a character of four bytes. */
@@ -189,16 +189,16 @@ function countCharacters(bytes: Buffer): number {
   return count;
 }
 
-function firstUrl({ origin, path }: ProbeRequest): URL {
-  // Appended, not resolved: "//other.example/" is a path of this origin.
+function toFirstUrl({ origin, path }: ProbeRequest): URL {
+  // The path is appended and not resolved, because "//other.example/" is a path of this origin.
   if (!path.startsWith('/')) throw new TypeError('path must start with a slash');
   return withoutFragment(new URL(`${origin.url}${path}`));
 }
 
-function exchangeRequest(
+function toExchangeRequest(
   request: ProbeRequest,
   url: URL,
-  { userAgent, limits, isHop }: { userAgent: string; limits: Limits; isHop: boolean },
+  { userAgent, limits, isRedirected }: { userAgent: string; limits: Limits; isRedirected: boolean },
 ): ExchangeRequest {
   const body = request.rpc?.body ?? request.body ?? null;
   return {
@@ -215,44 +215,44 @@ function exchangeRequest(
     body,
     capBytes: request.capBytes,
     timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
-    // The redirect may lead to another origin, which gets no request.
-    isFirstOfMany: request.isFirstOfMany === true && !isHop,
+    // A redirect may lead to another origin, which gets none of the further requests.
+    isFirstOfMany: request.isFirstOfMany === true && !isRedirected,
   };
 }
 
-/** Turns the refusal of a redirect's host into a failure; the refusal of the first host is thrown. */
+/** Sends one request. Throws if the guard refuses the first host; a refused host of a redirect is a failure. */
 async function send(
   connections: ScanConnections,
   url: URL,
   request: ExchangeRequest,
-  isHop: boolean,
+  isRedirected: boolean,
 ): Promise<ExchangeOutcome> {
   try {
     return await connections.exchange(toOrigin(url), request);
   } catch (error) {
     if (error instanceof ProbeFailure) return { kind: 'failure', failure: classifyFailure(error) };
-    if (!isHop || !(error instanceof OriginRefused)) throw error;
+    if (!isRedirected || !(error instanceof OriginRefused)) throw error;
     const failure = { reason: 'redirect-refused', detail: error.message } as const;
     return { kind: 'failure', failure };
   }
 }
 
-/** Returns the target of a redirect that is to be followed; null for any other answer. */
-function locationOf(answer: ExchangeAnswer, { method, redirects }: ProbeRequest): string | null {
-  if (redirects === 'none' || !FOLLOWED[method].has(answer.status)) return null;
+/** Returns the `Location` of a redirect that this request follows, or null for any other answer. */
+function findRedirect(answer: ExchangeAnswer, { method, redirects }: ProbeRequest): string | null {
+  if (redirects === 'none' || !FOLLOWED_STATUSES[method].has(answer.status)) return null;
   return answer.headers.find(([name]) => name === 'location')?.[1] ?? null;
 }
 
 /** Returns the next URL, or the reason why it is refused. */
-function admit(
+function checkRedirect(
   location: string,
   from: URL,
   { origin, method, redirects }: ProbeRequest,
-  { policy, isHop }: { readonly policy: OriginPolicy; readonly isHop: boolean },
+  { policy, isRedirected }: { readonly policy: OriginPolicy; readonly isRedirected: boolean },
 ): URL | { readonly reason: string; readonly detail: string } {
   try {
     const next = withoutFragment(resolveReference(location, from, policy));
-    if (method === 'POST' && isHop) {
+    if (method === 'POST' && isRedirected) {
       return { reason: 'second-redirect', detail: 'a POST is sent to one other place at most' };
     }
     const mayLeave = redirects === 'any-guarded' && method !== 'POST';
@@ -264,11 +264,11 @@ function admit(
   }
 }
 
-function describeLoop(redirects: readonly Hop[], next: URL, max: number): string | null {
+function describeLoop(redirects: readonly Hop[], next: URL, maxRedirects: number): string | null {
   if (redirects.some((hop) => hop.url === next.href)) {
     return `redirect ${redirects.length} leads back to a URL that had redirected before`;
   }
-  return redirects.length > max ? `more than ${max} redirects` : null;
+  return redirects.length > maxRedirects ? `more than ${maxRedirects} redirects` : null;
 }
 
 function withoutFragment(url: URL): URL {

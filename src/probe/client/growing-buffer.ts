@@ -1,10 +1,10 @@
-/** Buffers of this size have pages of their own. */
+/** From this size on, a buffer has memory pages of its own. */
 const OWN_PAGES_FROM_BYTES = 32_768;
-const FIRST_BYTES = 1_024;
+const MIN_CAPACITY_BYTES = 1_024;
 
 /**
- * Copies pieces into one buffer that doubles up to its cap. Pieces are not kept: each references the whole
- * read that it was cut from, and an origin that sends single bytes would fill the memory with objects.
+ * Copies pieces into one buffer that doubles up to its cap. The pieces are not kept, because each references
+ * the whole read that it was cut from. An origin that sends single bytes would fill the memory with objects.
  */
 export class GrowingBuffer {
   readonly #cap: number;
@@ -19,22 +19,25 @@ export class GrowingBuffer {
 
   /** Returns false when the piece exceeds the cap; the bytes beyond the cap are dropped. */
   append(piece: Buffer): boolean {
-    const taken = Math.min(piece.length, this.#cap - this.#size);
-    this.#reserve(this.#size + taken);
-    piece.copy(this.#bytes, this.#size, 0, taken);
-    this.#size += taken;
-    return taken === piece.length;
+    const takenBytes = Math.min(piece.length, this.#cap - this.#size);
+    this.#reserve(this.#size + takenBytes);
+    piece.copy(this.#bytes, this.#size, 0, takenBytes);
+    this.#size += takenBytes;
+    return takenBytes === piece.length;
   }
 
-  /** Bytes so far; the view shares its memory with this buffer. */
-  contents(): Buffer {
+  /** Returns the bytes so far. The view shares its memory with this buffer. */
+  view(): Buffer {
     return this.#bytes.subarray(0, this.#size);
   }
 
   #reserve(size: number): void {
     if (size <= this.#bytes.length) return;
-    const capacity = Math.min(this.#cap, Math.max(FIRST_BYTES, size, 2 * this.#bytes.length));
-    const grown = capacity < OWN_PAGES_FROM_BYTES ? small(capacity) : this.#grow(capacity);
+    const capacity = Math.min(
+      this.#cap,
+      Math.max(MIN_CAPACITY_BYTES, size, 2 * this.#bytes.length),
+    );
+    const grown = capacity < OWN_PAGES_FROM_BYTES ? allocateSmall(capacity) : this.#grow(capacity);
     if (grown.buffer !== this.#bytes.buffer) this.#bytes.copy(grown, 0, 0, this.#size);
     this.#bytes = grown;
   }
@@ -51,12 +54,12 @@ export class GrowingBuffer {
   }
 }
 
-/** Returns the memory of contents that are read no more; the garbage collector would come much later. */
+/** Frees the memory of contents that nobody reads any more. The garbage collector would do it much later. */
 export function releasePages({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.transfer(0);
 }
 
-/** Allocates outside Node's pool, or a small answer would keep a shared 8 KiB block alive. */
-function small(bytes: number): Buffer {
+/** Allocates outside Node's pool. In the pool, a small answer would keep a shared 8 KiB block alive. */
+function allocateSmall(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);
 }

@@ -1,4 +1,4 @@
-/** One connection to an origin: opened by the guard, counted byte by byte, closed if it takes too much. */
+/** One connection to an origin. The guard opens it, its bytes are counted, and it is closed over a limit. */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
@@ -8,7 +8,7 @@ import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
-import { type CarryingSocket, ResponseCollector } from './response-collector.ts';
+import { type RequestSocket, ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 export type OpenSocket = (
@@ -24,32 +24,30 @@ export type GuardedSocketOptions = {
 };
 
 export type SocketEvents = {
-  /** An address has accepted the connection; TLS is still to come. */
-  dialled(): void;
-  /** Requests can be sent. */
-  opened(): void;
-  /** The connection is not there after `connectTimeoutMs`; true gives it up. */
+  /** Called when an address has accepted the connection, before TLS. */
+  onDialled(): void;
+  /** Called when requests can be sent. */
+  onOpened(): void;
+  /** Asked if the connection is not open after `connectTimeoutMs`. If true, the socket gives up. */
   isDispensable(): boolean;
-  /** Told once, whether it was ever open or not. */
-  closed(socket: GuardedSocket): void;
+  /** Called once, also if the connection never opened. */
+  onClosed(socket: GuardedSocket): void;
 };
 
-export class GuardedSocket implements Meter, CarryingSocket {
+export class GuardedSocket implements Meter, RequestSocket {
   /** Rejects if the connection cannot be opened. */
   readonly opened: Promise<Socket>;
   isOpen = false;
   isClosed = false;
-  /** Complete answers that it brought. */
-  answers = 0;
-  /** Method of the previous answer: bytes after the head of an answer to HEAD look like the next answer. */
+  /** Method of the previous request. If an answer to HEAD has a body, it looks like the next answer. */
   lastMethod: HttpMethod | null = null;
-  /** The request that it carries. */
-  carried: ResponseCollector | null = null;
+  /** The request that this connection serves now. */
+  currentRequest: ResponseCollector | null = null;
   readonly #options: GuardedSocketOptions;
   readonly #opening = new AbortController();
-  readonly #patience: PatientTimer;
+  readonly #connectTimer: PatientTimer;
   #socket: Socket | undefined;
-  /** Off the wire since the answer before ended; the handshake does not count. */
+  /** Bytes received since the previous answer ended, without the handshake. */
   #answerBytes = 0;
 
   constructor(options: GuardedSocketOptions) {
@@ -59,31 +57,30 @@ export class GuardedSocket implements Meter, CarryingSocket {
       signal: this.#opening.signal,
       meter: this,
       beforeTls,
-      onDialled: () => events.dialled(),
-    }).then((socket) => this.#adopt(socket));
-    // A connection that is opened ahead may fail before a request waits for it.
-    this.opened.catch(() => this.#closed());
-    this.#patience = startPatientTimer(limits.connectTimeoutMs, () => {
+      onDialled: () => events.onDialled(),
+    }).then((socket) => this.#useSocket(socket));
+    // A connection that the pool opens in advance may fail before a request waits for it.
+    this.opened.catch(() => this.#markClosed());
+    this.#connectTimer = startPatientTimer(limits.connectTimeoutMs, () => {
       if (events.isDispensable()) this.close({ reason: 'timeout', detail: 'no connection' });
     });
   }
 
-  /** An answer is complete; what comes from here on belongs to the next. */
-  answered(method: HttpMethod): void {
-    this.answers += 1;
+  /** Called when an answer is complete. Later bytes belong to the next answer. */
+  completeAnswer(method: HttpMethod): void {
     this.lastMethod = method;
-    this.carried = null;
+    this.currentRequest = null;
     this.#answerBytes = 0;
   }
 
-  received(bytes: number): void {
+  addBytes(bytes: number): void {
     this.#options.budget.bytes += bytes;
     if (this.isOpen) this.#answerBytes += bytes;
-    // Later: what these bytes complete is read before they are held against it.
-    if (this.#excess !== null) process.nextTick(() => this.#endIfExcessive());
+    // Deferred, so that an answer that these bytes complete is read before the connection is closed.
+    if (this.#exceededLimit !== null) process.nextTick(() => this.#endIfExcessive());
   }
 
-  spent(ms: number): void {
+  addProcessorMs(ms: number): void {
     if (this.isOpen) this.#options.budget.recordMs += ms;
     else this.#options.budget.handshakeMs += ms;
   }
@@ -94,39 +91,39 @@ export class GuardedSocket implements Meter, CarryingSocket {
     this.#socket?.destroy();
   }
 
-  /** RequestFailure of an origin that has exceeded a limit; null before that. */
-  get #excess(): RequestFailure | null {
+  /** The failure to report once a limit is exceeded; null before. */
+  get #exceededLimit(): RequestFailure | null {
     const { limits, budget } = this.#options;
-    if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
-    const maxBytes = maxAnswerBytes(this.carried?.request.capBytes ?? 0, limits);
+    if (budget.spentReason !== null) return { reason: 'budget', detail: budget.spentReason };
+    const maxBytes = maxAnswerBytes(this.currentRequest?.request.capBytes ?? 0, limits);
     if (this.#answerBytes <= maxBytes) return null;
     const detail = `more than ${maxBytes} bytes on the wire for one answer`;
     return { reason: 'malformed', detail };
   }
 
   #endIfExcessive(): void {
-    const excess = this.#excess;
-    if (excess === null) return;
-    this.carried?.end(excess);
-    this.close(excess);
+    const failure = this.#exceededLimit;
+    if (failure === null) return;
+    this.currentRequest?.end(failure);
+    this.close(failure);
   }
 
-  #adopt(socket: Socket): Socket {
-    this.#patience.cancel();
+  #useSocket(socket: Socket): Socket {
+    this.#connectTimer.cancel();
     this.#options.budget.sockets += 1;
     this.#socket = socket;
     this.isOpen = true;
-    socket.once('close', () => this.#closed());
+    socket.once('close', () => this.#markClosed());
     if (this.#opening.signal.aborted) socket.destroy();
-    this.#options.events.opened();
+    this.#options.events.onOpened();
     return socket;
   }
 
-  #closed(): void {
+  #markClosed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.#patience.cancel();
-    this.#options.events.closed(this);
+    this.#connectTimer.cancel();
+    this.#options.events.onClosed(this);
   }
 }
 
@@ -134,21 +131,21 @@ export class GuardedSocket implements Meter, CarryingSocket {
 export type TakeSocket = () => GuardedSocket;
 
 /**
- * Ties each request to the socket that carries it, so that bytes on the wire count for its answer.
- * undici connects again without limit if a connection closes before the request is written: here a
- * request gets one connection, and its owner decides whether it is tried once more.
+ * Ties each request to its socket, so that bytes on the wire count for its answer. If a connection closes
+ * before the request is written, undici connects again without limit. Here a request gets one connection,
+ * and `OriginPool` decides whether to send the request again.
  */
 export class GuardedClient extends Client {
-  readonly #carrier: Carrier;
+  readonly #connector: RequestConnector;
 
   constructor(origin: URL, options: Client.Options, takeSocket: TakeSocket) {
-    const carrier = new Carrier(takeSocket);
+    const connector = new RequestConnector(takeSocket);
     super(origin, {
       ...options,
-      connect: (_options, callback) => carrier.connect(callback),
+      connect: (_options, callback) => connector.connect(callback),
     });
-    this.#carrier = carrier;
-    onBrokenAssertion(this, (error) => carrier.response?.end(classifyFailure(error)));
+    this.#connector = connector;
+    listenForBrokenAssertion(this, (error) => connector.collector?.end(classifyFailure(error)));
   }
 
   override dispatch(
@@ -157,14 +154,14 @@ export class GuardedClient extends Client {
   ): boolean {
     if (handler instanceof ResponseCollector) {
       if (handler.isOver) return true;
-      this.#carrier.carry(handler);
+      this.#connector.assign(handler);
     }
     return super.dispatch(options, handler);
   }
 }
 
-class Carrier {
-  response: ResponseCollector | null = null;
+class RequestConnector {
+  collector: ResponseCollector | null = null;
   readonly #takeSocket: TakeSocket;
   #socket: GuardedSocket | null = null;
 
@@ -172,25 +169,25 @@ class Carrier {
     this.#takeSocket = takeSocket;
   }
 
-  carry(response: ResponseCollector): void {
-    this.response = response;
-    if (this.#socket?.isClosed === false) response.ride(this.#socket);
+  assign(collector: ResponseCollector): void {
+    this.collector = collector;
+    if (this.#socket?.isClosed === false) collector.attachTo(this.#socket);
   }
 
   connect(callback: buildConnector.Callback): void {
-    const { response } = this;
-    if (response === null || response.isOver || response.hasConnected) {
+    const { collector } = this;
+    if (collector === null || collector.isOver || collector.hasConnected) {
       callback(
         new ProbeFailure('reset', 'the connection closed before the request was sent'),
         null,
       );
       return;
     }
-    response.hasConnected = true;
+    collector.hasConnected = true;
     try {
       const socket = this.#takeSocket();
       this.#socket = socket;
-      response.ride(socket);
+      collector.attachTo(socket);
       socket.opened.then(
         (opened) => callback(null, opened),
         (error: unknown) => callback(toError(error), null),
@@ -201,9 +198,9 @@ class Carrier {
   }
 }
 
-/** undici tells of them by an event that its types leave out. */
-function onBrokenAssertion(client: EventEmitter, tell: (error: unknown) => void): void {
-  client.on('error', tell);
+/** undici reports its broken assertions by an event that its types leave out. */
+function listenForBrokenAssertion(client: EventEmitter, listener: (error: unknown) => void): void {
+  client.on('error', listener);
 }
 
 function toError(error: unknown): Error {

@@ -5,16 +5,19 @@ import type { Resolution } from '../../guard/resolve.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';
 import type { ProbeClientOptions, ProbeRequest, ProbeStats } from './client.ts';
 
-/** Without resolver, connector and clock, because functions cannot be sent to another thread. */
-export type PlainOptions = Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'extraCa' | 'limits'>;
+/** Options without resolver, connector and clock, because functions cannot be sent to another thread. */
+export type SendableOptions = Pick<
+  ProbeClientOptions,
+  'policy' | 'userAgent' | 'extraCa' | 'limits'
+>;
 
-/** The clients of all scans on the thread of the sockets; `client` is the number of one of them. */
+/** Calls to the thread that runs the clients of all scans. `client` is the number of one client. */
 export type ProbeCalls = {
-  open(client: number, options: PlainOptions): void;
-  /** An observation, long texts in shared memory: the serving thread passes them on unread. */
+  open(client: number, options: SendableOptions): void;
+  /** Returns an observation. Its long texts are in shared memory, so the serving thread need not read them. */
   request(client: number, request: ProbeRequest): Promise<ClientAnswer<Serialized>>;
   check(client: number, origin: Origin): Promise<ClientAnswer<Resolution>>;
-  /** The scan ran out of time. */
+  /** Ends the client's open requests, because the scan ran out of time. */
   expire(client: number): void;
   close(client: number): void;
 };
@@ -24,9 +27,9 @@ export type ClientAnswer<T> = { readonly stats: ProbeStats } & (
   | { readonly fault: ClientFault }
 );
 
-/** News of the thread that belong to no call. */
-export type News =
-  /** Said once, when all is loaded. */
+/** Messages of the thread that answer no call. */
+export type ThreadMessage =
+  /** Sent once, when the thread has loaded its modules. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'saturated'; readonly isSaturated: boolean }
   | { readonly kind: 'error'; readonly error: string };
@@ -40,7 +43,7 @@ export const NO_STATS: ProbeStats = {
   handshakeMs: 0,
 };
 
-/** An error that a client rejects with; classes do not survive the way between threads. */
+/** An error of a client as plain data, because its class is lost between threads. */
 export type ClientFault =
   | { readonly name: 'OriginRefused'; readonly reason: RefusalReason; readonly message: string }
   | { readonly name: 'ResolverDown'; readonly detail: string }

@@ -1,5 +1,5 @@
 /**
- * An answer on the wire becomes an observation: plain data that can be stored and replayed. Its body is
+ * Turns an answer on the wire into an observation: plain data that can be stored and replayed. The body is
  * decoded: at most one content encoding, up to a limit, then the character set.
  */
 
@@ -25,30 +25,32 @@ import { GrowingBuffer, releasePages } from './growing-buffer.ts';
 import type { ExchangeAnswer } from './response-collector.ts';
 
 export type DecodedBody = {
-  /** A long text that is UTF-8 already stays as it is, in shared memory. */
+  /** A long UTF-8 text is kept as bytes in shared memory. */
   readonly text: string | SharedArrayBuffer;
-  /** The decoded text was cut at the cap, or its encoding broke off. */
+  /** True if the text was cut at the cap, or its compressed data was incomplete. */
   readonly isCut: boolean;
   readonly isBinary: boolean;
 };
 
 /**
- * The text of a body. Undoes at most one layer of compression, and of that no more than `capBytes`:
- * `identity` was asked for, so a second layer is a trap. Text is UTF-8 unless a byte
- * order mark or the charset of Content-Type says otherwise; bytes that are not valid text become
- * U+FFFD. A body with a NUL byte is not text.
+ * Returns the text of a body. Undoes at most one layer of compression, and stops after `capBytes`. The
+ * request asked for `identity`, so a second layer is a trap. Text is UTF-8 unless a byte order mark or
+ * the charset of Content-Type says otherwise. Bytes that are not valid text become U+FFFD. A body with
+ * a NUL byte is not text.
  */
 export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Promise<DecodedBody> {
-  const layers = listOf(answer, 'content-encoding').filter((layer) => layer !== 'identity');
-  const [layer] = layers;
+  const encodings = listHeaderItems(answer, 'content-encoding').filter(
+    (encoding) => encoding !== 'identity',
+  );
+  const [encoding] = encodings;
   let bytes = answer.body;
   let isCut = false;
-  if (layer !== undefined && bytes.length > 0) {
-    const decoder = layers.length === 1 ? decoderFor(layer, bytes) : null;
+  if (encoding !== undefined && bytes.length > 0) {
+    const decoder = encodings.length === 1 ? createDecoder(encoding, bytes) : null;
     if (!decoder) return { text: '', isCut: false, isBinary: true };
     ({ bytes, isCut } = await inflate(decoder, bytes, capBytes));
   }
-  const charset = charsetOf(answer, bytes);
+  const charset = findCharset(answer, bytes);
   const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
   const text = isBinary ? '' : toText(bytes, charset);
   releasePages(bytes);
@@ -59,8 +61,8 @@ function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
   if (charset !== 'utf-8' || bytes.length < MIN_SHARED_CHARS || !isUtf8(bytes)) {
     return new TextDecoder(charset).decode(bytes);
   }
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return shareBytes(hasMark ? bytes.subarray(3) : bytes);
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return shareBytes(hasByteOrderMark ? bytes.subarray(3) : bytes);
 }
 
 async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
@@ -69,26 +71,26 @@ async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
   try {
     for await (const chunk of decoder) {
       // Leaving the loop destroys the decoder, which stops a bomb.
-      if (!inflated.append(chunk)) return { bytes: inflated.contents(), isCut: true };
+      if (!inflated.append(chunk)) return { bytes: inflated.view(), isCut: true };
     }
   } catch {
-    return { bytes: inflated.contents(), isCut: true };
+    return { bytes: inflated.view(), isCut: true };
   }
-  return { bytes: inflated.contents(), isCut: false };
+  return { bytes: inflated.view(), isCut: false };
 }
 
-function decoderFor(layer: string, bytes: Buffer): Transform | null {
+function createDecoder(encoding: string, bytes: Buffer): Transform | null {
   const flush = { finishFlush: constants.Z_SYNC_FLUSH };
-  if (layer === 'gzip' || layer === 'x-gzip') return createGunzip(flush);
-  if (layer === 'br') {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush);
+  if (encoding === 'br') {
     return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
   }
-  if (layer !== 'deflate') return null;
-  // RFC 9110 means zlib, but some servers send raw deflate; zlib begins with method 8.
+  if (encoding !== 'deflate') return null;
+  // In RFC 9110 `deflate` is zlib, but some servers send raw deflate. zlib begins with method 8.
   return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(flush) : createInflateRaw(flush);
 }
 
-function charsetOf(answer: ExchangeAnswer, bytes: Buffer): string {
+function findCharset(answer: ExchangeAnswer, bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   const contentType = answer.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
@@ -100,9 +102,9 @@ function charsetOf(answer: ExchangeAnswer, bytes: Buffer): string {
   }
 }
 
-function listOf(answer: ExchangeAnswer, wanted: string): string[] {
+function listHeaderItems(answer: ExchangeAnswer, headerName: string): string[] {
   return answer.headers
-    .filter(([name]) => name === wanted)
+    .filter(([name]) => name === headerName)
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((item) => item.trim())
     .filter((item) => item !== '');
@@ -116,7 +118,7 @@ export type AnswerContext = {
   readonly ms: number;
 };
 
-/** The observation that an answer makes: plain data, frozen, the body as text. */
+/** Turns an answer into frozen plain data with the body as text. */
 export async function observeAnswer(
   answer: ExchangeAnswer,
   context: AnswerContext,
@@ -133,11 +135,11 @@ export async function observeAnswer(
     ...(isBinary ? { binary: true } : {}),
     ...(answer.bodyFailure ? { bodyFailure: answer.bodyFailure } : {}),
   };
-  const data = deserializeFrozen(members, true) as HttpData; // these members, the body a text when it is read
+  const data = deserializeFrozen(members, true) as HttpData; // has these members; the body is a text once it is read
   return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut };
 }
 
-/** A redirect that was not followed to its end: the redirect itself is the answer. */
+/** Returns the redirect itself as the answer, with the reason why it was not followed. */
 export function refuseRedirect(
   answer: AnswerObservation<HttpData>,
   to: string,

@@ -1,4 +1,4 @@
-/** The connections of one scan to one origin: a pool of undici's, one request at a time on each. */
+/** The connections of one scan to one origin: an undici pool that sends one request at a time on each. */
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Pool } from 'undici';
@@ -31,46 +31,49 @@ type Attempt = {
   readonly mayRepeat: boolean;
 };
 
-const OVER_BUDGET: RequestFailure = {
+const REQUESTS_SPENT: RequestFailure = {
   reason: 'budget',
   detail: 'the scan has used up its requests',
 };
-const NO_MORE_CONNECTIONS = 'the scan has used up its connections, or their handshakes its time';
-const FIRST_FAILED: RequestFailure = { reason: 'reset', detail: 'the first connection failed' };
-/** Failed connections, none having succeeded, after which an origin is not dialled again. */
-const FAILED_CONNECTIONS = 2;
-/** Connections that one request is tried on, if others of the origin stand. */
-const MAX_TRIES = 3;
+const CONNECTIONS_SPENT = 'the scan has used up its connections, or their handshakes its time';
+const FIRST_CONNECTION_FAILED: RequestFailure = {
+  reason: 'reset',
+  detail: 'the first connection failed',
+};
+/** An origin is not dialled again after this many failed connections, if no connection has succeeded. */
+const MAX_FAILED_CONNECTIONS = 2;
+/** Connections on which one request is tried, if other connections of the origin are open. */
+const MAX_ATTEMPTS = 3;
 /**
- * A server that serves one connection at a time answers on no other until this one closes; and an
- * idle one may be closing as a POST, which cannot be sent again, goes out on it.
+ * Idle connections close soon. A server that serves one connection at a time answers on no other until
+ * then. The server may also close an idle connection while a POST is sent, which cannot be sent again.
  */
 const KEEP_ALIVE_MS = 1_000;
-const PRIORITY = { usual: 0, post: 1, again: 2 } as const;
+const PRIORITY = { usual: 0, post: 1, repeat: 2 } as const;
 
 /**
- * Sends a GET or HEAD once more when a kept connection was closed during the request, or when a further
- * connection failed while others work; never a POST. A further connection that cannot be opened is not an
- * error, because the origin may allow fewer.
+ * Sends a GET or HEAD once more if a reused connection closed during the request, or if a further
+ * connection failed while others work. Never repeats a POST. A further connection that cannot be opened
+ * is not an error, because the origin may allow fewer.
  *
- * With a request that is known to be the first of many, the other connections are opened as well: they are
- * dialled once an address has accepted the first one, and begin TLS once the first one has completed it.
+ * A request that is the first of many also opens the other connections. They are dialled once an address
+ * has accepted the first connection, and begin TLS once the first connection has completed TLS.
  */
 export class OriginPool implements SocketEvents {
   readonly #options: OriginPoolOptions;
   readonly #pool: Pool;
   readonly #queue: PQueue;
-  readonly #running = new Set<ResponseCollector>();
+  readonly #pending = new Set<ResponseCollector>();
   readonly #sockets = new Set<GuardedSocket>();
-  /** Opened before a request needs them. */
-  readonly #ahead: GuardedSocket[] = [];
+  /** Sockets that were opened before a request needs them. */
+  readonly #prepared: GuardedSocket[] = [];
   readonly #firstOpened = Promise.withResolvers<void>();
   #isFirstOfMany = false;
   #hasConnected = false;
   #failedConnections = 0;
-  #closed: RequestFailure | null = null;
+  #closeFailure: RequestFailure | null = null;
   #pausedUntil = 0;
-  #pause: NodeJS.Timeout | undefined;
+  #pauseTimer: NodeJS.Timeout | undefined;
 
   constructor(options: OriginPoolOptions) {
     this.#options = options;
@@ -79,7 +82,7 @@ export class OriginPool implements SocketEvents {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: limits.maxHeaderBytes,
-      // Both restart with every byte, so a drip outlives them; requests have a clock of their own.
+      // Both timeouts restart with every byte, so a slow origin could outlast them. Each request has a deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -96,36 +99,36 @@ export class OriginPool implements SocketEvents {
   async run(request: ExchangeRequest): Promise<ExchangeOutcome> {
     this.#isFirstOfMany ||= request.isFirstOfMany === true;
     let priority: number = request.method === 'POST' ? PRIORITY.post : PRIORITY.usual;
-    let sent = 0;
-    for (let tried = 1; ; tried += 1) {
+    let sentCount = 0;
+    for (let attempts = 1; ; attempts += 1) {
       const { outcome, isSent, mayRepeat } = await this.#queue.add(() => this.#attempt(request), {
         priority,
       });
-      if (isSent) sent += 1;
-      if (!mayRepeat || sent > 1 || tried >= MAX_TRIES) return outcome;
+      if (isSent) sentCount += 1;
+      if (!mayRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return outcome;
       if (!isSent) this.#options.budget.requests -= 1;
-      priority = PRIORITY.again;
+      priority = PRIORITY.repeat;
     }
   }
 
-  /** Sends nothing for a while: the origin asked for it. The longest of several pauses counts. */
+  /** Sends nothing for this time, because the origin asked us to wait. The longest of several pauses counts. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
     this.#queue.pause();
-    clearTimeout(this.#pause);
+    clearTimeout(this.#pauseTimer);
     const leftMs = Math.max(0, this.#pausedUntil - performance.now());
-    this.#pause = setTimeout(() => this.#queue.start(), leftMs);
+    this.#pauseTimer = setTimeout(() => this.#queue.start(), leftMs);
   }
 
-  /** Ends everything: what waits gets the failure, a header that was seen is kept. */
+  /** Ends all requests with this failure. If the headers of an answer have arrived, the answer is kept. */
   close(failure: RequestFailure): void {
-    if (this.#closed !== null) return;
-    this.#closed = failure;
-    clearTimeout(this.#pause);
+    if (this.#closeFailure !== null) return;
+    this.#closeFailure = failure;
+    clearTimeout(this.#pauseTimer);
     this.#queue.start();
-    for (const response of [...this.#running]) response.end(failure);
+    for (const collector of [...this.#pending]) collector.end(failure);
     for (const socket of [...this.#sockets]) socket.close(failure);
-    // Later: undici may be in the middle of a callback, and asserts that its client is there after it.
+    // Deferred, because undici may be in a callback and asserts afterwards that its client still exists.
     queueMicrotask(() => {
       this.#pool.destroy().catch(() => {
         // Every waiting request has been rejected already.
@@ -133,100 +136,101 @@ export class OriginPool implements SocketEvents {
     });
   }
 
-  dialled(): void {
+  onDialled(): void {
     if (!this.#isFirstOfMany) return;
     this.#isFirstOfMany = false;
     const { budget, limits } = this.#options;
     while (this.#sockets.size < limits.socketsPerOrigin && budget.mayConnect) {
-      this.#ahead.push(this.#openSocket(this.#firstOpened.promise));
+      this.#prepared.push(this.#openSocket(this.#firstOpened.promise));
     }
   }
 
-  opened(): void {
+  onOpened(): void {
     this.#hasConnected = true;
     this.#firstOpened.resolve();
   }
 
   isDispensable(): boolean {
-    return this.#openSockets > 0;
+    return this.#countOpenSockets() > 0;
   }
 
-  closed(socket: GuardedSocket): void {
+  onClosed(socket: GuardedSocket): void {
     this.#sockets.delete(socket);
-    const index = this.#ahead.indexOf(socket);
-    if (index !== -1) this.#ahead.splice(index, 1);
+    const index = this.#prepared.indexOf(socket);
+    if (index !== -1) this.#prepared.splice(index, 1);
     if (index !== -1 || this.#hasConnected) return;
-    // Requests that wait for the first connection would wait for ever.
-    for (const waiting of this.#ahead.splice(0)) waiting.close(FIRST_FAILED);
+    // The prepared sockets would wait for the first connection for ever.
+    for (const prepared of this.#prepared.splice(0)) prepared.close(FIRST_CONNECTION_FAILED);
   }
 
   async #attempt(request: ExchangeRequest): Promise<Attempt> {
     const { limits, budget } = this.#options;
-    const refusal = this.#closed ?? (budget.mayRequest ? null : OVER_BUDGET);
-    if (refusal !== null) return notTried(refusal);
+    const refusal = this.#closeFailure ?? (budget.mayRequest ? null : REQUESTS_SPENT);
+    if (refusal !== null) return toRefusedAttempt(refusal);
     budget.requests += 1;
-    const response = new ResponseCollector(request, limits, budget);
+    const collector = new ResponseCollector(request, limits, budget);
     const { method, path, headers, body, timeoutMs } = request;
     const deadline = startPatientTimer(timeoutMs, () => {
-      response.end({ reason: 'timeout', detail: `no complete answer within ${timeoutMs} ms` });
+      collector.end({ reason: 'timeout', detail: `no complete answer within ${timeoutMs} ms` });
     });
-    this.#running.add(response);
-    // undici closes a connection after each HEAD, unless it is told otherwise.
-    this.#pool.dispatch({ method, path, headers, body, reset: false }, response);
-    const outcome = await response.outcome;
+    this.#pending.add(collector);
+    // Without `reset: false`, undici closes the connection after each HEAD.
+    this.#pool.dispatch({ method, path, headers, body, reset: false }, collector);
+    const outcome = await collector.outcome;
     deadline.cancel();
-    this.#running.delete(response);
-    const isLost = outcome.kind === 'failure' && this.#closed === null;
-    const mayRepeat = isLost && this.#mayRepeat(response, outcome.failure);
-    // undici frees its connection in the next turn of the loop; before, the pool would open another.
+    this.#pending.delete(collector);
+    const isLost = outcome.kind === 'failure' && this.#closeFailure === null;
+    const mayRepeat = isLost && this.#mayRepeat(collector, outcome.failure);
+    // undici frees the connection in the next turn of the event loop. Before that, the pool would open another.
     await nextLoop();
-    return { outcome, isSent: response.isSent, mayRepeat };
+    return { outcome, isSent: collector.isSent, mayRepeat };
   }
 
-  #mayRepeat(response: ResponseCollector, failure: RequestFailure): boolean {
-    return response.isSent
-      ? this.#maySendAgain(response, failure)
-      : this.#mayGoElsewhere(response, failure);
+  #mayRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
+    return collector.isSent
+      ? this.#maySendAgain(collector, failure)
+      : this.#mayUseOtherConnection(collector, failure);
   }
 
-  /** The connection was closed as the request went out, or what came was a body after HEAD. */
-  #maySendAgain(response: ResponseCollector, { reason }: RequestFailure): boolean {
-    const { request, socket, hasAnswerBegun, isOnKept } = response;
+  /** True if the connection closed while the request was sent, or if the body of an earlier HEAD came first. */
+  #maySendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
+    const { request, socket, hasAnswerBegun, isOnReusedConnection } = collector;
     if (request.method === 'POST') return false;
-    if (reason === 'malformed') return isOnKept && socket?.lastMethod === 'HEAD';
+    if (reason === 'malformed') return isOnReusedConnection && socket?.lastMethod === 'HEAD';
     if (reason !== 'reset' || hasAnswerBegun) return false;
-    if (isOnKept) return true;
-    return this.#doWithout();
+    if (isOnReusedConnection) return true;
+    return this.#limitToOpenSockets();
   }
 
-  /** The connection could not be opened. */
-  #mayGoElsewhere({ socket }: ResponseCollector, failure: RequestFailure): boolean {
+  /** Decides about a request whose connection could not be opened. */
+  #mayUseOtherConnection({ socket }: ResponseCollector, failure: RequestFailure): boolean {
     if (socket === null) return false;
-    if (this.#doWithout()) return true;
+    if (this.#limitToOpenSockets()) return true;
     this.#failedConnections += 1;
-    if (!this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS) this.close(failure);
+    if (!this.#hasConnected && this.#failedConnections >= MAX_FAILED_CONNECTIONS)
+      this.close(failure);
     return false;
   }
 
-  /** True if other connections are open, so that no further one is needed. */
-  #doWithout(): boolean {
-    const open = this.#openSockets;
-    if (open === 0) return false;
-    this.#queue.concurrency = Math.min(this.#queue.concurrency, open);
+  /** Limits the pool to its open connections. Returns false if there are none. */
+  #limitToOpenSockets(): boolean {
+    const openCount = this.#countOpenSockets();
+    if (openCount === 0) return false;
+    this.#queue.concurrency = Math.min(this.#queue.concurrency, openCount);
     return true;
   }
 
-  get #openSockets(): number {
+  #countOpenSockets(): number {
     return [...this.#sockets].filter(({ isOpen }) => isOpen).length;
   }
 
   #takeSocket(): GuardedSocket {
-    return this.#ahead.shift() ?? this.#openSocket();
+    return this.#prepared.shift() ?? this.#openSocket();
   }
 
   #openSocket(beforeTls?: Promise<void>): GuardedSocket {
     const { limits, budget, open } = this.#options;
-    if (!budget.mayConnect) throw new ProbeFailure('budget', NO_MORE_CONNECTIONS);
+    if (!budget.mayConnect) throw new ProbeFailure('budget', CONNECTIONS_SPENT);
     budget.connections += 1;
     const socket = new GuardedSocket({ limits, budget, open, beforeTls, events: this });
     this.#sockets.add(socket);
@@ -234,6 +238,6 @@ export class OriginPool implements SocketEvents {
   }
 }
 
-function notTried(failure: RequestFailure): Attempt {
+function toRefusedAttempt(failure: RequestFailure): Attempt {
   return { outcome: { kind: 'failure', failure }, isSent: false, mayRepeat: false };
 }

@@ -1,4 +1,4 @@
-/** Runs the connections to origins on their own thread, so that their work delays no client of the service. */
+/** Runs the connections to origins on a thread of their own, so that they delay no client of the service. */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
@@ -7,27 +7,27 @@ import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import {
   type ClientAnswer,
-  type News,
   NO_STATS,
-  type PlainOptions,
   type ProbeCalls,
+  type SendableOptions,
+  type ThreadMessage,
   toError,
 } from './messages.ts';
 
-export type ThreadedClientOptions = PlainOptions & Pick<ProbeClientOptions, 'signal'>;
+export type ThreadedClientOptions = SendableOptions & Pick<ProbeClientOptions, 'signal'>;
 
 export type ProbeThread = ReturnType<typeof openProbeThread>;
 
 export type ProbeThreadOptions = {
-  /** Reports errors of the thread. If it ended, the next client starts another. */
+  /** Called with errors of the thread. If the thread ended, the next client starts another. */
   readonly onError?: OnError;
-  /** Heap in MiB, default 512; texts of answers count, their bytes are outside of the heap. */
+  /** Heap in MiB, default 512. It holds the texts of answers, but not their bytes. */
   readonly heapMb?: number;
   /** Milliseconds until a thread without a client ends, default 60,000. */
   readonly idleMs?: number;
-  /** Default empty, because the settings of this process hold keys that the thread does not need. */
+  /** Default empty, because the environment of this process holds keys that the thread does not need. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Default none, because flags of this process concern its entry, such as `--input-type`. */
+  /** Default none, because flags such as `--input-type` concern only the entry of this process. */
   readonly execArgv?: readonly string[];
 };
 
@@ -44,32 +44,32 @@ export class ProbeThreadLost extends Error {
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const HEAP_MB = 512;
-/** Bounds the young generation, which V8 would let grow to several times this although its objects die soon. */
+/** V8 would let the young generation grow to several times this size, although its objects die soon. */
 const YOUNG_HEAP_MB = 8;
 const IDLE_MS = 60_000;
-const NOT_ENDED = 'the thread that asks origins did not end';
+const END_FAILED = 'the thread that asks origins did not end';
 
 /** Starts the thread with the first client, and again after it ended. */
 export function openProbeThread(options: ProbeThreadOptions = {}) {
-  let running: RunningThread | null = null;
+  let thread: RunningThread | null = null;
   let isClosed = false;
-  const current = (): RunningThread => {
+  const ensureRunning = (): RunningThread => {
     if (isClosed) throw new ProbeThreadLost(new Error('closed'));
-    if (running === null || running.isLost) running = new RunningThread(options);
-    return running;
+    if (thread === null || thread.isLost) thread = new RunningThread(options);
+    return thread;
   };
   return {
     /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
-    createClient: (options: ThreadedClientOptions) => current().createClient(options),
-    /** True while the running scans hold as much text as they may, so that no further scan may begin. */
-    isSaturated: () => running?.isSaturated ?? false,
-    /** Starts the thread. Resolves once it can send requests, or has failed to start. */
-    ready: () => current().ready,
-    /** True while the thread runs: from the first client until some time after the last one. */
-    isAlive: () => running !== null && !running.isLost,
+    createClient: (options: ThreadedClientOptions) => ensureRunning().createClient(options),
+    /** True while the running scans hold too much text. No further scan may begin then. */
+    isSaturated: () => thread?.isSaturated ?? false,
+    /** Starts the thread. Resolves when the thread can send requests, or has failed to start. */
+    ready: () => ensureRunning().ready,
+    /** True from the first client until `idleMs` after the last client closed. */
+    isAlive: () => thread !== null && !thread.isLost,
     close: async (): Promise<void> => {
       isClosed = true;
-      await running?.close();
+      await thread?.close();
     },
   };
 }
@@ -78,18 +78,18 @@ class RunningThread {
   isLost = false;
   isSaturated = false;
   readonly ready: Promise<void>;
-  readonly #tellReady: () => void;
+  readonly #resolveReady: () => void;
   readonly #worker: Worker;
-  /** Calls by Comlink travel by a port of their own, beside the news of the worker. */
+  /** Comlink's calls use this port. Other messages use the worker's own port. */
   readonly #port: MessagePort;
   readonly #calls: Pick<Remote<ProbeCalls>, keyof ProbeCalls>;
   readonly #onError: OnError;
-  /** Each rejects one call that waits. */
-  readonly #waiting = new Set<(error: ProbeThreadLost) => void>();
+  /** Each function rejects one unanswered call. */
+  readonly #pendingRejects = new Set<(error: ProbeThreadLost) => void>();
   readonly #clients = new Set<number>();
   readonly #idleMs: number;
-  #idle: NodeJS.Timeout | undefined;
-  #lastNumber = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #lastClientNumber = 0;
 
   constructor(options: ProbeThreadOptions) {
     const { onError = () => undefined, heapMb = HEAP_MB, idleMs = IDLE_MS } = options;
@@ -98,7 +98,7 @@ class RunningThread {
     this.#idleMs = idleMs;
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    this.#tellReady = ready.resolve;
+    this.#resolveReady = ready.resolve;
     const { port1, port2 } = new MessageChannel();
     this.#worker = new Worker(WORKER, {
       name: 'probe',
@@ -111,24 +111,24 @@ class RunningThread {
         maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
       },
     });
-    this.#worker.on('message', (news: News) => this.#hear(news));
+    this.#worker.on('message', (message: ThreadMessage) => this.#handleMessage(message));
     this.#worker.on('error', (error) => {
       onError('the thread that asks origins ended', error);
-      this.#lose(error);
+      this.#markLost(error);
     });
-    this.#worker.on('exit', (code) => this.#lose(new Error(`exit code ${code}`)));
+    this.#worker.on('exit', (code) => this.#markLost(new Error(`exit code ${code}`)));
     this.#port = port1;
     const { open, request, check, expire, close } = wrap<ProbeCalls>(port1);
-    // Taken once: Comlink makes, and tracks, a new proxy each time that a member is read.
+    // Read once, because Comlink makes and tracks a new proxy each time that a member is read.
     this.#calls = { open, request, check, expire, close };
-    // Running calls keep the process alive; an idle thread does not.
+    // Only running calls keep the process alive.
     this.#worker.unref();
     this.#port.unref();
   }
 
   createClient({ signal, policy, userAgent, extraCa, limits }: ThreadedClientOptions): ProbeClient {
-    this.#lastNumber += 1;
-    const number = this.#lastNumber;
+    this.#lastClientNumber += 1;
+    const number = this.#lastClientNumber;
     const calls = this.#calls;
     let stats: ProbeStats = NO_STATS;
     const expire = () => void calls.expire(number);
@@ -138,7 +138,7 @@ class RunningThread {
       if ('fault' in answer) throw toError(answer.fault);
       return answer.value;
     };
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     this.#clients.add(number);
     void calls.open(number, {
       policy,
@@ -151,7 +151,7 @@ class RunningThread {
     return {
       async request(request) {
         const answer = await ask(() => calls.request(number, request));
-        // The other thread serialized the answer of `request`.
+        // The thread serialized this answer.
         return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
       check: (origin) => ask(() => calls.check(number, origin)),
@@ -160,60 +160,60 @@ class RunningThread {
         signal?.removeEventListener('abort', expire);
         void calls.close(number);
         this.#clients.delete(number);
-        this.#rest();
+        this.#startIdleTimer();
       },
     };
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     await this.#worker.terminate();
   }
 
-  /** Ends an idle thread, which would hold memory; the next client starts another. */
-  #rest(): void {
-    clearTimeout(this.#idle);
-    if (this.isLost || this.#clients.size > 0 || this.#waiting.size > 0) return;
+  /** Starts the timer that ends an idle thread, which holds memory. The next client starts another. */
+  #startIdleTimer(): void {
+    clearTimeout(this.#idleTimer);
+    if (this.isLost || this.#clients.size > 0 || this.#pendingRejects.size > 0) return;
     const end = () => {
-      this.#lose(new Error('idle'));
-      this.#worker.terminate().catch((error: unknown) => this.#onError(NOT_ENDED, error));
+      this.#markLost(new Error('idle'));
+      this.#worker.terminate().catch((error: unknown) => this.#onError(END_FAILED, error));
     };
-    this.#idle = setTimeout(end, this.#idleMs).unref();
+    this.#idleTimer = setTimeout(end, this.#idleMs).unref();
   }
 
-  /** Comlink never settles a call to a thread that has ended. */
+  /** Rejects when the thread ends, because Comlink would never settle the call. */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     if (this.isLost) throw new ProbeThreadLost(new Error('ended before'));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    if (this.#waiting.size === 0) this.#port.ref();
-    this.#waiting.add(reject);
+    if (this.#pendingRejects.size === 0) this.#port.ref();
+    this.#pendingRejects.add(reject);
     call().then(resolve, reject);
     try {
       return await promise;
     } finally {
-      this.#waiting.delete(reject);
-      if (this.#waiting.size === 0) this.#port.unref();
-      this.#rest();
+      this.#pendingRejects.delete(reject);
+      if (this.#pendingRejects.size === 0) this.#port.unref();
+      this.#startIdleTimer();
     }
   }
 
-  #hear(news: News): void {
-    if (news.kind === 'error') {
-      this.#onError('an error on the thread that asks origins', new Error(news.error));
+  #handleMessage(message: ThreadMessage): void {
+    if (message.kind === 'error') {
+      this.#onError('an error on the thread that asks origins', new Error(message.error));
     }
-    if (news.kind === 'saturated') this.isSaturated = news.isSaturated;
-    if (news.kind === 'ready') {
-      this.#tellReady();
-      this.#rest();
+    if (message.kind === 'saturated') this.isSaturated = message.isSaturated;
+    if (message.kind === 'ready') {
+      this.#resolveReady();
+      this.#startIdleTimer();
     }
   }
 
-  #lose(cause: unknown): void {
+  #markLost(cause: unknown): void {
     this.isLost = true;
-    this.#tellReady();
+    this.#resolveReady();
     this.isSaturated = false;
-    for (const reject of this.#waiting) reject(new ProbeThreadLost(cause));
-    this.#waiting.clear();
+    for (const reject of this.#pendingRejects) reject(new ProbeThreadLost(cause));
+    this.#pendingRejects.clear();
     this.#port.close();
   }
 }

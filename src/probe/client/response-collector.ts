@@ -7,7 +7,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection and not about the answer. */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -16,9 +16,9 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends one request and collects its answer within its caps. Handles undici's dispatch
- * events itself, because its `request` shows neither repeated interim responses nor raw headers,
- * and a body stream would buffer past the cap.
+ * Sends one request and collects its answer within its caps. Handles undici's dispatch events itself.
+ * undici's `request` shows neither repeated interim responses nor raw headers, and its body stream would
+ * buffer past the cap.
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly request: ExchangeRequest;
@@ -27,15 +27,15 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   hasAnswerBegun = false;
   /** True once settled; later bytes are dropped. */
   isOver = false;
-  /** The connection that carries it. */
-  socket: CarryingSocket | null = null;
-  /** True for a reused connection, which the origin may have closed meanwhile. */
-  isOnKept = false;
-  /** A connection was opened, or taken, for this request. */
+  /** The connection that sends the request. */
+  socket: RequestSocket | null = null;
+  /** True if the connection was used before. The origin may have closed it meanwhile. */
+  isOnReusedConnection = false;
+  /** True once a connection was opened, or taken, for this request. */
   hasConnected = false;
   readonly #settle: (outcome: ExchangeOutcome) => void;
-  /** Number of round trips up to and with this one. */
-  readonly #round: number;
+  /** Number of the scan's sequential round trips, this one included. */
+  readonly #roundTrips: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
   readonly #startedAt = performance.now();
@@ -53,24 +53,24 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.outcome = promise;
     this.#settle = resolve;
     this.#body = new GrowingBuffer(request.capBytes);
-    this.#round = budget.roundTrips + 1;
+    this.#roundTrips = budget.roundTrips + 1;
     this.#limits = limits;
     this.#budget = budget;
   }
 
-  /** Takes the connection that the request goes out on. */
-  ride(socket: CarryingSocket): void {
-    if (this.socket !== null) this.socket.carried = null;
+  /** Sends the request on this connection. */
+  attachTo(socket: RequestSocket): void {
+    if (this.socket !== null) this.socket.currentRequest = null;
     this.socket = socket;
-    this.isOnKept = socket.isOpen;
-    socket.carried = this;
+    this.isOnReusedConnection = socket.isOpen;
+    socket.currentRequest = this;
   }
 
-  /** Ends the request and its connection; a status and headers that have arrived are kept. */
+  /** Ends the request and its connection. Status and headers that have arrived are kept. */
   end(failure: RequestFailure): void {
     if (this.isOver) return;
-    this.#conclude(failure);
-    this.#hangUp(failure);
+    this.#settleFailure(failure);
+    this.#closeConnection(failure);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -90,7 +90,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (headers.length > this.#limits.maxHeaders) {
       this.end({ reason: 'malformed', detail: `more than ${this.#limits.maxHeaders} headers` });
     } else if (status >= 200) {
-      this.#head = { status, headers: headers.filter(([name]) => !OF_THE_CONNECTION.has(name)) };
+      this.#head = { status, headers: headers.filter(([name]) => !CONNECTION_HEADERS.has(name)) };
     } else if (++this.#interimResponses > this.#limits.maxInterimResponses) {
       const detail = `more than ${this.#limits.maxInterimResponses} interim responses`;
       this.end({ reason: 'malformed', detail });
@@ -105,61 +105,61 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#pieceBytes += chunk.length;
     this.#endOverBudget();
     if (!isWithinCap && !this.isOver) {
-      this.#finish(this.#answered({ truncated: true }));
+      this.#finish(this.#toAnswer({ truncated: true }));
       // Only closing the connection stops the rest of the body.
-      this.#hangUp({ reason: 'malformed', detail: 'the rest of a body that is too long' });
-    } else if (this.#isCrumbs) {
+      this.#closeConnection({ reason: 'malformed', detail: 'the rest of a body that is too long' });
+    } else if (this.#hasTooManyPieces) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
       this.end({ reason: 'malformed', detail });
     }
   }
 
   onResponseEnd(): void {
-    if (!this.isOver) this.#finish(this.#answered({ truncated: false }));
-    this.socket?.answered(this.request.method);
+    if (!this.isOver) this.#finish(this.#toAnswer({ truncated: false }));
+    this.socket?.completeAnswer(this.request.method);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.isOver) this.#conclude(classifyFailure(error));
+    if (!this.isOver) this.#settleFailure(classifyFailure(error));
   }
 
-  #conclude(failure: RequestFailure): void {
+  #settleFailure(failure: RequestFailure): void {
     if (this.#head === undefined) this.#finish({ kind: 'failure', failure });
-    else this.#finish(this.#answered({ truncated: true, bodyFailure: failure.reason }));
+    else this.#finish(this.#toAnswer({ truncated: true, bodyFailure: failure.reason }));
   }
 
   #finish(outcome: ExchangeOutcome): void {
     this.isOver = true;
-    this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.#round);
+    this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.#roundTrips);
     this.#settle(outcome);
   }
 
-  #hangUp(failure: RequestFailure): void {
+  #closeConnection(failure: RequestFailure): void {
     if (this.#controller === undefined) this.socket?.close(failure);
     else this.#controller.abort(new ProbeFailure(failure.reason, failure.detail));
   }
 
-  /** Each piece costs as much as a thousand bytes do, however small it is. */
-  get #isCrumbs(): boolean {
+  /** Each piece costs as much processor time as a thousand bytes, however small it is. */
+  get #hasTooManyPieces(): boolean {
     const { maxBodyPieces, smallBodyPieces } = this.#limits;
     if (this.#pieces > maxBodyPieces) return true;
     return this.#pieces > smallBodyPieces && this.#pieceBytes < SMALL_PIECE_BYTES * this.#pieces;
   }
 
   #endOverBudget(): void {
-    const { spent } = this.#budget;
-    if (spent !== null) this.end({ reason: 'budget', detail: spent });
+    const { spentReason } = this.#budget;
+    if (spentReason !== null) this.end({ reason: 'budget', detail: spentReason });
   }
 
-  #answered(rest: Pick<ExchangeAnswer, 'truncated' | 'bodyFailure'>): ExchangeOutcome {
+  #toAnswer(ending: Pick<ExchangeAnswer, 'truncated' | 'bodyFailure'>): ExchangeOutcome {
     const { status, headers } = this.#head ?? { status: 0, headers: [] };
-    const body = this.#body.contents();
+    const body = this.#body.view();
     const firstByteMs = Math.round(this.#firstByteMs ?? 0);
-    return { kind: 'answer', answer: { status, headers, body, firstByteMs, ...rest } };
+    return { kind: 'answer', answer: { status, headers, body, firstByteMs, ...ending } };
   }
 }
 
-/** Bytes are UTF-8 where they are valid as such (some sellers send it), else Latin-1 (RFC 9110). */
+/** Reads bytes as UTF-8 if they are valid UTF-8, which some sellers send; else as Latin-1 (RFC 9110). */
 function readHeaders(fields: readonly (string | Buffer)[]): ExchangeAnswer['headers'] {
   const texts = fields.map((field) =>
     typeof field === 'string' ? field : field.toString(isUtf8(field) ? 'utf8' : 'latin1'),
@@ -171,13 +171,13 @@ function readHeaders(fields: readonly (string | Buffer)[]): ExchangeAnswer['head
   return pairs;
 }
 
-/** The connection of a request. */
-export type CarryingSocket = {
+/** The part of a connection that a request uses. */
+export type RequestSocket = {
   readonly isOpen: boolean;
-  /** Method of the previous answer. */
+  /** Method of the previous request on this connection. */
   readonly lastMethod: HttpMethod | null;
-  carried: ResponseCollector | null;
-  answered(method: HttpMethod): void;
+  currentRequest: ResponseCollector | null;
+  completeAnswer(method: HttpMethod): void;
   close(failure: RequestFailure): void;
 };
 
@@ -190,7 +190,7 @@ export type ExchangeRequest = {
   readonly body: string | null;
   readonly capBytes: number;
   readonly timeoutMs: number;
-  /** True when more requests follow its answer; the other connections are then opened beside it. */
+  /** True if more requests follow the answer. The pool then opens its other connections at the same time. */
   readonly isFirstOfMany?: boolean;
 };
 

@@ -1,17 +1,17 @@
-/** Limits the requests, bytes, connections and handshakes of one scan, and the decoded text of all. */
+/** Limits the requests, bytes, connections and handshakes of one scan, and the decoded text of all scans. */
 
 import type { Limits } from '../../guard/limits.ts';
 import { MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
 
-/** Counts what one scan has taken, over all origins that its redirects lead to. */
+/** Counts what one scan has used, over all origins that its redirects lead to. */
 export class ScanBudget {
   requests = 0;
   bytes = 0;
-  /** Connections that were begun, also those that failed. */
+  /** Connections that were started, failed ones included. */
   connections = 0;
   /** Connections that were opened. */
   sockets = 0;
-  /** The longest chain of requests each of which waited for an answer to the one before. */
+  /** Length of the longest sequence of requests that each waited for the previous answer. */
   roundTrips = 0;
   /** Processor time of TLS handshakes, in milliseconds. */
   handshakeMs = 0;
@@ -33,33 +33,32 @@ export class ScanBudget {
   }
 
   /** Reason to end the open connections; null while the scan is within its limits. */
-  get spent(): string | null {
+  get spentReason(): string | null {
     if (this.bytes > this.#limits.maxBytes) return 'the scan has used up its bytes';
     return this.recordMs > this.#limits.maxTlsMs ? 'the scan has used up its time for TLS' : null;
   }
 }
 
-/** One scan's share of the budget. */
+/** The part of the text budget that one scan uses. */
 export type TextShare = {
-  /** Characters that the scan keeps from now on. */
+  /** Counts characters that the scan keeps from now on. */
   hold(characters: number): void;
-  /** Gives back everything: nothing of the scan is kept any more. */
+  /** Gives back all characters, because the scan keeps no text any more. */
   release(): void;
 };
 
-const MAX_BYTES = 128 * 1_048_576;
+const MAX_TEXT_BYTES = 128 * 1_048_576;
 
 export type TextBudgetOptions = {
   readonly maxBytes?: number;
-  /** Told when the budget is used up, and when there is room again. */
+  /** Called with true when the budget is used up, and with false when there is room again. */
   readonly onChange?: (isSaturated: boolean) => void;
 };
 
 /**
- * Bytes are capped for each answer as they arrive, but a megabyte that travels as a kilobyte, or
- * that takes two bytes a character, is known only once it is text. Over the budget, no new scan is
- * to begin, and the scan that holds most ends its reading: what it has not asked for by then is its
- * `budget`.
+ * Limits the decoded text of all scans. The byte cap of each answer is not enough, because a kilobyte may
+ * decompress to a megabyte, and a character may take two bytes. Over the budget no new scan may begin, and
+ * the scan with the most text stops reading. Its later requests fail with reason `budget`.
  */
 export class TextBudget {
   readonly #maxBytes: number;
@@ -68,7 +67,7 @@ export class TextBudget {
   #bytes = 0;
   #isSaturated = false;
 
-  constructor({ maxBytes = MAX_BYTES, onChange = () => undefined }: TextBudgetOptions = {}) {
+  constructor({ maxBytes = MAX_TEXT_BYTES, onChange = () => undefined }: TextBudgetOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#onChange = onChange;
   }
@@ -84,7 +83,7 @@ export class TextBudget {
       release: () => {
         this.#bytes -= this.#shares.get(share)?.bytes ?? 0;
         this.#shares.delete(share);
-        this.#tell();
+        this.#reportChange();
       },
     };
     this.#shares.set(share, { bytes: 0, endReading });
@@ -97,7 +96,7 @@ export class TextBudget {
     entry.bytes += bytes;
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#endLargest();
-    this.#tell();
+    this.#reportChange();
   }
 
   /** Ends the largest scan that still reads; ending one that has read everything would free no memory. */
@@ -110,7 +109,7 @@ export class TextBudget {
     end();
   }
 
-  #tell(): void {
+  #reportChange(): void {
     const isSaturated = this.#bytes > this.#maxBytes;
     if (isSaturated === this.#isSaturated) return;
     this.#isSaturated = isSaturated;

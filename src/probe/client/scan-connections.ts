@@ -1,4 +1,3 @@
-/** Names, connections and counts of one scan. */
 import type { SecureContext } from 'node:tls';
 import { OriginRefused } from '../../guard/errors.ts';
 import { ProbeFailure, type RequestFailure, ResolverDown } from '../../guard/failures.ts';
@@ -22,22 +21,22 @@ export type ScanConnectionsOptions = {
   readonly processorTime: ProcessorTime;
 };
 
-const NO_MORE: RequestFailure = {
+const REFUSED_AFTER_429S: RequestFailure = {
   reason: 'rate-limited',
   detail: 'not sent, as the origin kept answering 429',
 };
 
-/** Names, connections and counts of one scan; nothing in here is shared with another. */
+/** Resolved names, connections and counts of one scan. Other scans share none of them. */
 export class ScanConnections {
   readonly budget: ScanBudget;
   readonly #options: ScanConnectionsOptions;
   #secureContext: SecureContext | undefined;
   readonly #pools = new Map<string, OriginPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
-  /** Releases the requests that wait for a name when the scan ends. */
-  readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: RequestFailure }>();
-  #closed: RequestFailure | null = null;
-  #uncured429s = 0;
+  /** Resolves when the scan ends, so that requests do not wait for name servers. */
+  readonly #ended = Promise.withResolvers<{ kind: 'closed'; failure: RequestFailure }>();
+  #closeFailure: RequestFailure | null = null;
+  #final429s = 0;
 
   constructor(options: ScanConnectionsOptions) {
     this.#options = options;
@@ -54,37 +53,38 @@ export class ScanConnections {
     return resolution;
   }
 
-  /** One answer, after the one wait that a 429 may ask for. Throws like `ProbeClient.request`. */
+  /** Sends a request. After a 429 it waits as asked and sends it once more. Throws like `ProbeClient.request`. */
   async exchange(origin: Origin, request: ExchangeRequest): Promise<ExchangeOutcome> {
     const { limits } = this.#options;
-    if (this.#uncured429s >= limits.maxRateLimited) return { kind: 'failure', failure: NO_MORE };
-    const pool = await this.#poolOf(origin);
+    if (this.#final429s >= limits.maxRateLimited)
+      return { kind: 'failure', failure: REFUSED_AFTER_429S };
+    const pool = await this.#findPool(origin);
     const first = await pool.run(request);
     if (first.kind === 'failure' || first.answer.status !== 429) return first;
 
     const waitMs = retryAfterMs(first.answer, Date.now()) ?? Number.POSITIVE_INFINITY;
     if (request.method === 'POST' || waitMs > limits.maxRetryAfterMs) {
-      this.#uncured429s += 1;
+      this.#final429s += 1;
       return first;
     }
     pool.pause(waitMs);
     const second = await pool.run(request);
-    // A 429 that was seen says more than what kept us from asking again.
+    // The 429 says more about the origin than the failure of the second request.
     if (second.kind === 'failure') return first;
-    if (second.answer.status === 429) this.#uncured429s += 1;
+    if (second.answer.status === 429) this.#final429s += 1;
     return second;
   }
 
-  /** Ends every open request with this failure, and refuses those to come. */
+  /** Ends every open request with this failure, and refuses later requests. */
   close(failure: RequestFailure): void {
-    this.#closed ??= failure;
-    this.#end.resolve({ kind: 'closed', failure: this.#closed });
-    for (const pool of this.#pools.values()) pool.close(this.#closed);
+    this.#closeFailure ??= failure;
+    this.#ended.resolve({ kind: 'closed', failure: this.#closeFailure });
+    for (const pool of this.#pools.values()) pool.close(this.#closeFailure);
   }
 
-  async #poolOf(origin: Origin): Promise<OriginPool> {
-    // The end first: a race goes to the first that is settled.
-    const resolution = await Promise.race([this.#end.promise, this.check(origin)]);
+  async #findPool(origin: Origin): Promise<OriginPool> {
+    // The end stands first, because a race returns the first settled promise.
+    const resolution = await Promise.race([this.#ended.promise, this.check(origin)]);
     switch (resolution.kind) {
       case 'addresses':
         break;
@@ -99,14 +99,17 @@ export class ScanConnections {
     }
     const known = this.#pools.get(origin.url);
     if (known) return known;
-    const pool = this.#newPool(origin, resolution);
+    const pool = this.#createPool(origin, resolution);
     this.#pools.set(origin.url, pool);
     return pool;
   }
 
-  #newPool(origin: Origin, { addresses }: Extract<Resolution, { kind: 'addresses' }>): OriginPool {
+  #createPool(
+    origin: Origin,
+    { addresses }: Extract<Resolution, { kind: 'addresses' }>,
+  ): OriginPool {
     const { policy, connector, limits, extraCa, processorTime } = this.#options;
-    const common = { policy, connector, limits, processorTime };
+    const shared = { policy, connector, limits, processorTime };
     const secureContext = () => {
       this.#secureContext ??= originSecureContext(extraCa);
       return this.#secureContext;
@@ -115,7 +118,7 @@ export class ScanConnections {
       originUrl: origin.url,
       limits,
       budget: this.budget,
-      open: (opening) => openGuarded({ ...common, ...opening, origin, addresses, secureContext }),
+      open: (opening) => openGuarded({ ...shared, ...opening, origin, addresses, secureContext }),
     });
   }
 }

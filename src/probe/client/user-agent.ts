@@ -1,8 +1,8 @@
 /** The User-Agent of all requests: our name, and a page that says what we send. */
 import { readFileSync } from 'node:fs';
 
-export function scannerUserAgent(about: string): string {
-  return `x402-conformance-scanner/${packageVersion()} (+${about})`;
+export function scannerUserAgent(aboutUrl: string): string {
+  return `x402-conformance-scanner/${packageVersion()} (+${aboutUrl})`;
 }
 
 /** "0.3.0" */

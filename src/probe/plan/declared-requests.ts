@@ -1,4 +1,4 @@
-/** Requests that documents declare: required parameters as OpenAPI's examples fill them in. */
+/** Requests that documents declare. OpenAPI's examples fill in required parameters. */
 
 import type { Observations, ResourceObservation } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
@@ -11,7 +11,7 @@ export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin'
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = Omit<ResourceObservation, 'madeUp' | 'probes' | 'tool'> & {
-  /** A value in `path` is declared nowhere. */
+  /** True if no document declares a value that `path` holds. */
   readonly madeUp: boolean;
   /** True when OpenAPI declares a POST that no document calls paid; a probe would execute it. */
   readonly freePost: boolean;
@@ -27,12 +27,17 @@ export type PlannedRequest = {
 /** Segments by which routers, not OpenAPI, write a parameter: ":id", "[id]", "*". */
 const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
 
-export function requestTo({ requestPath, isMadeUp, template, method }: Operation): PlannedRequest {
-  return { path: requestPath, template, method, madeUp: isMadeUp || isPattern(template) };
+export function toPlannedRequest({
+  requestPath,
+  isMadeUp,
+  template,
+  method,
+}: Operation): PlannedRequest {
+  return { path: requestPath, template, method, madeUp: isMadeUp || hasRouterParameter(template) };
 }
 
 export class DeclaredRequests {
-  /** By "GET /path" and by "/path", as written and as requested; the first of each. */
+  /** The first operation under "GET /path" and "/path". A path is the template or the path as requested. */
   readonly #operations = new Map<string, Operation>();
 
   constructor(operations: readonly Operation[]) {
@@ -46,37 +51,39 @@ export class DeclaredRequests {
     }
   }
 
-  /** The path of the declared operation; without one, the template is filled in here. */
+  /** Returns the request of the declared operation. Without one, fills in the template. */
   find(template: string, method: string | null): PlannedRequest {
     const operation =
       this.#operations.get(`${method?.toUpperCase()} ${template}`) ??
       this.#operations.get(template);
     if (operation !== undefined) {
-      const { path, madeUp } = requestTo(operation);
+      const { path, madeUp } = toPlannedRequest(operation);
       return { path, template, method, madeUp: madeUp && path !== template };
     }
     if (!hasPathParameters(template)) {
-      return { path: template, template, method, madeUp: isPattern(template) };
+      return { path: template, template, method, madeUp: hasRouterParameter(template) };
     }
     const { path, isMadeUp } = toRequestPath('', template, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };
   }
 }
 
-function isPattern(template: string): boolean {
+function hasRouterParameter(template: string): boolean {
   return ROUTER_PARAMETER.test(template);
 }
 
 /**
- * Path and query of an address on this origin, null on others. `http://` with the own host is the
- * same resource behind a proxy that ends TLS.
+ * Returns path and query of an address on this origin, null for other origins. `http://` with the origin's
+ * host counts as this origin, because a proxy may end TLS.
  */
-export function pathOnOrigin(originUrl: string, target: string, kit: Kit): string | null {
+export function findPathOnOrigin(originUrl: string, target: string, kit: Kit): string | null {
   const origin = new URL(originUrl);
-  const ownHttp = target.startsWith(`http://${origin.hostname}/`);
-  const reference = ownHttp ? originUrl + target.slice(`http://${origin.hostname}`.length) : target;
+  const isHttpTwin = target.startsWith(`http://${origin.hostname}/`);
+  const reference = isHttpTwin
+    ? originUrl + target.slice(`http://${origin.hostname}`.length)
+    : target;
   const url = kit.sameOrigin(originUrl, reference);
   if (url === null) return null;
-  // WHATWG encodes the braces of a template; OpenAPI has them plain.
+  // WHATWG encodes the braces of a template; OpenAPI does not.
   return (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
 }

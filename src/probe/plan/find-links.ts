@@ -1,4 +1,4 @@
-/** Links that the origin's documents hold, and icons that its root names. */
+/** Finds the links in the origin's documents, and the icons that its root names. */
 
 import type { LinkSet } from '../../model/observations.ts';
 import type { JsonValue } from '../../parse/json/json.ts';
@@ -11,7 +11,7 @@ export type PlannedLink = {
   readonly url: string;
   readonly path: string;
   readonly from: string;
-  /** POST only if a document declares nothing else: answered by a probe, or not at all. */
+  /** POST only if the documents declare no GET. It is never sent; a probe may have its answer. */
   readonly method: 'GET' | 'POST';
   readonly server: boolean;
 };
@@ -33,29 +33,29 @@ const ADDRESS_MEMBER =
 
 export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
   const openapi = kit.openapi(seen);
-  const declared = declaredMethods(openapi.state === 'found' ? openapi.facts.operations : []);
+  const declared = indexMethods(openapi.state === 'found' ? openapi.facts.operations : []);
   const perDocument = [
-    llmsReferences(seen, kit),
-    openapi.state === 'found' ? openapiReferences(openapi) : null,
-    cardReferences(seen, kit),
-    manifestReferences(seen, kit),
+    readLlmsReferences(seen, kit),
+    openapi.state === 'found' ? readOpenapiReferences(openapi) : null,
+    readCardReferences(seen, kit),
+    readManifestReferences(seen, kit),
   ].filter((references) => references !== null);
 
   const links = new Map<string, PlannedLink>();
-  const elsewhere = new Set<string>();
+  const otherTargets = new Set<string>();
   for (const reference of perDocument.flat().slice(0, MAX_REFERENCES)) {
     if (!isFollowable(reference.target, seen.origin.url)) continue;
-    const own = kit.sameOrigin(seen.origin.url, reference.target);
-    if (own === null) {
-      elsewhere.add(reference.target);
+    const url = kit.sameOrigin(seen.origin.url, reference.target);
+    if (url === null) {
+      otherTargets.add(reference.target);
       continue;
     }
-    const path = own.pathname + own.search;
-    const method = methodOf(path, reference, declared);
+    const path = url.pathname + url.search;
+    const method = chooseMethod(path, reference, declared);
     const key = reference.server ? `server ${path}` : path;
     if (method !== null && !links.has(key)) {
       links.set(key, {
-        url: own.href,
+        url: url.href,
         path,
         from: reference.from,
         method,
@@ -66,7 +66,7 @@ export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
   return {
     links: [...links.values()].slice(0, MAX_LINKS),
     found: links.size,
-    otherHosts: elsewhere.size,
+    otherHosts: otherTargets.size,
     documents: perDocument.length,
   };
 }
@@ -78,8 +78,8 @@ function isFollowable(target: string, originUrl: string): boolean {
   return /^https?:$/.test(new URL(target, originUrl).protocol);
 }
 
-/** The method any document declares for a path: GET where one does or none does. */
-function methodOf(
+/** Returns GET if any document declares it or none declares a method; else POST, or null without POST. */
+function chooseMethod(
   path: string,
   { method }: Reference,
   declared: DeclaredMethods,
@@ -92,8 +92,8 @@ function methodOf(
 
 type DeclaredMethods = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Indexes methods by path as requested and as written; made once, because both lists can be long. */
-function declaredMethods(operations: readonly Operation[]): DeclaredMethods {
+/** Indexes methods by requested path and by template. Built once, because both lists can be long. */
+function indexMethods(operations: readonly Operation[]): DeclaredMethods {
   const byPath = new Map<string, Set<string>>();
   for (const { method, requestPath, template } of operations) {
     for (const path of [requestPath, template]) {
@@ -104,13 +104,16 @@ function declaredMethods(operations: readonly Operation[]): DeclaredMethods {
   return byPath;
 }
 
-function llmsReferences({ llmsTxt, soft404 }: FirstWave, kit: Kit): readonly Reference[] | null {
+function readLlmsReferences(
+  { llmsTxt, soft404 }: FirstWave,
+  kit: Kit,
+): readonly Reference[] | null {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return null;
-  return kit.markdown(reading.body).links.map((target) => link(target, '/llms.txt'));
+  return kit.markdown(reading.body).links.map((target) => toReference(target, '/llms.txt'));
 }
 
-function openapiReferences(openapi: {
+function readOpenapiReferences(openapi: {
   readonly path: string;
   readonly facts: {
     readonly servers: readonly { readonly url: string; readonly pointer: string }[];
@@ -119,25 +122,25 @@ function openapiReferences(openapi: {
 }): readonly Reference[] {
   return [
     ...openapi.facts.servers.map(({ url, pointer }) => ({
-      ...link(url, `${openapi.path}#${pointer}`),
+      ...toReference(url, `${openapi.path}#${pointer}`),
       server: true,
     })),
     ...openapi.facts.externalDocs.map(({ url, pointer }) =>
-      link(url, `${openapi.path}#${pointer}`),
+      toReference(url, `${openapi.path}#${pointer}`),
     ),
   ];
 }
 
-function cardReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
+function readCardReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
   const canonical = kit.document('/.well-known/agent-card.json', seen.agentCard, seen.soft404);
   const reading =
     canonical.state === 'present'
       ? canonical
       : kit.document('/.well-known/agent.json', seen.agentJson, seen.soft404);
-  return jsonReferences(reading, kit);
+  return readJsonReferences(reading, kit);
 }
 
-function manifestReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
+function readManifestReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
   const manifest = kit.manifest(seen);
   if (manifest.state !== 'found') return null;
   const { facts, path } = manifest;
@@ -145,79 +148,79 @@ function manifestReferences(seen: FirstWave, kit: Kit): readonly Reference[] | n
     facts.shape === 'unknown'
       ? []
       : facts.entries.map(({ target, pointer, method }) => ({
-          ...link(target, `${path}#${pointer}`),
+          ...toReference(target, `${path}#${pointer}`),
           method,
         }));
   const answer = manifest.canonical ? seen.manifest : seen.manifestJson;
-  const other = jsonReferences(kit.document(path, answer, seen.soft404), kit) ?? [];
+  const others = readJsonReferences(kit.document(path, answer, seen.soft404), kit) ?? [];
   const known = new Set(entries.map((entry) => entry.target));
-  return [...entries, ...other.filter((reference) => !known.has(reference.target))];
+  return [...entries, ...others.filter((reference) => !known.has(reference.target))];
 }
 
-function jsonReferences(reading: DocumentReading, kit: Kit): readonly Reference[] | null {
+function readJsonReferences(reading: DocumentReading, kit: Kit): readonly Reference[] | null {
   if (reading.state !== 'present') return null;
   const json = kit.json(reading.body);
   if (!json.ok) return null;
   const references: Reference[] = [];
-  collect(json.value, '', reading.path, references);
+  collectReferences(json.value, '', reading.path, references);
   return references;
 }
 
-function collect(
+function collectReferences(
   value: JsonValue | undefined,
   pointer: string,
   path: string,
-  into: Reference[],
+  references: Reference[],
 ): void {
-  if (into.length >= MAX_REFERENCES || typeof value !== 'object' || value === null) return;
+  if (references.length >= MAX_REFERENCES || typeof value !== 'object' || value === null) return;
   for (const [member, inner] of Object.entries(value)) {
     const at = `${pointer}/${member}`;
-    if (typeof inner === 'object') collect(inner, at, path, into);
+    if (typeof inner === 'object') collectReferences(inner, at, path, references);
     else if (
       typeof inner === 'string' &&
       ADDRESS_MEMBER.test(member) &&
       /^https?:\/\/|^\//.test(inner)
     ) {
-      into.push(link(inner, `${path}#${at}`));
+      references.push(toReference(inner, `${path}#${at}`));
     }
   }
 }
 
-function link(target: string, from: string): Reference {
+function toReference(target: string, from: string): Reference {
   return { target, from, method: null, server: false };
 }
 
-/** Icons that the root names, then the places where browsers look. */
+/** `paths` has the icons that the root names, then the paths that browsers try. */
 export type IconPlan = {
   readonly paths: readonly string[];
   readonly otherHosts: readonly string[];
   readonly inline: boolean;
 };
 
-const FALLBACKS = ['/favicon.ico', '/favicon.png', '/favicon.svg'];
-const MAX_NAMED = 2;
-const MAX_REMEMBERED_HOSTS = 5;
+const FALLBACK_PATHS = ['/favicon.ico', '/favicon.png', '/favicon.svg'];
+const MAX_NAMED_ICONS = 2;
+const MAX_OTHER_HOSTS = 5;
 
 export function findIcons({ origin, root }: FirstWave, kit: Kit): IconPlan {
-  const named = root.ok && kit.isHtml(root) ? iconReferences(root.data.body, kit) : [];
+  const named = root.ok && kit.isHtml(root) ? readIconReferences(root.data.body, kit) : [];
   const base = root.ok ? root.data.url : origin.url;
   const paths: string[] = [];
   const otherHosts: string[] = [];
   for (const reference of named) {
     if (reference.startsWith('data:') || !URL.canParse(reference, base)) continue;
     const absolute = new URL(reference, base);
-    const own = kit.sameOrigin(origin.url, absolute.href);
-    if (own === null) otherHosts.push(absolute.host);
-    else paths.push(own.pathname + own.search);
+    const url = kit.sameOrigin(origin.url, absolute.href);
+    if (url === null) otherHosts.push(absolute.host);
+    else paths.push(url.pathname + url.search);
   }
   return {
-    paths: [...new Set([...paths.slice(0, MAX_NAMED), ...FALLBACKS])],
-    otherHosts: [...new Set(otherHosts)].slice(0, MAX_REMEMBERED_HOSTS),
+    paths: [...new Set([...paths.slice(0, MAX_NAMED_ICONS), ...FALLBACK_PATHS])],
+    otherHosts: [...new Set(otherHosts)].slice(0, MAX_OTHER_HOSTS),
     inline: named.some((reference) => reference.startsWith('data:')),
   };
 }
 
-function iconReferences(body: string, kit: Kit): readonly string[] {
+function readIconReferences(body: string, kit: Kit): readonly string[] {
   return kit
     .html(body)
     .links.filter((link) => link.rel.includes('icon'))

@@ -1,4 +1,4 @@
-/** Paid resources and candidates: OpenAPI, manifest, index, the root's own 402, llms.txt. */
+/** Finds paid resources and candidates in OpenAPI, manifest, index, the root's own 402 and llms.txt. */
 
 import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
 import type { ManifestReading } from '../../parse/kit/find-manifest.ts';
@@ -8,22 +8,22 @@ import type { Operation } from '../../parse/openapi/openapi.ts';
 import {
   DeclaredRequests,
   type FirstWave,
+  findPathOnOrigin,
   type PlannedRequest,
   type PlannedResource,
-  pathOnOrigin,
-  requestTo,
+  toPlannedRequest,
 } from './declared-requests.ts';
 
 /** Bounds the work on a document that lists resources without end. */
-const MAX_FOUND = 2_000;
-/** Entries of one document that are looked at: many may name one resource, or none of this origin. */
-const MAX_READ = 5_000;
-const MAX_ELSEWHERE = 3;
-const AT_ROOT = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
-/** Documents that a scan asks for anyway: none of them is for sale. */
-const DISCOVERY =
+const MAX_RESOURCES = 2_000;
+/** Entries that are read of one document. Many may name the same resource, or other origins. */
+const MAX_ENTRIES_READ = 5_000;
+const MAX_OTHER_ORIGINS = 3;
+const ROOT_REQUEST = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
+/** Documents that every scan requests. None of them is for sale. */
+const DISCOVERY_PATH =
   /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
-const DOCUMENT = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
+const DOCUMENT_PATH = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
 
 type Draft = {
   path: string;
@@ -38,22 +38,22 @@ export function findResources(seen: FirstWave, kit: Kit) {
   const openapi = kit.openapi(seen);
   const manifest = kit.manifest(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
-  const here = operations.filter(({ elsewhere }) => elsewhere === null);
-  const priced = here.filter(({ paid }) => paid);
+  const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
+  const priced = localOperations.filter(({ paid }) => paid);
   const paid = priced.filter(({ signIn }) => !signIn);
   const drafts = new Drafts();
 
   for (const operation of paid) {
-    drafts.add({ ...requestTo(operation), source: 'openapi', declaredPaid: true });
+    drafts.add({ ...toPlannedRequest(operation), source: 'openapi', declaredPaid: true });
   }
-  const declared = new DeclaredRequests(here);
-  for (const { target, method } of manifestEntries(manifest)) {
-    const template = pathOnOrigin(seen.origin.url, target, kit);
+  const declared = new DeclaredRequests(localOperations);
+  for (const { target, method } of readManifestEntries(manifest)) {
+    const template = findPathOnOrigin(seen.origin.url, target, kit);
     if (template === null) continue;
     drafts.add({ ...declared.find(template, method), source: 'manifest', declaredPaid: true });
   }
-  for (const { resource, method } of indexedResources(seen)) {
-    const template = pathOnOrigin(seen.origin.url, resource, kit);
+  for (const { resource, method } of readIndexedResources(seen)) {
+    const template = findPathOnOrigin(seen.origin.url, resource, kit);
     if (template === null) continue;
     drafts.add({ ...declared.find(template, method), source: 'index', declaredPaid: true });
   }
@@ -62,57 +62,58 @@ export function findResources(seen: FirstWave, kit: Kit) {
     // A resource that asks for a sign-in sells nothing, unless its answer has a price.
     ...priced
       .filter(({ signIn, method }) => signIn && method === 'GET')
-      .map(asCandidate('openapi')),
-    ...(answersItself402(seen.root) ? [{ ...AT_ROOT, source: 'root' as const }] : []),
-    ...llmsLinks(seen, kit).map((path) => ({
+      .map(candidateFrom('openapi')),
+    ...(hasPaidRoot(seen.root) ? [{ ...ROOT_REQUEST, source: 'root' as const }] : []),
+    ...readLlmsLinks(seen, kit).map((path) => ({
       ...declared.find(path, 'GET'),
       source: 'llms' as const,
     })),
-    ...(nothingDeclared ? here.filter(isBareGet) : []).map(asCandidate('undeclared')),
+    ...(nothingDeclared ? localOperations.filter(isPlainGet) : []).map(candidateFrom('undeclared')),
   ];
   for (const candidate of candidates) {
     drafts.add({ ...candidate, method: 'GET', declaredPaid: false });
   }
-  const freePosts = freePostsOf(here);
+  const freePosts = findFreePosts(localOperations);
   return {
-    resources: drafts
-      .toResources(seen.origin.url)
-      .map((one) => ({ ...one, freePost: one.method !== 'POST' && freePosts.has(one.path) })),
-    otherMethods: unseenMethods(seen, kit, paid, manifest),
-    looked: whereWeLooked(seen, kit, openapi, manifest),
-    elsewhere: elsewhere(operations),
+    resources: drafts.toResources(seen.origin.url).map((resource) => ({
+      ...resource,
+      freePost: resource.method !== 'POST' && freePosts.has(resource.path),
+    })),
+    otherMethods: countOtherMethods(seen, kit, paid, manifest),
+    looked: describeSources(seen, kit, openapi, manifest),
+    elsewhere: findOtherOrigins(operations),
   };
 }
 
-/** Paid operations by methods that would change something, each once however many documents have it. */
-function unseenMethods(
+/** Counts the paid operations by PUT, PATCH and DELETE, which are never sent. Duplicates count once. */
+function countOtherMethods(
   { origin }: FirstWave,
   kit: Kit,
   paid: readonly Operation[],
   manifest: ManifestReading,
 ): number {
   const requests = paid.map(({ method, template }) => `${method} ${template}`);
-  for (const { method, target } of manifestEntries(manifest)) {
-    const template = method === null ? null : pathOnOrigin(origin.url, target, kit);
+  for (const { method, target } of readManifestEntries(manifest)) {
+    const template = method === null ? null : findPathOnOrigin(origin.url, target, kit);
     if (template !== null) requests.push(`${method} ${template}`);
   }
   return new Set(requests.filter((request) => /^(?:PUT|PATCH|DELETE) /.test(request))).size;
 }
 
 /** The other origins that paid operations are served from, most operations first. */
-function elsewhere(operations: readonly Operation[]): readonly string[] {
+function findOtherOrigins(operations: readonly Operation[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { paid, elsewhere: origin } of operations) {
     if (paid && origin !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
   }
   return [...counts]
     .toSorted(([, one], [, other]) => other - one)
-    .slice(0, MAX_ELSEWHERE)
+    .slice(0, MAX_OTHER_ORIGINS)
     .map(([origin]) => origin);
 }
 
-function asCandidate(source: ResourceSource) {
-  return (operation: Operation): Candidate => ({ ...requestTo(operation), source });
+function candidateFrom(source: ResourceSource) {
+  return (operation: Operation): Candidate => ({ ...toPlannedRequest(operation), source });
 }
 
 type Candidate = PlannedRequest & Pick<Finding, 'source'>;
@@ -122,7 +123,7 @@ type Finding = PlannedRequest & {
   readonly declaredPaid: boolean;
 };
 
-/** Merges what several sources say of one resource; an entry without a method joins one with. */
+/** Merges what several sources say about one resource. An entry without a method joins one with a method. */
 class Drafts {
   readonly #drafts: Draft[] = [];
   readonly #byPath = new Map<string, Draft[]>();
@@ -133,13 +134,13 @@ class Drafts {
 
   add({ path, template, madeUp, method: declared, source, declaredPaid }: Finding): void {
     const method = declared?.toUpperCase() ?? null;
-    if (method !== null && !isProbed(method)) return;
-    const same = this.#byPath.get(path) ?? [];
-    const known = same.find(
+    if (method !== null && !isProbedMethod(method)) return;
+    const samePath = this.#byPath.get(path) ?? [];
+    const known = samePath.find(
       (draft) => draft.method === method || method === null || draft.method === null,
     );
-    // A candidate adds nothing to a resource that is declared by another method.
-    if (known === undefined && !declaredPaid && same.length > 0) return;
+    // A candidate is dropped if its path is declared with another method.
+    if (known === undefined && !declaredPaid && samePath.length > 0) return;
     if (known !== undefined) {
       known.method ??= method;
       known.sources.add(source);
@@ -147,10 +148,10 @@ class Drafts {
       known.madeUp &&= madeUp;
       return;
     }
-    if (this.#drafts.length >= MAX_FOUND) return;
+    if (this.#drafts.length >= MAX_RESOURCES) return;
     const draft = { path, template, method, sources: new Set([source]), declaredPaid, madeUp };
     this.#drafts.push(draft);
-    this.#byPath.set(path, [...same, draft]);
+    this.#byPath.set(path, [...samePath, draft]);
   }
 
   toResources(originUrl: string): readonly Omit<PlannedResource, 'freePost'>[] {
@@ -162,18 +163,18 @@ class Drafts {
   }
 }
 
-/** Paths whose POST is documented, and called paid by no document. */
-function freePostsOf(operations: readonly Operation[]): ReadonlySet<string> {
+/** Returns paths with a documented POST that no document declares as paid. */
+function findFreePosts(operations: readonly Operation[]): ReadonlySet<string> {
   const free = operations.filter(({ method, paid }) => method === 'POST' && !paid);
   return new Set(free.map(({ requestPath }) => requestPath));
 }
 
-function isProbed(method: string): method is 'GET' | 'POST' {
+function isProbedMethod(method: string): method is 'GET' | 'POST' {
   return method === 'GET' || method === 'POST';
 }
 
-/** A GET that may turn out to be paid though nothing says so; what needs input or a login is not. */
-function isBareGet(operation: Operation): boolean {
+/** True for a GET that needs neither input nor a login. It may be paid although no document says so. */
+function isPlainGet(operation: Operation): boolean {
   return (
     operation.method === 'GET' &&
     !operation.hasPathParameters &&
@@ -182,36 +183,36 @@ function isBareGet(operation: Operation): boolean {
   );
 }
 
-function manifestEntries(manifest: ManifestReading) {
+function readManifestEntries(manifest: ManifestReading) {
   if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
-  return manifest.facts.entries.slice(0, MAX_READ);
+  return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
 }
 
-function indexedResources({ x402scan }: FirstWave) {
+function readIndexedResources({ x402scan }: FirstWave) {
   if (x402scan.state !== 'seen') return [];
   return x402scan.data.resources.filter((resource) => !resource.deprecated);
 }
 
-function answersItself402(root: HttpObservation): boolean {
+function hasPaidRoot(root: HttpObservation): boolean {
   return root.ok && root.data.status === 402 && root.data.redirects.length === 0;
 }
 
-function llmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly string[] {
+function readLlmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly string[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return [];
   const paths = kit
     .markdown(reading.body)
-    .links.slice(0, MAX_READ)
-    .map((link) => pathOnOrigin(origin.url, link, kit))
+    .links.slice(0, MAX_ENTRIES_READ)
+    .map((link) => findPathOnOrigin(origin.url, link, kit))
     .filter((path) => path !== null)
-    .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY.test(path));
-  // The places are few: what looks like a document mostly sells nothing.
+    .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY_PATH.test(path));
+  // Few links are probed. Those that look like documents rarely sell anything, so they come last.
   return [...new Set(paths)].toSorted(
-    (one, other) => Number(DOCUMENT.test(one)) - Number(DOCUMENT.test(other)),
+    (one, other) => Number(DOCUMENT_PATH.test(one)) - Number(DOCUMENT_PATH.test(other)),
   );
 }
 
-function whereWeLooked(
+function describeSources(
   seen: FirstWave,
   kit: Kit,
   openapi: OpenApiReading,

@@ -1,6 +1,6 @@
 /**
- * The plan of the second wave: which resources, links and icons to ask for, read off the documents
- * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
+ * Makes the plan of the second wave: the resources, links and icons to request. It reads them from the
+ * documents of the first wave. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
 import type { Kit } from '../../parse/kit/kit.ts';
@@ -10,8 +10,11 @@ import { findResources } from './find-resources.ts';
 
 export type Plan = {
   readonly resources: readonly PlannedResource[];
+  /** Number of resources that documents declare as paid. */
   readonly declared: number;
+  /** Number of paid operations by methods that we do not send. */
   readonly otherMethods: number;
+  /** What each source holds, one line a source. */
   readonly looked: readonly string[];
   /** Other origins that serve the paid operations of the OpenAPI document. */
   readonly elsewhere: readonly string[];
@@ -32,31 +35,33 @@ export function makePlan(seen: FirstWave, kit: Kit): Plan {
   };
 }
 
-/** Chosen so that each method and each source is among them. */
+/** Number of resources that a scan probes at most. */
 export const MAX_PROBED = 6;
 
 /**
- * Greedy cover: at each step the resource that adds most methods and sources not yet covered,
- * declared ones before candidates, document order among equals. Deterministic.
+ * Chooses resources so that each method and each source is covered. Each step takes the resource that adds
+ * most uncovered methods and sources. Declared resources precede candidates; ties keep document order.
  */
 export function chooseResources(resources: readonly PlannedResource[]): readonly PlannedResource[] {
   const chosen: PlannedResource[] = [];
   const covered = new Set<string>();
-  const left = [...resources];
-  while (chosen.length < MAX_PROBED && left.length > 0) {
-    const best = left.reduce((a, b) => (worth(b, covered) > worth(a, covered) ? b : a));
-    left.splice(left.indexOf(best), 1);
+  const remaining = [...resources];
+  while (chosen.length < MAX_PROBED && remaining.length > 0) {
+    const best = remaining.reduce((a, b) =>
+      scoreResource(b, covered) > scoreResource(a, covered) ? b : a,
+    );
+    remaining.splice(remaining.indexOf(best), 1);
     chosen.push(best);
-    for (const facet of facets(best)) covered.add(facet);
+    for (const facet of listFacets(best)) covered.add(facet);
   }
   return chosen.sort((a, b) => resources.indexOf(a) - resources.indexOf(b));
 }
 
-function worth(resource: PlannedResource, covered: ReadonlySet<string>): number {
-  const fresh = facets(resource).filter((facet) => !covered.has(facet)).length;
-  return fresh + (resource.declaredPaid ? 100 : 0);
+function scoreResource(resource: PlannedResource, covered: ReadonlySet<string>): number {
+  const uncovered = listFacets(resource).filter((facet) => !covered.has(facet)).length;
+  return uncovered + (resource.declaredPaid ? 100 : 0);
 }
 
-function facets({ method, sources }: PlannedResource): readonly string[] {
+function listFacets({ method, sources }: PlannedResource): readonly string[] {
   return [`method ${method ?? 'none'}`, ...sources.map((source) => `source ${source}`)];
 }

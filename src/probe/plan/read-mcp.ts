@@ -18,13 +18,13 @@ import type { RpcMessage } from '../client/client.ts';
 export type McpResponse = { readonly answer: HttpObservation; readonly id: number };
 
 const LATEST_LEGACY_VERSION = '2025-11-25';
-const VERSION = /^\d{4}-\d{2}-\d{2}$/;
-/** MCP: visible ASCII; so no answer can add a header to a request. */
+const VERSION_FORMAT = /^\d{4}-\d{2}-\d{2}$/;
+/** MCP allows visible ASCII only, so no answer can add a header to a request. */
 const SESSION_ID = /^[\x21-\x7e]{1,512}$/;
 
 /** Reads the answer to `server/discover`; null if the endpoint does not know it. */
 export function readDiscovery({ answer, id }: McpResponse): McpEra | null {
-  const result = resultOf(answer, id);
+  const result = readResult(answer, id);
   if (!jsonList(result?.['supportedVersions']).includes(MODERN_VERSION)) return null;
   const { extensions } = jsonObject(result?.['capabilities']);
   return { kind: 'modern', hasExtension: Object.hasOwn(jsonObject(extensions), PAYMENT_EXTENSION) };
@@ -32,9 +32,9 @@ export function readDiscovery({ answer, id }: McpResponse): McpEra | null {
 
 /** Reads the answer to `initialize`; null if no MCP server answered. */
 export function readInitialization({ answer, id }: McpResponse): McpEra | null {
-  const stated = jsonText(resultOf(answer, id)?.['protocolVersion']);
+  const stated = jsonText(readResult(answer, id)?.['protocolVersion']);
   if (stated === null || !answer.ok) return null;
-  const version = VERSION.test(stated) ? stated : LATEST_LEGACY_VERSION;
+  const version = VERSION_FORMAT.test(stated) ? stated : LATEST_LEGACY_VERSION;
   const sessionId = headerValue(answer.data, 'mcp-session-id');
   return {
     kind: 'legacy',
@@ -45,7 +45,7 @@ export function readInitialization({ answer, id }: McpResponse): McpEra | null {
 
 /** Reads the answer to `tools/list`; null if there is no list in it. */
 export function readTools({ answer, id }: McpResponse): ToolPage | null {
-  const result = resultOf(answer, id);
+  const result = readResult(answer, id);
   return result === null ? null : readToolPage(result);
 }
 
@@ -54,13 +54,13 @@ export function readCall({ answer, id }: McpResponse): ToolAnswerReading {
   return readToolAnswer(answer, id);
 }
 
-function resultOf(answer: HttpObservation, id: number): JsonObject | null {
+function readResult(answer: HttpObservation, id: number): JsonObject | null {
   if (!answer.ok) return null;
   const result = findRpcResponse(answer.data, id)?.['result'];
   return result === undefined ? null : jsonObject(result);
 }
 
-/** Paths at which MCP servers describe themselves: server cards, the earlier manifest, the file of the registry. */
+/** Paths at which MCP servers describe themselves: server cards, the older manifest and the registry's file. */
 export const MCP_DOCUMENTS = [
   '/.well-known/mcp/server-card.json',
   '/.well-known/mcp.json',
@@ -75,7 +75,7 @@ export type McpEra =
 
 /** The first revision with `server/discover`, and with extensions on each request. */
 export const MODERN_VERSION = '2026-07-28';
-/** The binding of specs/transports-v2/mcp.md that a client has to ask for. */
+/** The extension that a client has to ask for (x402's specs/transports-v2/mcp.md). */
 export const PAYMENT_EXTENSION = 'org.x402/payment';
 
 /** Observations that may name the paths at which an origin speaks MCP. */
@@ -92,18 +92,18 @@ const USUAL_PATH = '/mcp';
 const MAX_ENDPOINTS = 3;
 const MAX_DEPTH = 4;
 const MAX_VALUES = 2_000;
-/** A path of any document whose last step says that MCP is spoken there. */
-const NAMED_MCP = /(?:^|\/)mcp\/?$/i;
+/** Matches a path whose last segment is `mcp`. */
+const MCP_PATH = /(?:^|\/)mcp\/?$/i;
 
-/** Paths on this origin, the likeliest first. */
+/** Returns paths on this origin, the likeliest first. */
 export function findEndpoints({ first, documents }: EndpointClues): readonly string[] {
   const kit = createKit();
   const named = [
-    ...documents.flatMap(({ answer }) => addressesIn(answer, kit)),
+    ...documents.flatMap(({ answer }) => findAddresses(answer, kit)),
     ...[first.agentCard, first.agentJson, first.manifest, first.manifestJson]
-      .flatMap((answer) => addressesIn(answer, kit))
-      .filter((address) => NAMED_MCP.test(pathOf(address))),
-    ...llmsAddresses(first, kit).filter((address) => NAMED_MCP.test(pathOf(address))),
+      .flatMap((answer) => findAddresses(answer, kit))
+      .filter((address) => MCP_PATH.test(parsePathname(address))),
+    ...findLlmsAddresses(first, kit).filter((address) => MCP_PATH.test(parsePathname(address))),
   ];
   const paths = [...named, USUAL_PATH].flatMap((address) => {
     const url = kit.sameOrigin(first.origin.url, address);
@@ -112,11 +112,11 @@ export function findEndpoints({ first, documents }: EndpointClues): readonly str
   return [...new Set(paths)].slice(0, MAX_ENDPOINTS);
 }
 
-/** Values of `url`, `endpoint` and `resource`, wherever a JSON document has them. */
-function addressesIn(answer: HttpObservation, kit: Kit): readonly string[] {
+/** Returns the values of `url`, `endpoint` and `resource` at any depth of a JSON document. */
+function findAddresses(answer: HttpObservation, kit: Kit): readonly string[] {
   if (!answer.ok || answer.data.status !== 200) return [];
-  const read = kit.json(answer.data.body);
-  if (!read.ok) return [];
+  const reading = kit.json(answer.data.body);
+  if (!reading.ok) return [];
   const addresses: string[] = [];
   let visits = 0;
   const walk = (value: JsonValue, depth: number): void => {
@@ -130,16 +130,19 @@ function addressesIn(answer: HttpObservation, kit: Kit): readonly string[] {
       if (typeof inner === 'object' && inner !== null) walk(inner, depth + 1);
     }
   };
-  walk(read.value, 0);
+  walk(reading.value, 0);
   return addresses;
 }
 
-function llmsAddresses({ llmsTxt, soft404 }: EndpointClues['first'], kit: Kit): readonly string[] {
+function findLlmsAddresses(
+  { llmsTxt, soft404 }: EndpointClues['first'],
+  kit: Kit,
+): readonly string[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   return reading.state === 'present' ? kit.markdown(reading.body).links.slice(0, MAX_VALUES) : [];
 }
 
-function pathOf(address: string): string {
+function parsePathname(address: string): string {
   return URL.parse(address, 'https://any.invalid')?.pathname ?? '';
 }
 
@@ -149,7 +152,7 @@ const OFFERED_VERSION = '2025-11-25';
 const CLIENT = { name: 'x402-conformance-scanner', version: '1' };
 const PLAIN_HEADER = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Per request: the version, who asks, and that a `payment_required` result is understood. */
+/** Sent with each request: the version, our name, and that we understand a `payment_required` result. */
 const MODERN_META: JsonObject = {
   'io.modelcontextprotocol/protocolVersion': MODERN_VERSION,
   'io.modelcontextprotocol/clientInfo': CLIENT,
@@ -158,26 +161,26 @@ const MODERN_META: JsonObject = {
 
 export type McpMessages = ReturnType<typeof createMcpMessages>;
 
-/** Ids count from 1, as in one session. */
+/** Message ids count from 1. */
 export function createMcpMessages() {
-  let last = 0;
-  const message = (method: string, params: JsonObject, era: McpEra | null): SentMessage => {
-    last += 1;
+  let lastId = 0;
+  const toMessage = (method: string, params: JsonObject, era: McpEra | null): SentMessage => {
+    lastId += 1;
     const name = typeof params['name'] === 'string' ? params['name'] : null;
     const isModern = era?.kind === 'modern';
-    const all = isModern ? { ...params, _meta: MODERN_META } : params;
+    const allParams = isModern ? { ...params, _meta: MODERN_META } : params;
     return {
-      id: last,
-      body: JSON.stringify({ jsonrpc: '2.0', id: last, method, params: all }),
-      headers: isModern ? modernHeaders(method, name) : legacyHeaders(era),
+      id: lastId,
+      body: JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params: allParams }),
+      headers: isModern ? toModernHeaders(method, name) : toLegacyHeaders(era),
     };
   };
   return {
     /** `server/discover`, which MCP has from 2026-07-28 on. */
-    discover: () => message('server/discover', {}, { kind: 'modern', hasExtension: true }),
-    /** Opens a session with a server that is older than that. */
+    discover: () => toMessage('server/discover', {}, { kind: 'modern', hasExtension: true }),
+    /** Opens a session with a server of an older revision. */
     initialize: () =>
-      message(
+      toMessage(
         'initialize',
         { protocolVersion: OFFERED_VERSION, capabilities: {}, clientInfo: CLIENT },
         null,
@@ -185,31 +188,31 @@ export function createMcpMessages() {
     initialized: (era: McpEra): SentMessage => ({
       id: 0,
       body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      headers: legacyHeaders(era),
+      headers: toLegacyHeaders(era),
     }),
     listTools: (era: McpEra, cursor: string | null) =>
-      message('tools/list', cursor === null ? {} : { cursor }, era),
+      toMessage('tools/list', cursor === null ? {} : { cursor }, era),
     callTool: (era: McpEra, name: string, args: JsonObject) =>
-      message('tools/call', { name, arguments: args }, era),
+      toMessage('tools/call', { name, arguments: args }, era),
   };
 }
 
-function modernHeaders(method: string, name: string | null): Readonly<Record<string, string>> {
+function toModernHeaders(method: string, name: string | null): Readonly<Record<string, string>> {
   return {
     'mcp-protocol-version': MODERN_VERSION,
     'mcp-method': method,
-    ...(name === null ? {} : { 'mcp-name': headerText(name) }),
+    ...(name === null ? {} : { 'mcp-name': encodeHeaderValue(name) }),
   };
 }
 
-function legacyHeaders(era: McpEra | null): Readonly<Record<string, string>> {
+function toLegacyHeaders(era: McpEra | null): Readonly<Record<string, string>> {
   if (era?.kind !== 'legacy') return {};
   const session = era.sessionId === null ? {} : { 'mcp-session-id': era.sessionId };
   return { 'mcp-protocol-version': era.version, ...session };
 }
 
-/** Base64 in a sentinel for a name that is not a plain header value (MCP 2026-07-28, "Value Encoding"). */
-function headerText(name: string): string {
+/** Encodes a name in Base64 if it is not a plain header value (MCP 2026-07-28, "Value Encoding"). */
+function encodeHeaderValue(name: string): string {
   if (PLAIN_HEADER.test(name) && !name.startsWith('=?')) return name;
   return `=?base64?${Buffer.from(name, 'utf8').toString('base64')}?=`;
 }

@@ -71,7 +71,7 @@ describe('a single buffer', () => {
     expect(buffer.append(Buffer.from('abc'))).toBe(true);
     expect(buffer.append(Buffer.from('de'))).toBe(true);
     expect(buffer.append(Buffer.from('f'))).toBe(false);
-    expect(buffer.contents().toString()).toBe('abcde');
+    expect(buffer.view().toString()).toBe('abcde');
   });
 
   test('holds a million pieces without an object for each', () => {
@@ -80,17 +80,17 @@ describe('a single buffer', () => {
     for (let index = 0; index < MIB; index += 1) {
       buffer.append(read.subarray(index % 65_536, (index % 65_536) + 1));
     }
-    expect(buffer.contents()).toHaveLength(MIB);
-    expect(buffer.contents().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
+    expect(buffer.view()).toHaveLength(MIB);
+    expect(buffer.view().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
   });
 
   test('keeps a long body in pages of its own, and a short one in a shared buffer', () => {
     const buffer = new GrowingBuffer(2 * MIB);
     buffer.append(Buffer.alloc(16_384, 'a'));
-    const few = buffer.contents();
+    const few = buffer.view();
     expect(few.buffer).toHaveProperty('resizable', false);
     for (let mib = 0; mib < 3; mib += 1) buffer.append(Buffer.alloc(MIB, 'b'));
-    const many = buffer.contents();
+    const many = buffer.view();
     expect(many.buffer).toMatchObject({ resizable: true, byteLength: 2 * MIB });
     expect(many.equals(Buffer.concat([few, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(true);
   });
@@ -98,10 +98,10 @@ describe('a single buffer', () => {
   test('keeps to a cap below a page', () => {
     const buffer = new GrowingBuffer(512);
     expect(buffer.append(Buffer.alloc(513))).toBe(false);
-    expect(buffer.contents().buffer.byteLength).toBe(512);
+    expect(buffer.view().buffer.byteLength).toBe(512);
   });
 
   test('takes no memory for an empty body', () => {
-    expect(new GrowingBuffer(2 * MIB).contents().buffer.byteLength).toBe(0);
+    expect(new GrowingBuffer(2 * MIB).view().buffer.byteLength).toBe(0);
   });
 });
