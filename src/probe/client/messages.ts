@@ -28,7 +28,7 @@ export type ClientAnswer<T> = { readonly stats: ProbeStats } & (
 );
 
 /** Messages of the thread that answer no call. */
-export type ThreadMessage =
+export type ProbeNotice =
   /** Sent once, when the thread has loaded its modules. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'saturated'; readonly isSaturated: boolean }

@@ -9,8 +9,8 @@ import {
   type ClientAnswer,
   NO_STATS,
   type ProbeCalls,
+  type ProbeNotice,
   type SendableOptions,
-  type ThreadMessage,
   toError,
 } from './messages.ts';
 
@@ -111,7 +111,7 @@ class RunningThread {
         maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
       },
     });
-    this.#worker.on('message', (message: ThreadMessage) => this.#handleMessage(message));
+    this.#worker.on('message', (message: ProbeNotice) => this.#handleMessage(message));
     this.#worker.on('error', (error) => {
       onError('the thread that asks origins ended', error);
       this.#markLost(error);
@@ -197,7 +197,7 @@ class RunningThread {
     }
   }
 
-  #handleMessage(message: ThreadMessage): void {
+  #handleMessage(message: ProbeNotice): void {
     if (message.kind === 'error') {
       this.#onError('an error on the thread that asks origins', new Error(message.error));
     }

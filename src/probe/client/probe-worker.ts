@@ -8,7 +8,7 @@ import {
   type ClientFault,
   NO_STATS,
   type ProbeCalls,
-  type ThreadMessage,
+  type ProbeNotice,
   toFault,
 } from './messages.ts';
 import { TextBudget } from './scan-budget.ts';
@@ -20,7 +20,7 @@ type OpenClient = { readonly client: ProbeClient; readonly deadline: AbortContro
 if (!(workerData instanceof MessagePort)) {
   throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
 }
-const sendMessage = (message: ThreadMessage) => parentPort?.postMessage(message);
+const sendMessage = (message: ProbeNotice) => parentPort?.postMessage(message);
 const textBudget = new TextBudget({
   onChange: (isSaturated) => sendMessage({ kind: 'saturated', isSaturated }),
 });
