@@ -1,11 +1,11 @@
 import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
-import { allowingOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 
 const HINT = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
 
 /** Throws OriginRefused if `--allow-private` is set and the input is not even then a valid origin. */
 export function policyFor(input: string, allowPrivate: boolean): OriginPolicy {
-  return allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
+  return allowPrivate ? allowOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
 }
 
 /** Reasons of refusals that `--allow-private` prevents. */
@@ -28,7 +28,7 @@ export function addFlagHint(message: string, input: string): string {
 /** Returns null for an accepted input. A null policy stands for `--allow-private`. */
 function findRefusalReason(input: string, policy: OriginPolicy | null): RefusalReason | null {
   try {
-    parseOrigin(input, policy ?? allowingOrigin(input, DEFAULT_POLICY));
+    parseOrigin(input, policy ?? allowOrigin(input, DEFAULT_POLICY));
     return null;
   } catch (error) {
     if (error instanceof OriginRefused) return error.reason;

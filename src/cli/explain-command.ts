@@ -4,7 +4,7 @@
  * scheme and network are judged.
  */
 import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
-import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
+import { type Explanation, explainOneCheck } from '../engine/catalog/explain.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
 import { STACKS } from '../patches/patch.ts';
@@ -64,7 +64,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   }
   const text =
     stack === null
-      ? renderCheck(await explainAlone(idInCapitals, catalog), seller)
+      ? renderCheck(await explainOneCheck(idInCapitals, catalog), seller)
       : showPatches(idInCapitals, stack, seller);
   await write(out, breakCommands(text));
   return 0;

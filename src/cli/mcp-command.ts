@@ -1,6 +1,6 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
-import { explainAlone } from '../engine/catalog/explain.ts';
+import { explainOneCheck } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
@@ -77,7 +77,7 @@ function createLocalBackend(
       if (report !== undefined) return report;
       throw new Error(`${origin} was not scanned in this session: call scan_origin first.`);
     },
-    explain: (id) => explainAlone(id, engine.catalog),
+    explain: (id) => explainOneCheck(id, engine.catalog),
     preflight: (url, method, maxPrice) =>
       askUrl(
         { url, method, maxPrice, allowPrivate, caller: 'command line' },

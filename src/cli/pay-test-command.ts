@@ -146,12 +146,12 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
     import('../scan/run-scan.ts'),
     import('../model/standing.ts'),
   ]);
-  const [{ allowingOrigin, parseOrigin }, { scannerUserAgent }] = await Promise.all([
+  const [{ allowOrigin, parseOrigin }, { scannerUserAgent }] = await Promise.all([
     import('../guard/origin.ts'),
     import('../probe/client/user-agent.ts'),
   ]);
   // The policy allows no ports, except that of the seller. So no redirect can lead to a public address.
-  const policy = allowingOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
+  const policy = allowOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
   const engine = await startEngine(null);
   const scanner = createScanner({
     ...engine,

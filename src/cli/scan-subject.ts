@@ -2,7 +2,7 @@ import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import {
-  allowingOrigin,
+  allowOrigin,
   DEFAULT_POLICY,
   type Origin,
   type OriginPolicy,
@@ -134,7 +134,7 @@ async function readSubject({
 }
 
 function isOriginOf(input: string, recordedUrl: string): boolean {
-  return parseOrigin(input, allowingOrigin(recordedUrl, DEFAULT_POLICY)).url === recordedUrl;
+  return parseOrigin(input, allowOrigin(recordedUrl, DEFAULT_POLICY)).url === recordedUrl;
 }
 
 /** Refuses `--mcp` with a catalog that sends no POST, by which tools are called. */

@@ -43,7 +43,7 @@ type Terms<Needs extends readonly ObservationName[]> = {
   readonly says: Sentences;
   /** The observations that `evaluate` receives. Nothing else is sent to the worker. */
   readonly needs: Needs;
-  /** Checks that must not fail; when one fails, this check is `not_evaluated`. */
+  /** Checks that must not fail. If one fails, this check is `not_evaluated`. */
   readonly requires: readonly string[];
 };
 
@@ -53,7 +53,7 @@ export type CheckOptions<
 > = Terms<Needs> & {
   /** Outcomes in order of precedence; the README and the cases have the same list. */
   readonly outcomes: Outcomes<Name>;
-  /** Pure and synchronous: no clock, network or state; input is frozen. Returns a row's name and the facts. */
+  /** Pure and synchronous, without clock, network or state. Input is frozen. Returns a row's name and the facts. */
   evaluate(seen: Seen<Needs[number]>, kit: Kit): Finding<NoInfer<Name>>;
 };
 
@@ -79,23 +79,23 @@ export function defineCheck<
   };
 }
 
-/** `Object.keys` loses the key type. */
+/** `Object.keys` would lose the key type. */
 function listNames<Name extends string>(outcomes: Outcomes<Name>): readonly Name[] {
   const isName = (key: string): key is Name => Object.hasOwn(outcomes, key);
   return Object.keys(outcomes).filter(isName);
 }
 
-/** One row of a check's cases.ts: observations in, the named finding out. */
+/** One row of a check's cases.ts: the observations and the expected finding. */
 export type CheckCase<Name extends ObservationName = ObservationName> = {
   readonly name: string;
-  /** Versions the case holds for; absent means all. */
+  /** Versions that the case tests; absent means all. */
   readonly versions?: readonly number[];
   readonly seen: Partial<Seen<Name>>;
   readonly expect: {
     readonly status: Verdict['status'];
     readonly outcome: string;
     readonly basis?: Verdict['basis'];
-    /** Facts that evidence must hold, each a literal part of it. */
+    /** Literal texts that the evidence must contain. */
     readonly evidence?: readonly string[];
   };
 };

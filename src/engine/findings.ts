@@ -19,7 +19,7 @@ export type Outcome = {
   readonly fix: string;
 };
 
-/** In order of precedence, keyed by what was seen. */
+/** Rows in order of precedence, by the outcome's name. */
 export type Outcomes<Name extends string = string> = Readonly<Record<Name, Outcome>>;
 
 /** The row's name, the facts, and optionally a fix that overrides the row's. */
@@ -29,7 +29,7 @@ export type Found<Name extends string = string> = readonly [
   fix?: string | undefined,
 ];
 
-/** Returned by `evaluate`: a row of the check's own, or an outcome that every check shares. */
+/** Returned by `evaluate`: a row of the check's own table, or an outcome that every check shares. */
 export type Finding<Name extends string = string> = Found<Name> | Verdict<EngineOutcome>;
 
 export function pass(fix: string): Outcome {
@@ -135,7 +135,7 @@ export function needsOpenApi(
   return notEvaluated('S1', what, OPENAPI_FIX);
 }
 
-/** P2 did not fail, yet no challenge was seen: seeing one takes a request that the scan may not send. */
+/** No challenge was seen although P2 did not fail, because only a request that we do not send would get one. */
 export function unchallenged(probed: number): Verdict<'unseen'> {
   const evidence = `0 of ${probed} resources challenged by what we may send`;
   return notSeen('unseen', evidence, CHALLENGE_FIX);
@@ -152,67 +152,69 @@ export function unplanned(planFailure: string): Verdict<'limits'> {
   };
 }
 
-/** Limited by the length of evidence; one example is enough to act on. */
-const MAX_SHOWN = 3;
+/** Evidence has a maximum length, and one example is enough to act on. */
+const MAX_LISTED = 3;
 
 /**
  * Judges each resource that challenged. Returns the worst finding with its count ("2 of 3") and requests,
  * or `sound` with "2 of 3 resources". `inspect` returns the text after the request. With `unjudged`,
- * resources that offer only what is known and not judged are counted apart, and are that outcome if
- * there are no others.
+ * resources whose offers are all known but not judged are counted separately. If there are no other
+ * resources, `unjudged` is the outcome.
  */
 export function worstOf<Name extends string>(
   outcomes: Outcomes<Name>,
   resources: ResourceSet,
   kit: Kit,
-  inspect: (one: ChallengedResource) => readonly Found<NoInfer<Name>>[],
+  inspect: (challenged: ChallengedResource) => readonly Found<NoInfer<Name>>[],
   sound: (count: string, challenged: readonly ChallengedResource[]) => Found<NoInfer<Name>>,
   unjudged?: NoInfer<Name>,
 ): Finding<Name> {
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) return unchallenged(resources.probed.length);
-  const requestOf = ({ probe, resource }: ChallengedResource) =>
+  const toRequest = ({ probe, resource }: ChallengedResource) =>
     kit.request(probe.method, resource.path);
-  const named = challenged.flatMap((one) => {
-    const text = unjudged === undefined ? null : kit.namedOnly(one.reading.challenge);
-    return text === null ? [] : [{ one, text: `${requestOf(one)} ${text}` }];
+  const unjudgedItems = challenged.flatMap((item) => {
+    const text = unjudged === undefined ? null : kit.namedOnly(item.reading.challenge);
+    return text === null ? [] : [{ item, text: `${toRequest(item)} ${text}` }];
   });
-  const judged = challenged.filter((each) => named.every(({ one }) => one !== each));
+  const judged = challenged.filter((each) => unjudgedItems.every(({ item }) => item !== each));
   if (unjudged !== undefined && judged.length === 0) {
-    const texts = listed(named.map(({ text }) => text));
-    return [unjudged, `${named.length} of ${named.length}: ${texts}`];
+    const texts = listed(unjudgedItems.map(({ text }) => text));
+    return [unjudged, `${unjudgedItems.length} of ${unjudgedItems.length}: ${texts}`];
   }
-  const lists = judged.map((one) =>
-    inspect(one).map(([name, text, fix]): Found<Name> => [name, `${requestOf(one)} ${text}`, fix]),
+  const lists = judged.map((item) =>
+    inspect(item).map(
+      ([name, text, fix]): Found<Name> => [name, `${toRequest(item)} ${text}`, fix],
+    ),
   );
   // One path can be two resources when no method is declared.
-  const silent = kit
+  const unchallengedResources = kit
     .selling(resources)
-    .filter((one) => !kit.isMadeUp(one) && challenged.every(({ resource }) => resource !== one));
-  const count = `${judged.length} of ${challenged.length + silent.length} resources`;
+    .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
+  const count = `${judged.length} of ${challenged.length + unchallengedResources.length} resources`;
   const finding = worst(outcomes, lists) ?? sound(count, judged);
-  if (named.length === 0) return finding;
+  if (unjudgedItems.length === 0) return finding;
   const [name, evidence, fix] = finding;
-  return [name, `${evidence}; ${named.length} more: known, not judged here`, fix];
+  return [name, `${evidence}; ${unjudgedItems.length} more: known, not judged here`, fix];
 }
 
-/** `lists` has one list per judged item. Returns null when all lists are empty. */
+/** Returns the worst finding of all lists, one per judged item; null if all lists are empty. */
 export function worst<Name extends string>(
   outcomes: Outcomes<Name>,
   lists: readonly (readonly Found<NoInfer<Name>>[])[],
 ): Found<Name> | null {
   const all = lists.flat();
-  const name = Object.keys(outcomes).find((key) => all.some(([one]) => one === key));
-  const same = all.filter(([one]) => one === name);
-  const [first] = same;
+  const name = Object.keys(outcomes).find((key) => all.some(([outcome]) => outcome === key));
+  const worstFindings = all.filter(([outcome]) => outcome === name);
+  const [first] = worstFindings;
   if (first === undefined) return null;
-  const having = lists.filter((list) => list.some(([one]) => one === name)).length;
-  const evidence = `${having} of ${lists.length}: ${listed(same.map(([, text]) => text))}`;
+  const affected = lists.filter((list) => list.some(([outcome]) => outcome === name)).length;
+  const evidence = `${affected} of ${lists.length}: ${listed(worstFindings.map(([, text]) => text))}`;
   return [first[0], evidence, first[2]];
 }
 
-/** Lists the first three and the number of the others. */
+/** Joins the first three texts, and the number of the others. */
 export function listed(texts: readonly string[]): string {
-  const rest = texts.length - MAX_SHOWN;
-  return texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
+  const unlisted = texts.length - MAX_LISTED;
+  return texts.slice(0, MAX_LISTED).join('; ') + (unlisted > 0 ? `; ${unlisted} more` : '');
 }

@@ -21,7 +21,7 @@ export type Pool = WorkerPool & {
     scan: ScanAccount,
     signal?: AbortSignal,
   ): Promise<Verdict>;
-  /** Runs a reader on what it needs of `seen`, with the kit of the scan. Rejects as `run` does. */
+  /** Runs a reader on the observations that it needs, with the kit of the scan. Rejects as `run` does. */
   runReader(
     reader: ReaderTask,
     seen: Partial<Observations>,
@@ -30,7 +30,7 @@ export type Pool = WorkerPool & {
   ): Promise<unknown>;
 };
 
-/** An exported function of (seen, kit): pure and synchronous, as a check is. */
+/** Names an exported function of (seen, kit), which is pure and synchronous as a check is. */
 export type ReaderTask = {
   /** File URL. */
   readonly module: string;
@@ -44,7 +44,7 @@ const THREAD_MODULE = new URL('./on-thread.ts', import.meta.url).href;
 
 export function createPool(options: PoolOptions = {}): Pool {
   const pool = createWorkerPool(options);
-  const serialized = createObservationSerializer();
+  const serializeSeen = createObservationSerializer();
 
   return {
     ...pool,
@@ -54,24 +54,28 @@ export function createPool(options: PoolOptions = {}): Pool {
       const work = (): Work => ({
         modules: [THREAD_MODULE, url],
         exportName: 'checkOnThread',
-        input: { scanKey: scan.key, seen: serialized(seen) },
+        input: { scanKey: scan.key, seen: serializeSeen(seen) },
         isRaw: true,
       });
       const account = isStanding ? scan.standing : scan.origin;
       try {
         const output = await pool.runTask({ name: impl, work, account, signal });
-        return output as Verdict; // `checkOnThread` validated it, where a breach is the check's fault
+        return output as Verdict; // validated by `checkOnThread`, where a breach is a fault of the check
       } catch (error) {
-        if (error instanceof TaskFault) return faultVerdict(isStanding, serialized(seen));
+        if (error instanceof TaskFault) return toFaultVerdict(isStanding, serializeSeen(seen));
         if (!(error instanceof TaskLimitExceeded)) throw error;
-        return limitsVerdict(error.limit, isStanding, serialized(seen));
+        return toTaskLimitsVerdict(error.limit, isStanding, serializeSeen(seen));
       }
     },
     runReader({ module, exportName, needs, budget }, seen, scan, signal) {
       const work = (): Work => ({
         modules: [THREAD_MODULE, module],
         exportName: 'readOnThread',
-        input: { exportName, scanKey: scan.key, seen: serialized(selectObservations(seen, needs)) },
+        input: {
+          exportName,
+          scanKey: scan.key,
+          seen: serializeSeen(selectObservations(seen, needs)),
+        },
         isRaw: true,
       });
       return pool.runTask({ name: exportName, work, account: scan[budget], signal });
@@ -87,28 +91,28 @@ export type SerializedObservation = {
 };
 
 /** Id of an observation that was not made. */
-const NOTHING_SEEN = 0;
+const ABSENT_PART = 0;
 
 /** Serializes each observation once, for all checks. */
 type ObservationSerializer = (seen: Partial<Observations>) => readonly SerializedObservation[];
 
-/** The serialized form is dropped together with its observation, at the end of the scan. */
+/** The serialized form is dropped with its observation, at the end of the scan. */
 function createObservationSerializer(): ObservationSerializer {
   /** Keyed by identity, because observations are frozen. */
-  const known = new WeakMap<object, Pick<SerializedObservation, 'part' | 'value'>>();
-  let count = 0;
+  const cache = new WeakMap<object, Pick<SerializedObservation, 'part' | 'value'>>();
+  let lastPart = 0;
 
   return (seen) =>
     listNames(seen).flatMap((name) => {
       const observation = seen[name];
       if (observation === undefined) return [];
-      if (observation === null) return [{ name, part: NOTHING_SEEN, value: null }];
-      const before = known.get(observation);
-      if (before !== undefined) return [{ name, ...before }];
-      count += 1;
-      const made = { part: count, value: pack(serialize(observation)) };
-      known.set(observation, made);
-      return [{ name, ...made }];
+      if (observation === null) return [{ name, part: ABSENT_PART, value: null }];
+      const cached = cache.get(observation);
+      if (cached !== undefined) return [{ name, ...cached }];
+      lastPart += 1;
+      const entry = { part: lastPart, value: pack(serialize(observation)) };
+      cache.set(observation, entry);
+      return [{ name, ...entry }];
     });
 }
 
@@ -117,7 +121,7 @@ function listNames(seen: Partial<Observations>): readonly ObservationName[] {
   return Object.keys(seen) as ObservationName[];
 }
 
-/** Selects observations by name; one that was not made is left out. */
+/** Selects observations by name. Observations that were not made are left out. */
 export function selectObservations(
   seen: Partial<Observations>,
   names: readonly ObservationName[],
@@ -126,7 +130,7 @@ export function selectObservations(
   return Object.fromEntries(made.map((name) => [name, seen[name]]));
 }
 
-const LIMITS: Readonly<Record<Limit, string>> = {
+const LIMIT_NAMES: Readonly<Record<Limit, string>> = {
   time: 'CPU time',
   memory: 'memory',
   stack: 'stack depth',
@@ -141,50 +145,53 @@ export function isStandingCheck({ needs }: Pick<CheckDefinition, 'needs'>): bool
 }
 
 /**
- * Verdict of a check that exceeded its limits. It fails the origin, as `faultVerdict` does, or a seller
- * could dodge grading by hanging or breaking a check. The origin did not write data of third parties: a
- * check of those is then not determined.
+ * Verdict of a check that exceeded its limits. It fails the origin, as `toFaultVerdict` does, because a
+ * seller could otherwise avoid a grade by hanging or breaking a check. A check of third parties' data is
+ * not determined, because the origin did not write that data.
  */
-function limitsVerdict(
+function toTaskLimitsVerdict(
   limit: Limit | 'budget',
   isStanding: boolean,
   seen: readonly SerializedObservation[],
 ): Verdict<'limits'> {
-  if (limit === 'budget') return budgetVerdict(isStanding);
-  return overLimits(`twice too much ${LIMITS[limit]} for ${largestFirst(seen)}`, isStanding);
+  if (limit === 'budget') return toBudgetVerdict(isStanding);
+  return toLimitsVerdict(
+    `twice too much ${LIMIT_NAMES[limit]} for ${listLargestFirst(seen)}`,
+    isStanding,
+  );
 }
 
-/** Verdict of every check in a scan that spent its processor time, whichever check spent it. */
-export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
+/** Verdict of all checks in a scan that spent its processor time, whichever check spent it. */
+export function toBudgetVerdict(isStanding: boolean): Verdict<'limits'> {
   const what = isStanding
     ? 'the answers about this origin took all its time'
     : 'the documents of this origin took all the processor time that a scan has';
-  return overLimits(what, isStanding);
+  return toLimitsVerdict(what, isStanding);
 }
 
-function overLimits(what: string, isStanding: boolean): Verdict<'limits'> {
+function toLimitsVerdict(what: string, isStanding: boolean): Verdict<'limits'> {
   const evidence = `Could not be evaluated within limits: ${what}`;
-  if (isStanding) return notDetermined('limits', evidence);
+  if (isStanding) return toNotDetermined('limits', evidence);
   return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
 }
 
-function faultVerdict(
+function toFaultVerdict(
   isStanding: boolean,
   seen: readonly SerializedObservation[],
 ): Verdict<'fault'> {
-  const evidence = `Not evaluated, and the fault is ours: this check broke on ${largestFirst(seen)}`;
-  if (isStanding) return notDetermined('fault', evidence);
+  const evidence = `Not evaluated, and the fault is ours: this check broke on ${listLargestFirst(seen)}`;
+  if (isStanding) return toNotDetermined('fault', evidence);
   return { status: 'fail', basis: 'not_evaluated', outcome: 'fault', evidence, fix: FAULT_FIX };
 }
 
-function notDetermined<const O extends 'limits' | 'fault'>(
+function toNotDetermined<const O extends 'limits' | 'fault'>(
   outcome: O,
   evidence: string,
 ): Verdict<O> {
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix: STANDING_FIX };
 }
 
-function largestFirst(seen: readonly SerializedObservation[]): string {
+function listLargestFirst(seen: readonly SerializedObservation[]): string {
   return seen
     .map(({ name, value }) => ({ name, bytes: countTextBytes(value) }))
     .sort((one, other) => other.bytes - one.bytes)

@@ -6,8 +6,8 @@ import { cleanText } from '../parse/text/text.ts';
 import type { CheckDefinition } from './define-check.ts';
 import type { SerializedObservation } from './judging-pool.ts';
 
-/** The part of a scan that one task sees. */
-export type Sight = {
+/** The scan and the observations that one task receives. */
+export type ObservedTask = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];
 };
@@ -17,9 +17,9 @@ type Evaluable = {
   evaluate(seen: unknown, kit: unknown): unknown;
 };
 
-/** Bytes of text that are cached; values parsed from it take several times as much. */
-const MAX_KEPT_BYTES = 1024 * 1024;
-const MAX_KEPT_SCANS = 8;
+/** Bytes of cached text. Values parsed from it take several times as much. */
+const MAX_CACHED_BYTES = 1024 * 1024;
+const MAX_CACHED_SCANS = 8;
 
 type CachedScan = {
   readonly kit: Kit;
@@ -29,25 +29,25 @@ type CachedScan = {
 };
 
 /**
- * A worker's cache between the checks and readers of a scan: the kit with its parsed documents, and the observations,
- * frozen and each deserialized once. Workers alternate between scans, so several small scans are cached; a
- * large one is the only one in the cache, which bounds memory to one scan.
+ * A worker's cache for the checks and readers of a scan: the kit with its parsed documents, and the frozen
+ * observations. Workers alternate between scans, so several small scans are cached. A large scan is cached
+ * alone, which bounds the memory.
  */
-class ScanMemo {
-  readonly #recent = new LRUCache<string, CachedScan>({
-    max: MAX_KEPT_SCANS,
-    maxSize: MAX_KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => Math.min(1 + bytes, MAX_KEPT_BYTES),
+class ScanCache {
+  readonly #scans = new LRUCache<string, CachedScan>({
+    max: MAX_CACHED_SCANS,
+    maxSize: MAX_CACHED_BYTES,
+    sizeCalculation: ({ bytes }) => Math.min(1 + bytes, MAX_CACHED_BYTES),
   });
 
-  recall(scanKey: string, serialized: readonly SerializedObservation[]) {
-    const before = this.#recent.get(scanKey);
-    const kit = before?.kit ?? createKit();
-    const values = before?.values ?? new Map<number, unknown>();
+  loadScan(scanKey: string, serialized: readonly SerializedObservation[]) {
+    const cached = this.#scans.get(scanKey);
+    const kit = cached?.kit ?? createKit();
+    const values = cached?.values ?? new Map<number, unknown>();
     const added = serialized.filter(({ part }) => !values.has(part));
-    const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), before?.bytes ?? 0);
+    const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), cached?.bytes ?? 0);
     // Older texts are dropped before this one is parsed, so that memory never holds both.
-    this.#recent.set(scanKey, { kit, values, bytes });
+    this.#scans.set(scanKey, { kit, values, bytes });
     for (const { part, value } of added) values.set(part, deserializeFrozen(value));
     const seen = serialized.map(({ name, part }) => [name, values.get(part)] as const);
     return { kit, seen: Object.freeze(Object.fromEntries(seen)) };
@@ -55,31 +55,31 @@ class ScanMemo {
 }
 
 /** Cached across tasks: the thread is reused unless a task fails. */
-const memo = new ScanMemo();
+const cache = new ScanCache();
 
 /** Runs on a worker thread, which has loaded the module of the check. */
 export function checkOnThread(
-  { scanKey, seen }: Sight,
+  { scanKey, seen }: ObservedTask,
   module: Readonly<Record<string, unknown>>,
 ): Verdict {
   const check = module['default'];
   if (!isDefinition(check)) throw new TypeError('The module exports no check as its default.');
-  const recalled = memo.recall(scanKey, seen);
-  return readVerdict(check.evaluate(recalled.seen, recalled.kit), check.outcomes);
+  const scan = cache.loadScan(scanKey, seen);
+  return readVerdict(check.evaluate(scan.seen, scan.kit), check.outcomes);
 }
 
 /** Runs on a worker thread, which has loaded the module of the reader. */
 export function readOnThread(
-  { scanKey, seen, exportName }: Sight & { readonly exportName: string },
+  { scanKey, seen, exportName }: ObservedTask & { readonly exportName: string },
   module: Readonly<Record<string, unknown>>,
 ): unknown {
   const read = module[exportName];
   if (typeof read !== 'function') throw new TypeError(`The module exports no ${exportName}.`);
-  const recalled = memo.recall(scanKey, seen);
-  return read(recalled.seen, recalled.kit);
+  const scan = cache.loadScan(scanKey, seen);
+  return read(scan.seen, scan.kit);
 }
 
-/** Checks only `evaluate`; discovery has validated the rest of the definition on the main thread. */
+/** Checks only for the members used here, because the main thread has validated the definition. */
 function isDefinition(value: unknown): value is Evaluable {
   return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
 }
@@ -88,21 +88,21 @@ function isDefinition(value: unknown): value is Evaluable {
 export const MAX_EVIDENCE_CHARS = 500;
 
 /** Statuses allowed for each basis (checks.md, "Common rules"). */
-const STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
+const ALLOWED_STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
   measured: ['pass', 'warn', 'fail'],
   not_applicable: ['pass'],
   not_determined: ['warn'],
   not_evaluated: ['fail'],
 };
 
-/** Throws TypeError with the breach, a defect of the check; returns cleaned and cut evidence. */
+/** Returns the verdict with cleaned and cut evidence. Throws TypeError for a breach, a defect of the check. */
 export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict {
   if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is not an object.');
   if ('then' in raw) throw new TypeError('The verdict is a promise: evaluate must be synchronous.');
   const { status, basis, outcome, evidence, fix }: Partial<Record<keyof Verdict, unknown>> = raw;
 
   if (!isBasis(basis)) throw new TypeError(`Unknown basis ${JSON.stringify(basis)}.`);
-  const allowed = STATUSES[basis].find((one) => one === status);
+  const allowed = ALLOWED_STATUSES[basis].find((candidate) => candidate === status);
   if (!allowed) throw new TypeError(`Status ${JSON.stringify(status)} with basis ${basis}.`);
   if (typeof outcome !== 'string' || !isListed(outcome, outcomes)) {
     throw new TypeError(`Outcome ${JSON.stringify(outcome)} is not in the check's list.`);
@@ -119,9 +119,9 @@ export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict 
 }
 
 function isBasis(value: unknown): value is Basis {
-  return typeof value === 'string' && Object.hasOwn(STATUSES, value);
+  return typeof value === 'string' && Object.hasOwn(ALLOWED_STATUSES, value);
 }
 
 function isListed(outcome: string, outcomes: readonly string[]): boolean {
-  return outcomes.includes(outcome) || ENGINE_OUTCOMES.some((one) => one === outcome);
+  return outcomes.includes(outcome) || ENGINE_OUTCOMES.some((shared) => shared === outcome);
 }

@@ -6,7 +6,7 @@ import { EngineFault } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
-import { budgetVerdict, isStandingCheck, type Pool, selectObservations } from './judging-pool.ts';
+import { isStandingCheck, type Pool, selectObservations, toBudgetVerdict } from './judging-pool.ts';
 
 export type CheckRun = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
@@ -16,7 +16,7 @@ export type CheckRun = {
   readonly account: ScanAccount;
   /** Aborted when the caller gives up; the run then rejects. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted when the scan's time is over; checks that are still unjudged get a `limits` verdict. */
+  /** Aborted when the scan's time is over. Checks that are not judged by then get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
@@ -27,8 +27,8 @@ export type CheckVerdict = {
   readonly verdict: Verdict;
 };
 
-/** Characters of the root cause's evidence that a dependent check repeats. */
-const CAUSE_CHARS = 160;
+/** A dependent check repeats at most this much of the root cause's evidence. */
+const MAX_CAUSE_CHARS = 160;
 
 /**
  * Returns one verdict for each check, in catalog order. Rejects with EngineFault when the fault is ours,
@@ -45,7 +45,7 @@ export async function runChecks(options: CheckRun): Promise<readonly CheckVerdic
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
     return { entry, check };
   });
-  const ends = [abandon.signal, signal, deadline].filter((one) => one !== undefined);
+  const ends = [abandon.signal, signal, deadline].filter((end) => end !== undefined);
   const ended = AbortSignal.any(ends);
   const judging = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
     const { requires } = check.definition;
@@ -70,8 +70,8 @@ async function runCheck(
   { observations, pool, account, signal, deadline }: CheckRun,
 ): Promise<Verdict> {
   const budget = isStanding ? account.standing : account.origin;
-  // The verdict is replaced in the report anyway, so judging is skipped.
-  if (budget.isSpent()) return budgetVerdict(isStanding);
+  // Judging is skipped, because `toResults` would replace the verdict.
+  if (budget.isSpent()) return toBudgetVerdict(isStanding);
   try {
     const seen = selectObservations(observations, check.definition.needs);
     return await pool.runCheck(check, seen, account, ended);
@@ -79,43 +79,43 @@ async function runCheck(
     const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
     if (!isLate) throw error;
     budget.exhaust();
-    return budgetVerdict(isStanding);
+    return toBudgetVerdict(isStanding);
   }
 }
 
 /**
- * Results of a finished scan. When a budget is spent, every check on it fails, those judged already too:
- * results must not depend on timing, and sellers must not choose which checks are judged.
+ * Returns the results of a finished scan. If a budget is spent, all its checks fail, judged checks included.
+ * Otherwise results would depend on timing, and sellers could choose which checks are judged.
  */
 export function toResults(
   judged: readonly CheckVerdict[],
   account: ScanAccount,
 ): readonly CheckResult[] {
   const results = applyPrerequisites(judged);
-  return judged.map(({ entry, isStanding }, at) => {
+  return judged.map(({ entry, isStanding }, index) => {
     const budget = isStanding ? account.standing : account.origin;
-    const result = budget.isSpent() ? undefined : results[at];
-    return result ?? toResult(entry, budgetVerdict(isStanding));
+    const result = budget.isSpent() ? undefined : results[index];
+    return result ?? toResult(entry, toBudgetVerdict(isStanding));
   });
 }
 
-/** A check whose prerequisite failed is not evaluated; its evidence names the root cause. */
+/** A check whose prerequisite failed is not evaluated. Its evidence names the root cause. */
 function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResult[] {
-  const byId = new Map(judged.map((one) => [one.entry.id, one]));
-  const roots = new Map<string, CheckVerdict | null>();
+  const byId = new Map(judged.map((check) => [check.entry.id, check]));
+  const rootsById = new Map<string, CheckVerdict | null>();
 
-  /** Finds the failed check at the start of the chain, which may be `one`; null when nothing failed. */
-  function findRoot(one: CheckVerdict): CheckVerdict | null {
-    const known = roots.get(one.entry.id);
+  /** Finds the failed check that all failures follow from, maybe `check` itself; null if nothing failed. */
+  function findRoot(check: CheckVerdict): CheckVerdict | null {
+    const known = rootsById.get(check.entry.id);
     if (known !== undefined) return known;
-    const root = brokenPrerequisite(one) ?? (one.verdict.status === 'fail' ? one : null);
-    roots.set(one.entry.id, root);
+    const root = findPrerequisiteRoot(check) ?? (check.verdict.status === 'fail' ? check : null);
+    rootsById.set(check.entry.id, root);
     return root;
   }
 
-  /** The first broken entry of `requires` is the one named. */
-  function brokenPrerequisite(one: CheckVerdict): CheckVerdict | null {
-    for (const id of one.requires) {
+  /** Returns the root of the first broken entry of `requires`. */
+  function findPrerequisiteRoot(check: CheckVerdict): CheckVerdict | null {
+    for (const id of check.requires) {
       const prerequisite = byId.get(id);
       const root = prerequisite ? findRoot(prerequisite) : null;
       if (root) return root;
@@ -123,14 +123,14 @@ function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResu
     return null;
   }
 
-  return judged.map((one) => {
-    const root = brokenPrerequisite(one);
-    return toResult(one.entry, root ? dependent(root) : one.verdict);
+  return judged.map((check) => {
+    const root = findPrerequisiteRoot(check);
+    return toResult(check.entry, root ? toDependentVerdict(root) : check.verdict);
   });
 }
 
-function dependent({ entry, verdict }: CheckVerdict): Verdict {
-  const evidence = cleanText(verdict.evidence, CAUSE_CHARS);
+function toDependentVerdict({ entry, verdict }: CheckVerdict): Verdict {
+  const evidence = cleanText(verdict.evidence, MAX_CAUSE_CHARS);
   return notEvaluated(
     entry.id,
     `${entry.title} failed: ${evidence}`,

@@ -1,13 +1,13 @@
 /**
  * scoring@1 uses integers only, so that any reader can recompute a score from results and catalog. A
- * changed scoring gets a new name and leaves this one as it is.
+ * changed scoring gets a new name, and this scoring stays as it is.
  */
 
 import type { PayableBy } from '../model/payability.ts';
 import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
 import type { Basis, Status } from '../model/verdict.ts';
 
-/** `id` of a check; "payability" for the cap if no client can pay. */
+/** `id` is a check's id, or "payability" for the cap if no client can pay. */
 export type ScoreCost = { readonly id: string; readonly points: number };
 
 const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;
@@ -16,7 +16,7 @@ const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
 /**
  * Returns costs in display order: by severity, failures before warnings. They are whole points that add
  * up to 100 minus the score: "100 − P3 8 − S5 6 = 86". Findings that cap the score share the cap's loss
- * in proportion to their own points; the others cost the same with and without a cap, so that equal
+ * in proportion to their own points. Other findings cost the same with and without a cap, so that equal
  * findings cost equal points.
  */
 export function scoreCosts(
@@ -24,7 +24,7 @@ export function scoreCosts(
   scoring: Scoring,
   payableBy: PayableBy | null = null,
 ): readonly ScoreCost[] {
-  const scoreOf = (some: readonly Scored[]) => scoring(some, null).score;
+  const computeScore = (scored: readonly Scored[]) => scoring(scored, null).score;
   const findings = results
     .filter(({ status, basis }) => status !== 'pass' && basis !== 'not_determined')
     .sort(
@@ -34,41 +34,49 @@ export function scoreCosts(
     );
   const capping = findings.filter(isCapping);
   const others = findings.filter((finding) => !isCapping(finding));
-  const uncapped = scoreOf(results.map((one) => (capping.includes(one) ? passed(one) : one)));
-  const shareOf = (finding: Scored) => shareOfLoss(finding, results);
+  const uncapped = computeScore(
+    results.map((result) => (capping.includes(result) ? toPassed(result) : result)),
+  );
+  const computeShare = (finding: Scored) => computeLossShare(finding, results);
   const points = new Map([
-    ...distributed(100 - uncapped, others, shareOf),
-    ...distributed(uncapped - scoreOf(results), capping, shareOf),
+    ...distributePoints(100 - uncapped, others, computeShare),
+    ...distributePoints(uncapped - computeScore(results), capping, computeShare),
   ]);
-  const unpayable = scoreOf(results) - scoring(results, payableBy).score;
+  const unpayable = computeScore(results) - scoring(results, payableBy).score;
   return [
     ...findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 })),
     ...(unpayable > 0 ? [{ id: 'payability', points: unpayable }] : []),
   ];
 }
 
-function passed(result: Scored): Scored {
+function toPassed(result: Scored): Scored {
   return { ...result, status: 'pass', basis: 'measured' };
 }
 
-/** Loss in the weighted mean before rounding; comparable across categories. */
-function shareOfLoss({ category, severity, status }: Scored, results: readonly Scored[]): number {
+/** Returns the loss in the weighted mean before rounding, which can be compared across categories. */
+function computeLossShare(
+  { category, severity, status }: Scored,
+  results: readonly Scored[],
+): number {
   const possible = results
-    .filter((one) => one.category === category && one.basis !== 'not_determined')
-    .reduce((sum, one) => sum + POINTS[one.severity], 0);
+    .filter((result) => result.category === category && result.basis !== 'not_determined')
+    .reduce((sum, result) => sum + POINTS[result.severity], 0);
   return (WEIGHTS[category] * POINTS[severity] * (2 - EARNED_HALVES[status])) / possible;
 }
 
-/** Rounds to whole points by the largest remainder method. */
-function distributed(
+/** Distributes whole points by the largest remainder method. */
+function distributePoints(
   total: number,
   findings: readonly Scored[],
-  shareOf: (finding: Scored) => number,
+  computeShare: (finding: Scored) => number,
 ): ReadonlyMap<Scored, number> {
-  const sum = findings.reduce((all, finding) => all + shareOf(finding), 0);
-  const exact = findings.map((finding) => ({ finding, due: (total * shareOf(finding)) / sum }));
+  const sum = findings.reduce((all, finding) => all + computeShare(finding), 0);
+  const exact = findings.map((finding) => ({
+    finding,
+    due: (total * computeShare(finding)) / sum,
+  }));
   const points = new Map(exact.map(({ finding, due }) => [finding, Math.floor(due)]));
-  const given = [...points.values()].reduce((all, one) => all + one, 0);
+  const given = [...points.values()].reduce((all, whole) => all + whole, 0);
   const byRemainder = exact.toSorted((a, b) => (b.due % 1) - (a.due % 1));
   for (const { finding, due } of byRemainder.slice(0, total - given)) {
     points.set(finding, Math.floor(due) + 1);
@@ -82,18 +90,18 @@ export type Score = {
   readonly grade: Grade;
   readonly subScores: SubScores;
 };
-/** `payableBy` is the report's: null when no challenge was seen, or no client ran. */
+/** `payableBy` is null if no challenge was seen, or no client ran. */
 export type Scoring = (results: readonly Scored[], payableBy?: PayableBy | null) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
-/** Halves of the points that each status earns. */
+/** Number of half points that each status earns per point. */
 export const EARNED_HALVES: Readonly<Record<Status, number>> = { pass: 2, warn: 1, fail: 0 };
 export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
   protocol: 50,
   docs: 40,
   directory: 10,
 };
-/** Best first, each with its lowest score; F is below all of them. */
+/** Best first, each with its lowest score. F is below all of them. */
 export const GRADES = [
   ['A', 90],
   ['B', 80],
@@ -101,7 +109,7 @@ export const GRADES = [
   ['D', 50],
 ] as const satisfies readonly (readonly [Grade, number])[];
 
-/** Highest score that each grave finding allows. */
+/** Highest score that each severe finding allows. */
 export const CAP_POINTS = { unreachable: 0, criticalFail: 49, unpayable: 49, flawed: 89 } as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
@@ -121,17 +129,17 @@ const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];
 
 export const scoreResults: Scoring = (results, payableBy) => {
   const subScores: SubScores = {
-    protocol: subScore(results, 'protocol'),
-    docs: subScore(results, 'docs'),
-    standing: subScore(results, 'directory'),
+    protocol: computeSubScore(results, 'protocol'),
+    docs: computeSubScore(results, 'docs'),
+    standing: computeSubScore(results, 'directory'),
   };
   // Clients ran and none can pay, which counts more for a buyer than passed checks.
-  const payable = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
-  const score = Math.min(weightedMean(subScores), payable, ...findCaps(results));
+  const payabilityCap = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
+  const score = Math.min(computeWeightedMean(subScores), payabilityCap, ...findCaps(results));
   return { score, grade: toGrade(score), subScores };
 };
 
-/** Finds the scoring that a catalog names. */
+/** Scorings by the name in the catalog. */
 export const SCORINGS = { 'scoring@1': scoreResults } as const satisfies Record<string, Scoring>;
 export type ScoringName = keyof typeof SCORINGS;
 
@@ -139,12 +147,12 @@ export function isScoringName(name: string): name is ScoringName {
   return Object.hasOwn(SCORINGS, name);
 }
 
-/** Converts an uncapped score from 0 to 100. */
+/** Converts a score from 0 to 100. */
 export function toGrade(score: number): Grade {
   return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';
 }
 
-function subScore(results: readonly Scored[], category: CategoryKey): number | null {
+function computeSubScore(results: readonly Scored[], category: CategoryKey): number | null {
   let earnedHalves = 0;
   let possible = 0;
   for (const { category: own, severity, status, basis } of results) {
@@ -155,7 +163,7 @@ function subScore(results: readonly Scored[], category: CategoryKey): number | n
   return possible === 0 ? null : Math.floor((100 * earnedHalves) / (2 * possible));
 }
 
-function weightedMean({ protocol, docs, standing }: SubScores): number {
+function computeWeightedMean({ protocol, docs, standing }: SubScores): number {
   const parts = [
     { sub: protocol, weight: WEIGHTS.protocol },
     { sub: docs, weight: WEIGHTS.docs },
@@ -171,18 +179,18 @@ function weightedMean({ protocol, docs, standing }: SubScores): number {
   return weights === 0 ? 0 : Math.floor(sum / weights);
 }
 
-/** Returns true when only this result holds the score below its points. */
+/** True if this result caps the score. */
 export function isCapping(result: Scored): boolean {
-  return CAPS.some((cap) => isCapped(result, cap));
+  return CAPS.some((cap) => isCapMatch(result, cap));
 }
 
 function findCaps(results: readonly Scored[]): readonly number[] {
-  return CAPS.filter((cap) => results.some((result) => isCapped(result, cap))).map(
+  return CAPS.filter((cap) => results.some((result) => isCapMatch(result, cap))).map(
     ({ atMost }) => atMost,
   );
 }
 
-function isCapped(result: Scored, { id, category, severity, status }: Cap): boolean {
+function isCapMatch(result: Scored, { id, category, severity, status }: Cap): boolean {
   return (
     CAPPING_BASES.includes(result.basis) &&
     (id === undefined || id === result.id) &&

@@ -12,7 +12,7 @@ type Ranges = {
 };
 
 /** Parses the lists on first use, because most threads need none. */
-const rangesOnce = (() => {
+const getRanges = (() => {
   let ranges: Ranges | null = null;
   return (): Ranges => {
     ranges ??= {
@@ -24,21 +24,21 @@ const rangesOnce = (() => {
   };
 })();
 
-/** Returns true unless the text is the literal of an address that may be dialled. */
+/** True unless the text is the literal of an address that may be dialled. */
 export function isBlockedAddress(ip: string): boolean {
-  return blockedReason(ip) !== null;
+  return findBlockReason(ip) !== null;
 }
 
 /**
  * Returns the name of the block that contains the address, or null for a public one. Accepts the literals
  * of `net.isIP` without a zone; anything else is refused.
  */
-export function blockedReason(ip: string): string | null {
+export function findBlockReason(ip: string): string | null {
   if (isIP(ip) === 0) return 'not an IP address';
   if (ip.includes('%')) return 'IPv6 address with a zone';
   // ipaddr.process() would turn ::ffff:8.8.8.8, which no honest AAAA record has, into 8.8.8.8.
   const address = ipaddr.parse(ip);
-  const { ipv4Denied, ipv6Denied, ipv6Allowed } = rangesOnce();
+  const { ipv4Denied, ipv6Denied, ipv6Allowed } = getRanges();
   const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
   const range = ranges.find((range) => address.match(range.cidr));
   if (range) return range.name;
@@ -48,8 +48,8 @@ export function blockedReason(ip: string): string | null {
   return null;
 }
 
-/** Compares two spellings of one address. False if either is no IP literal. */
-export function sameAddress(a: string, b: string): boolean {
+/** Compares two spellings of an address. False if one of them is not an IP literal. */
+export function isSameAddress(a: string, b: string): boolean {
   if (isIP(a) === 0 || isIP(b) === 0) return false;
   return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
 }

@@ -1,5 +1,5 @@
-/** The names are stable, because tests and clients key on them. */
-const REFUSALS = {
+/** Default message of each reason. The names are stable, because tests and clients key on them. */
+const REFUSAL_MESSAGES = {
   not_a_string_or_too_long: 'The URL must be text of at most 2048 characters.',
   control_space_or_backslash:
     'The URL holds a space, a control character or a backslash: remove it, or percent-encode it in the path.',
@@ -18,14 +18,14 @@ const REFUSALS = {
     'The host is, or resolves to, an address that is not on the public internet: give a public host.',
 };
 
-export type RefusalReason = keyof typeof REFUSALS;
+export type RefusalReason = keyof typeof REFUSAL_MESSAGES;
 
-/** The scanner refuses the input or host before anything is charged; answered as 400. */
+/** The scanner refuses the input or host before anything is charged. The API answers 400. */
 export class OriginRefused extends Error {
   readonly code = 'invalid_url';
   readonly reason: RefusalReason;
 
-  constructor(reason: RefusalReason, message: string = REFUSALS[reason]) {
+  constructor(reason: RefusalReason, message: string = REFUSAL_MESSAGES[reason]) {
     super(message);
     this.name = 'OriginRefused';
     this.reason = reason;

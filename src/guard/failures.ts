@@ -2,7 +2,7 @@ import type { FailureReason } from '../model/observation.ts';
 
 export type RequestFailure = { readonly reason: FailureReason; readonly detail: string };
 
-/** The prober itself ended the request: a deadline, a cap, the guard. */
+/** The prober itself ended the request, because of a deadline, a cap or the guard. */
 export class ProbeFailure extends Error {
   readonly reason: FailureReason;
   readonly detail: string;
@@ -15,7 +15,7 @@ export class ProbeFailure extends Error {
   }
 }
 
-/** Our fault and never a finding: the scan is aborted and no payer may be charged. */
+/** Our own resolver failed. This is not a finding: the scan is aborted, and no payer may be charged. */
 export class ResolverDown extends Error {
   readonly detail: string;
 
@@ -27,10 +27,10 @@ export class ResolverDown extends Error {
 }
 
 /**
- * Codes of Node, OpenSSL and undici. Their messages quote certificates and responses, which the origin
- * wrote, so texts of our own replace them.
+ * Failures by the error codes of Node, OpenSSL and undici. Their messages quote certificates and responses,
+ * which the origin wrote, so our own texts replace them.
  */
-const BY_CODE: Readonly<Record<string, RequestFailure>> = {
+const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
   ECONNREFUSED: { reason: 'refused', detail: 'connection refused' },
   EHOSTUNREACH: { reason: 'refused', detail: 'no route to the address' },
   ENETUNREACH: { reason: 'refused', detail: 'no route to the network of the address' },
@@ -77,7 +77,7 @@ const BY_CODE: Readonly<Record<string, RequestFailure>> = {
   },
 };
 
-const NO_HTTP: RequestFailure = {
+const INVALID_HTTP: RequestFailure = {
   reason: 'malformed',
   detail: 'the answer is not a valid HTTP/1.1 response',
 };
@@ -91,15 +91,15 @@ export function classifyFailure(error: unknown): RequestFailure {
   const code = readCode(error);
   // undici has one code for closed connections and for invalid responses.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) {
-    return NO_HTTP;
+    return INVALID_HTTP;
   }
-  const known = BY_CODE[code];
+  const known = FAILURES_BY_CODE[code];
   if (known) return known;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
   if (isParserError(error)) {
     return readMessage(error).includes('Invalid EOF')
       ? { reason: 'reset', detail: 'connection closed in the middle of an answer' }
-      : NO_HTTP;
+      : INVALID_HTTP;
   }
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { blockedReason, sameAddress } from './address.ts';
+import { findBlockReason, isSameAddress } from './address.ts';
 import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, meterPlain } from './metered-transport.ts';
@@ -16,7 +16,7 @@ export type Connector = (target: DialTarget) => Promise<Socket>;
 
 export type GuardedTarget = {
   readonly origin: Origin;
-  /** Checked once more when the socket is opened. */
+  /** Resolved addresses. Each is checked once more before it is dialled. */
   readonly addresses: readonly Address[];
   readonly policy: OriginPolicy;
   readonly connector: Connector;
@@ -28,13 +28,13 @@ export type GuardedTarget = {
   readonly processorTime: ProcessorTime;
   /** Called once an address has accepted the connection. */
   readonly onDialled?: () => void;
-  /** TLS of a second parallel connection starts after this. */
+  /** If given, TLS starts after this. A parallel connection waits for the first one. */
   readonly beforeTls?: Promise<void> | undefined;
 };
 
 /**
  * Connects to one of the origin's checked addresses. It dials the literal, so that no name is resolved
- * again (DNS rebinding), and compares the open socket's peer with it. SNI and certificate name are the
+ * again (DNS rebinding), and compares the socket's peer with it. SNI and certificate name are the
  * origin's host. The next address is tried only when dialling failed, never after a TLS failure.
  */
 export async function openGuarded(target: GuardedTarget): Promise<Socket> {
@@ -42,14 +42,15 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
   const isException = isAllowedException(origin, policy);
   let lastError: unknown = new ProbeFailure('dns', 'the host has no address');
   for (const [index, address] of addresses.entries()) {
-    if (!isException && blockedReason(address.address) !== null) {
+    if (!isException && findBlockReason(address.address) !== null) {
       throw new ProbeFailure('refused', 'the egress guard refuses the address');
     }
     try {
-      const socket = await dialOne(target, address, index === addresses.length - 1);
+      const socket = await dialAddress(target, address, index === addresses.length - 1);
       target.onDialled?.();
       if (origin.scheme === 'http') return meterPlain(socket, target.meter);
-      if (target.beforeTls !== undefined) await waitOn(socket, target.beforeTls, target.signal);
+      if (target.beforeTls !== undefined)
+        await waitForTurn(socket, target.beforeTls, target.signal);
       return await connectTls({ ...target, secureContext: target.secureContext(), raw: socket });
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
@@ -62,30 +63,38 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
 /** Dialling failed, so the next address may be tried. */
 class DialError extends Error {}
 
-async function dialOne(target: GuardedTarget, address: Address, isLast: boolean): Promise<Socket> {
-  const patience = new AbortController();
+async function dialAddress(
+  target: GuardedTarget,
+  address: Address,
+  isLast: boolean,
+): Promise<Socket> {
+  const dialTimeout = new AbortController();
   const timer = isLast
     ? null
-    : startPatientTimer(target.limits.dialTimeoutMs, () => patience.abort());
-  const signal = AbortSignal.any([target.signal, patience.signal]);
+    : startPatientTimer(target.limits.dialTimeoutMs, () => dialTimeout.abort());
+  const signal = AbortSignal.any([target.signal, dialTimeout.signal]);
   let socket: Socket;
   try {
     socket = await target.connector({ ...address, port: target.origin.port, signal });
   } catch (error) {
     if (target.signal.aborted) throw target.signal.reason;
-    const cause = patience.signal.aborted ? new ProbeFailure('timeout', 'no connection') : error;
+    const cause = dialTimeout.signal.aborted ? new ProbeFailure('timeout', 'no connection') : error;
     throw new DialError('dialling failed', { cause });
   } finally {
     timer?.cancel();
   }
-  if (!sameAddress(socket.remoteAddress ?? '', address.address)) {
+  if (!isSameAddress(socket.remoteAddress ?? '', address.address)) {
     socket.destroy();
     throw new ProbeFailure('refused', 'the egress guard: the peer is not the checked address');
   }
   return socket;
 }
 
-async function waitOn(socket: Socket, turn: Promise<void>, signal: AbortSignal): Promise<void> {
+async function waitForTurn(
+  socket: Socket,
+  turn: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const ended = Promise.withResolvers<never>();
   const end = () => ended.reject(signal.reason);
   signal.addEventListener('abort', end, { once: true });
@@ -106,7 +115,7 @@ export const dial: Connector = ({ address, family, port, signal }) => {
   const abort = () => socket.destroy(new ProbeFailure('timeout', 'no connection in time'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  // Kept: an error before the HTTP client adds its listener would be unhandled.
+  // The listener stays, because an error before the HTTP client adds its own would be unhandled.
   socket.on('error', reject);
   socket.once('connect', () => {
     signal.removeEventListener('abort', abort);

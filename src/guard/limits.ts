@@ -1,15 +1,15 @@
 export const DEFAULT_LIMITS = {
   /** Requests tried, with retries and redirects. */
   maxRequests: 60,
-  /** Connections opened; servers that close after each answer need one per request. */
+  /** Connections opened. A server that closes after each answer needs one per request. */
   maxConnections: 60,
-  /** Bytes off the sockets, with handshakes, records and framing. */
+  /** Bytes received from the sockets, with handshakes, records and framing. */
   maxBytes: 16 * 1_048_576,
   /** Wire bytes of one answer beyond four times its cap. */
   answerOverheadBytes: 65_536,
   /** Chunks of a body, by the parser's count. */
   maxBodyPieces: 200_000,
-  /** Chunks that may have any size; beyond this number they must average 4 bytes. */
+  /** Chunks that may have any size. Beyond this number they must have 4 bytes on average. */
   smallBodyPieces: 20_000,
   /** Server bytes before a TLS handshake ends; real chains have 3 to 8 KiB. */
   maxHandshakeBytes: 16_384,
@@ -20,16 +20,16 @@ export const DEFAULT_LIMITS = {
   socketsPerOrigin: 6,
   /** Milliseconds from getting a connection (opening it included) to the end of the answer. */
   requestTimeoutMs: 10_000,
-  /** Milliseconds before an additional connection is given up, while others are open. */
+  /** Milliseconds until an additional connection is given up, if others are open. */
   connectTimeoutMs: 2_000,
-  /** Milliseconds per address, while the host has other addresses. */
+  /** Milliseconds for dialling one address, if the host has another address. */
   dialTimeoutMs: 2_500,
   maxHeaders: 128,
   maxHeaderBytes: 65_536,
   /** 1xx responses before the final one. */
   maxInterimResponses: 8,
   maxRedirects: 5,
-  /** Milliseconds; a longer `Retry-After` is not waited for. */
+  /** Milliseconds. A longer `Retry-After` is not waited for. */
   maxRetryAfterMs: 5_000,
   /** The origin gets no more requests after this many 429 answers that waiting did not resolve. */
   maxRateLimited: 5,
@@ -38,7 +38,7 @@ export const DEFAULT_LIMITS = {
 /** Limits of one scan. */
 export type Limits = Readonly<typeof DEFAULT_LIMITS>;
 
-/** Wire bytes per byte of the cap; chunks of two bytes take 3.5. */
+/** Wire bytes allowed per byte of the cap. Chunks of two bytes take 3.5. */
 const ANSWER_WIRE_FACTOR = 4;
 
 /** Wire bytes allowed for these bodies, with heads and framing. */
@@ -49,5 +49,5 @@ export function maxAnswerBytes(
   return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 
-/** Average size that small chunks must have. */
-export const SMALL_PIECE_BYTES = 4;
+/** Average size that body chunks must have beyond `smallBodyPieces`. */
+export const MIN_AVERAGE_PIECE_BYTES = 4;

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProcessorTime } from './timers.ts';
 
-/** Counts an origin's cost on one connection. */
+/** Counts what an origin costs on one connection. */
 export type Meter = {
-  /** Bytes off the wire; HTTP parses them on the next tick at the earliest. */
+  /** Counts bytes from the wire. HTTP parses them on the next tick at the earliest. */
   addBytes(bytes: number): void;
-  /** Milliseconds of processor time that TLS used for the origin's bytes. */
+  /** Counts milliseconds of processor time that TLS used for the origin's bytes. */
   addProcessorMs(ms: number): void;
 };
 
@@ -15,26 +15,26 @@ export type MeteredTransportOptions = {
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
   /** Returns false to refuse bytes, which are then not delivered. */
-  readonly admit: (bytes: number) => boolean;
+  readonly accept: (bytes: number) => boolean;
 };
 
 /**
- * Passes socket bytes to TLS. TLS reads a socket in native code, where no listener can count, so this
- * stream refuses bytes before they cost anything and measures the time of each write. All TLS work for an
- * origin (key exchange, chain, tickets, records) happens during such a write.
+ * Passes socket bytes to TLS. TLS would read a socket in native code, where no listener can count. This
+ * stream can refuse bytes before they cost anything, and measures the time of each delivery. All TLS work
+ * for an origin (key exchange, chain, tickets, records) happens during a delivery.
  */
 export class MeteredTransport extends Duplex {
   readonly #raw: Socket;
   readonly #meter: Meter;
   readonly #processorTime: ProcessorTime;
 
-  constructor({ raw, meter, processorTime, admit }: MeteredTransportOptions) {
+  constructor({ raw, meter, processorTime, accept }: MeteredTransportOptions) {
     super({ allowHalfOpen: false });
     this.#raw = raw;
     this.#meter = meter;
     this.#processorTime = processorTime;
     raw.on('data', (chunk: Buffer) => {
-      if (!admit(chunk.length)) return;
+      if (!accept(chunk.length)) return;
       if (!this.push(chunk)) raw.pause();
       meter.addBytes(chunk.length);
     });
@@ -61,24 +61,24 @@ export class MeteredTransport extends Duplex {
     done(error);
   }
 
-  /** TLS works inside this call, on direct and on buffered bytes. */
+  /** Measures TLS, which works inside this call on direct and on buffered bytes. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'data') return super.emit(event, ...values);
-    const before = this.#processorTime();
+    const startMs = this.#processorTime();
     try {
       return super.emit(event, ...values);
     } finally {
-      this.#meter.addProcessorMs(this.#processorTime() - before);
+      this.#meter.addProcessorMs(this.#processorTime() - startMs);
     }
   }
 }
 
 /** Counts the bytes of a socket that HTTP reads itself. */
 export function meterPlain(raw: Socket, meter: Meter): Socket {
-  let counted = 0;
+  let countedBytes = 0;
   raw.prependListener('readable', () => {
-    const bytes = raw.bytesRead - counted;
-    counted = raw.bytesRead;
+    const bytes = raw.bytesRead - countedBytes;
+    countedBytes = raw.bytesRead;
     if (bytes > 0) meter.addBytes(bytes);
   });
   return raw;

@@ -7,19 +7,19 @@ export type { CanonicalHost, Origin } from '../model/observation.ts';
 
 export type OriginPolicy = {
   readonly allowedPorts: readonly number[];
-  /** Exact `host:port` exceptions: http, any port, single labels, loopback and private are allowed. */
+  /** Exact `host:port` exceptions. For them http, any port, single labels, loopback and private are allowed. */
   readonly allowHosts: ReadonlySet<string>;
 };
 
 export const DEFAULT_POLICY: OriginPolicy = { allowedPorts: [443], allowHosts: new Set() };
 
-const MAX_URL_LENGTH = 2_048;
-const MAX_HOST_LENGTH = 253;
+const MAX_URL_CHARS = 2_048;
+const MAX_HOST_CHARS = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Matches a host without scheme, with or without port and path: `example.com`, `[2001:db8::1]:443/x`. */
 const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d+)?(?:[/?#]|$)/;
 
-/** Matches canonical names, the usual input: lower case, with a last label that is not a number. */
+/** Matches the usual input, canonical names: lower case, with a last label that is not a number. */
 const PLAIN_NAME = /^(?:https:\/\/)?((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})\/?$/;
 
 /**
@@ -37,34 +37,34 @@ const SPECIAL_USE_LABELS: ReadonlySet<string> = new Set(
  * for a policy exception. Throws OriginRefused.
  */
 export function parseOrigin(input: string, policy: OriginPolicy = DEFAULT_POLICY): Origin {
-  const plain = plainOrigin(input, policy);
+  const plain = parsePlainName(input, policy);
   if (plain !== null) return plain;
   const isBare = typeof input === 'string' && BARE_HOST.test(input);
   return toOrigin(validateUrl(isBare ? `https://${input}` : input, policy));
 }
 
-/** Parses a plain name at a tenth of URL's cost; null when the full parser must decide. */
-function plainOrigin(input: string, { allowedPorts }: OriginPolicy): Origin | null {
+/** Parses a plain name at a tenth of the cost of `URL`. Returns null if the full parser must decide. */
+function parsePlainName(input: string, { allowedPorts }: OriginPolicy): Origin | null {
   const host = typeof input === 'string' ? PLAIN_NAME.exec(input)?.[1] : undefined;
-  if (host === undefined || host.length > MAX_HOST_LENGTH) return null;
+  if (host === undefined || host.length > MAX_HOST_CHARS) return null;
   // Punycode needs the full parser.
   if (host.includes('xn--') || !allowedPorts.includes(443)) return null;
   if (SPECIAL_USE_LABELS.has(host.slice(host.lastIndexOf('.') + 1))) return null;
   const url = `https://${host}`;
-  return { url, scheme: 'https', hostname: host, port: 443, host: host as CanonicalHost }; // canonical by its pattern
+  return { url, scheme: 'https', hostname: host, port: 443, host: host as CanonicalHost }; // `PLAIN_NAME` matches canonical names only
 }
 
 /** Parses a URL that the scanner may request. Nothing is trimmed or repaired. Throws OriginRefused. */
 export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY): URL {
   const url = parseStrictly(input);
-  // WHATWG accepts "127.0.0.1.." as a name; with one dot less it is an address.
+  // WHATWG accepts "127.0.0.1.." as a name, but "127.0.0.1." is an address.
   if (url.hostname.endsWith('..')) throw new OriginRefused('bad_label');
   // One trailing dot names the same host, but is invalid in SNI and would make a second host key.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
-  if (!policy.allowedPorts.includes(toPort(url))) throw portRefused(policy);
-  refuseHost(bareHostname(url));
+  if (!policy.allowedPorts.includes(toPort(url))) throw toPortRefusal(policy);
+  requirePublicHost(readHostname(url));
   return url;
 }
 
@@ -73,7 +73,7 @@ export function toOrigin(url: URL): Origin {
   return {
     url: url.origin,
     scheme: url.protocol === 'http:' ? 'http' : 'https',
-    hostname: bareHostname(url),
+    hostname: readHostname(url),
     port: toPort(url),
     host: url.host as CanonicalHost, // WHATWG's canonical form
   };
@@ -91,7 +91,7 @@ export function isAllowedException(origin: Origin, policy: OriginPolicy): boolea
 
 /** Checks the raw text for parts that WHATWG parsing would normalise away. */
 function parseStrictly(input: string): URL {
-  if (typeof input !== 'string' || input.length > MAX_URL_LENGTH) {
+  if (typeof input !== 'string' || input.length > MAX_URL_CHARS) {
     throw new OriginRefused('not_a_string_or_too_long');
   }
   if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(input)) {
@@ -106,12 +106,12 @@ function parseStrictly(input: string): URL {
 }
 
 /** Checks the canonical host, because `①②⑦.⓪.⓪.①`, `0x7f.1` and `127.0.0.1` are the same address. */
-function refuseHost(hostname: string): void {
+function requirePublicHost(hostname: string): void {
   if (isIP(hostname) !== 0) {
     if (isBlockedAddress(hostname)) throw new OriginRefused('blocked_ip');
     return;
   }
-  if (hostname.length > MAX_HOST_LENGTH) throw new OriginRefused('host_too_long');
+  if (hostname.length > MAX_HOST_CHARS) throw new OriginRefused('host_too_long');
   const labels = hostname.split('.');
   if (!labels.every((label) => LABEL.test(label))) throw new OriginRefused('bad_label');
   if (SPECIAL_USE_LABELS.has(labels.at(-1) ?? '')) throw new OriginRefused('special_use_name');
@@ -127,18 +127,18 @@ function toPort(url: URL): number {
   return url.protocol === 'http:' ? 80 : 443;
 }
 
-function bareHostname(url: URL): string {
+function readHostname(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-function portRefused({ allowedPorts }: OriginPolicy): OriginRefused {
+function toPortRefusal({ allowedPorts }: OriginPolicy): OriginRefused {
   return new OriginRefused(
     'port',
     `The port is not allowed: origins are scanned on port ${allowedPorts.join(', ')}.`,
   );
 }
 
-const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
+const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * Resolves a `Location` or a link against its document and validates it like typed input. A reference
@@ -146,7 +146,7 @@ const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
  * backslashes and percent-encoded hosts away. Throws OriginRefused.
  */
 export function resolveReference(reference: string, base: URL, policy: OriginPolicy): URL {
-  if (ABSOLUTE.test(reference)) return validateUrl(reference, policy);
+  if (ABSOLUTE_URL.test(reference)) return validateUrl(reference, policy);
   if (/^[\\/]{2}/.test(reference)) return validateUrl(`${base.protocol}${reference}`, policy);
   if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(reference)) {
     throw new OriginRefused('control_space_or_backslash');
@@ -156,8 +156,8 @@ export function resolveReference(reference: string, base: URL, policy: OriginPol
 }
 
 /**
- * Resolves a document's URL if it lies on that origin; null otherwise. Nothing from a document may be
- * fetched unless it passed this. `base` is the document's URL, for relative references.
+ * Resolves a URL that a document holds. Returns null if it is not on that origin. A URL from a document may
+ * be requested only after this check. `base` is the document's URL, for relative references.
  */
 export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): URL | null {
   const root = new URL(`${origin.url}/`);
@@ -175,22 +175,22 @@ export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): UR
 }
 
 /**
- * Parses exact exceptions to the egress guard, `localhost:3000,[::1]:8443`, from SCAN_ALLOW_HOSTS: these
- * may be http, loopback or private. Throws an Error with the entry; the caller adds the setting's name.
+ * Parses SCAN_ALLOW_HOSTS, the exact exceptions to the egress guard: `localhost:3000,[::1]:8443`. They may
+ * be http, loopback or private. Throws an Error with the entry; the caller adds the setting's name.
  */
 export function parseAllowHosts(list: string): ReadonlySet<string> {
   const entries = list
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  return new Set(entries.map(canonicalEntry));
+  return new Set(entries.map(toExceptionKey));
 }
 
 /**
  * Adds the input's host and port to the policy's exceptions, which may be http, loopback or private. A
  * bare host still means https. Throws OriginRefused.
  */
-export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolicy {
+export function allowOrigin(input: string, policy: OriginPolicy): OriginPolicy {
   const text = /^https?:\/\//i.test(input) ? input : `https://${input}`;
   if (!URL.canParse(text)) throw new OriginRefused('parse_error');
   const key = exceptionKey(new URL(text));
@@ -199,10 +199,10 @@ export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolic
   return widened;
 }
 
-function canonicalEntry(entry: string): string {
+function toExceptionKey(entry: string): string {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const text = `http://${entry}/`;
-  // `*` is in no host name and nothing listens on port 0, so neither entry could match.
+  // No host name has a `*` and nothing listens on port 0, so such entries could not match.
   const isExact = port !== undefined && Number(port) > 0 && !/[/?#@%*\\\s]/.test(entry);
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is not an exact host:port, such as localhost:3000 or [::1]:8443`);

@@ -1,13 +1,13 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
-import { blockedReason } from './address.ts';
+import { findBlockReason } from './address.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
 
 export type Address = { readonly address: string; readonly family: 4 | 6 };
 
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly Address[] }
-  /** The host is refused, its public addresses included. */
+  /** The host is refused, even if it also has public addresses. */
   | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
   /** A finding about the origin: its name has no address. */
   | { readonly kind: 'unreachable'; readonly detail: string }
@@ -17,15 +17,15 @@ export type Resolution =
 export type Resolver = {
   resolve4(hostname: string): Promise<string[]>;
   resolve6(hostname: string): Promise<string[]>;
-  /** The operating system's answer, hosts file included; used for policy exceptions only. */
+  /** Asks the operating system, hosts file included. Used for policy exceptions only. */
   lookup(hostname: string): Promise<Address[]>;
 };
 
 const MAX_ADDRESSES = 16;
 const DNS_TIMEOUT_MS = 3_000;
 
-/** Codes about the name itself; every other code is about our own resolver. */
-const FINDINGS: Readonly<Record<string, string>> = {
+/** Error codes that concern the name itself. Every other code concerns our own resolver. */
+const NAME_ERRORS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name does not exist',
   ENODATA: 'the name has no address records',
   ESERVFAIL: 'its name servers failed',
@@ -52,8 +52,8 @@ export function systemResolver(): Resolver {
 }
 
 /**
- * Resolves an origin to addresses in dialling order, or gives the reason for having none. One blocked
- * address refuses the host. Name server errors never reject.
+ * Resolves an origin to addresses in dialling order, or returns the reason why there are none. The host is
+ * refused if one address is blocked. Errors of name servers never reject.
  */
 export async function resolveHost(
   origin: Origin,
@@ -75,22 +75,24 @@ export async function resolveHost(
     answer.status === 'fulfilled' ? answer.value : [],
   );
   if (addresses.length > 0) return toResolution(addresses.map(toAddress));
-  return explain([v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)));
+  return toFailedResolution(
+    [v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
+  );
 }
 
 async function lookUpException(hostname: string, resolver: Resolver): Promise<Resolution> {
   try {
     const addresses = await resolver.lookup(hostname);
-    if (addresses.length === 0) return explain([null]);
+    if (addresses.length === 0) return toFailedResolution([null]);
     return { kind: 'addresses', addresses };
   } catch (error) {
-    return explain([error]);
+    return toFailedResolution([error]);
   }
 }
 
 function toResolution(addresses: readonly Address[]): Resolution {
   for (const { address } of addresses) {
-    const reason = blockedReason(address);
+    const reason = findBlockReason(address);
     if (reason !== null) return { kind: 'blocked', address, reason };
   }
   if (addresses.length > MAX_ADDRESSES) {
@@ -100,22 +102,22 @@ function toResolution(addresses: readonly Address[]): Resolution {
   return { kind: 'addresses', addresses };
 }
 
-/** NXDOMAIN is a fact about the name, even when the other query failed; our outage is not. */
-function explain(errors: readonly unknown[]): Resolution {
+/** NXDOMAIN is a fact about the name, even if the other query failed. A failure of our resolver is not. */
+function toFailedResolution(errors: readonly unknown[]): Resolution {
   const codes = errors.map(readCode);
-  if (codes.includes('ENOTFOUND')) return unreachable('ENOTFOUND');
-  const ours = codes.find((code) => !(code in FINDINGS));
-  if (ours !== undefined) {
-    return { kind: 'our-fault', detail: `the resolver of this host failed (${ours})` };
+  if (codes.includes('ENOTFOUND')) return toUnreachable('ENOTFOUND');
+  const ourCode = codes.find((code) => !(code in NAME_ERRORS));
+  if (ourCode !== undefined) {
+    return { kind: 'our-fault', detail: `the resolver of this host failed (${ourCode})` };
   }
-  return unreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
+  return toUnreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
 }
 
-function unreachable(code: string): Resolution {
-  return { kind: 'unreachable', detail: `${FINDINGS[code] ?? 'no address'} (${code})` };
+function toUnreachable(code: string): Resolution {
+  return { kind: 'unreachable', detail: `${NAME_ERRORS[code] ?? 'no address'} (${code})` };
 }
 
-/** An empty answer has neither errors nor addresses. */
+/** Null stands for an empty answer, which has neither an error nor addresses. */
 function readCode(error: unknown): string {
   if (error === null) return 'ENODATA';
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

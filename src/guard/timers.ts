@@ -1,39 +1,39 @@
 /**
- * A deadline that counts only time in which this thread could read an answer. A late timer fires before
- * the sockets are read, so after a second of blocked event loop it would call an origin silent that had
+ * A deadline that counts only time in which this thread could read an answer. After a blocked event loop,
+ * an ordinary timer fires before the sockets are read. It would report a timeout although the origin has
  * answered.
  */
 export type PatientTimer = {
-  /** Starts over with the same time. */
+  /** Starts again with the full time. */
   restart(): void;
   cancel(): void;
 };
 
-/** Interval of the checks that the thread is awake; a stall costs a deadline at most this. */
-const BEAT_MS = 250;
+/** Time is counted in steps of this length, so a blocked thread loses at most one step. */
+const STEP_MS = 250;
 
 export function startPatientTimer(ms: number, onExpiry: () => void): PatientTimer {
-  let leftMs = ms;
+  let remainingMs = ms;
   let timer: NodeJS.Timeout | undefined;
-  let reading: NodeJS.Immediate | undefined;
+  let expiry: NodeJS.Immediate | undefined;
   const cancel = () => {
     clearTimeout(timer);
-    clearImmediate(reading);
+    clearImmediate(expiry);
   };
   const wait = () => {
-    const beatMs = Math.min(BEAT_MS, leftMs);
+    const stepMs = Math.min(STEP_MS, remainingMs);
     timer = setTimeout(() => {
-      leftMs -= beatMs;
-      if (leftMs > 0) wait();
+      remainingMs -= stepMs;
+      if (remainingMs > 0) wait();
       // The event loop reads sockets before immediates, so data that has arrived is read first.
-      else reading = setImmediate(onExpiry);
-    }, beatMs);
+      else expiry = setImmediate(onExpiry);
+    }, stepMs);
   };
   wait();
   return {
     restart: () => {
       cancel();
-      leftMs = ms;
+      remainingMs = ms;
       wait();
     },
     cancel,
@@ -47,7 +47,7 @@ export type ProcessorTime = () => number;
  * Processor time of this thread in milliseconds. Node before 23.9 measures the whole process only, which
  * charges a scan too much, never too little.
  */
-export const threadTime: ProcessorTime = () => {
+export const readThreadTime: ProcessorTime = () => {
   const { user, system } =
     typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage() : process.cpuUsage();
   return (user + system) / 1_000;

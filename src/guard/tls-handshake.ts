@@ -28,14 +28,14 @@ export type HandshakeOptions = {
  * Allows elliptic curves only. With finite-field Diffie-Hellman the server chooses the modulus, and
  * 10,000 bits cost a client most of a second; TLS 1.3 has such groups too.
  */
-const WITHOUT_FINITE_FIELDS = ':!kDHE';
-const GROUPS = 'X25519:P-256:P-384:P-521';
+const EXCLUDED_CIPHERS = ':!kDHE';
+const KEY_EXCHANGE_GROUPS = 'X25519:P-256:P-384:P-521';
 
-/** `extraCa`: additional trusted roots, PEM, besides Node's own and NODE_EXTRA_CA_CERTS. */
-export function originSecureContext(extraCa: readonly string[]): SecureContext {
+/** `extraCa` are trusted roots (PEM) besides Node's own and NODE_EXTRA_CA_CERTS. */
+export function createOriginContext(extraCa: readonly string[]): SecureContext {
   return createSecureContext({
-    ciphers: `${DEFAULT_CIPHERS}${WITHOUT_FINITE_FIELDS}`,
-    ecdhCurve: GROUPS,
+    ciphers: `${DEFAULT_CIPHERS}${EXCLUDED_CIPHERS}`,
+    ecdhCurve: KEY_EXCHANGE_GROUPS,
     // Renegotiation would let a server repeat the handshake on an open connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     // `ca` replaces Node's whole set, so it is set only when needed.
@@ -44,21 +44,21 @@ export function originSecureContext(extraCa: readonly string[]): SecureContext {
 }
 
 /**
- * Bounds the origin's side of the handshake. SNI and certificate name are the origin's host. Bytes over
- * the limit never reach TLS; time is measured after it is addProcessorMs, and ends the handshake then.
+ * Bounds what an origin may cost in the handshake. SNI and certificate name are the origin's host. Bytes
+ * over the limit never reach TLS. Time over the limit is noticed after it is spent.
  */
 export function connectTls(options: HandshakeOptions): Promise<Socket> {
   const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  let isDone = false;
-  let bytes = 0;
-  let spentMs = 0;
+  let isEstablished = false;
+  let handshakeBytes = 0;
+  let handshakeMs = 0;
   const transport = new MeteredTransport({
     raw,
     processorTime,
-    admit: (length) => {
-      if (!isDone) bytes += length;
-      if (bytes <= limits.maxHandshakeBytes) return true;
+    accept: (length) => {
+      if (!isEstablished) handshakeBytes += length;
+      if (handshakeBytes <= limits.maxHandshakeBytes) return true;
       refuse(`the server sent more than ${limits.maxHandshakeBytes} bytes before TLS was set up`);
       return false;
     },
@@ -66,9 +66,10 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
       addBytes: (length) => meter.addBytes(length),
       addProcessorMs: (ms) => {
         meter.addProcessorMs(ms);
-        if (isDone) return;
-        spentMs += ms;
-        if (spentMs > limits.maxHandshakeMs) refuse('its TLS handshake takes too long to compute');
+        if (isEstablished) return;
+        handshakeMs += ms;
+        if (handshakeMs > limits.maxHandshakeMs)
+          refuse('its TLS handshake takes too long to compute');
       },
     },
   });
@@ -89,12 +90,13 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
   if (signal.aborted) abort();
   let isPeerGone = false;
   for (const event of ['end', 'error'] as const) raw.once(event, () => (isPeerGone = true));
-  // Kept: an error before the HTTP client adds its listener would be unhandled.
+  // The listener stays, because an error before the HTTP client adds its own would be unhandled.
   socket.on('error', (error) => {
     // Node reports a TLS failure as a disconnection, though the peer is still connected.
-    const gaveUp = !isDone && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
+    const isTlsFailure =
+      !isEstablished && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
     reject(
-      gaveUp
+      isTlsFailure
         ? new ProbeFailure('tls-other', 'the server sent bytes that are not a handshake')
         : error,
     );
@@ -105,7 +107,7 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
     // TLS is still processing the bytes that completed the handshake; their time is not counted yet.
     queueMicrotask(() => {
       if (socket.destroyed) return;
-      isDone = true;
+      isEstablished = true;
       signal.removeEventListener('abort', abort);
       resolve(socket);
     });

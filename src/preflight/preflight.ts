@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
-import { allowingOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
 import type { Address, Resolution } from '../guard/resolve.ts';
 import type { Failed, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
@@ -140,7 +140,7 @@ export async function preflightInHand(
   const resourceUrl = readResourceUrl(required);
   const stated = originText(url ?? resourceUrl);
   // No request is sent, so an address that the guard would refuse does no harm.
-  const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
+  const origin = parseOrigin(stated, allowOrigin(stated, DEFAULT_POLICY));
   const answer = toAnswer(required, url ?? NOWHERE);
   const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
   const judgement = await judgeChallenge(request, answer, engine);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type Static, Type } from 'typebox';
 import { OriginRefused } from '../guard/errors.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
 import type { Payability } from '../model/payability.ts';
 import { oneOf } from '../model/shapes.ts';
@@ -79,7 +79,7 @@ export function parseRecording(value: unknown, name: string): Recording {
 function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolean {
   try {
     // A replay sends nothing, so the host need not be allowed.
-    const origin = parseOrigin(url, allowingOrigin(url, DEFAULT_POLICY));
+    const origin = parseOrigin(url, allowOrigin(url, DEFAULT_POLICY));
     const isSame = origin.scheme === scheme && origin.hostname === hostname && origin.host === host;
     return isSame && origin.url === url && origin.port === port;
   } catch (error) {

@@ -5,7 +5,7 @@ import { type AskListedRequest, createAskListed } from '../../src/census/ask-lis
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { LimitReached } from '../../src/looks/in-turn.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { dayWord } from '../../src/scan/day-word.ts';
@@ -37,7 +37,7 @@ async function ask(
 ) {
   const seller = await startCraftedSeller({ answers: { ...answers } });
   onTestFinished(() => seller[Symbol.asyncDispose]());
-  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const askListed = createAskListed({
     engine,
     policy,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import {
-  allowingOrigin,
+  allowOrigin,
   DEFAULT_POLICY,
   parseAllowHosts,
   parseOrigin,
@@ -28,11 +28,11 @@ describe('parseAllowHosts', () => {
   });
 });
 
-describe('allowingOrigin', () => {
+describe('allowOrigin', () => {
   test.each(['http://127.0.0.1:3000/x', 'https://localhost', '[::1]:3000', 'http://10.0.0.1'])(
     'lets only %s through',
     (input) => {
-      const policy = allowingOrigin(input, DEFAULT_POLICY);
+      const policy = allowOrigin(input, DEFAULT_POLICY);
       expect(parseOrigin(input, policy).url).toBeTruthy();
       expect(() => parseOrigin('http://127.0.0.1:9', policy)).toThrow(OriginRefused);
       expect(DEFAULT_POLICY.allowHosts.size).toBe(0);
@@ -42,7 +42,7 @@ describe('allowingOrigin', () => {
   test.each(['http://u@127.0.0.1', 'ftp://127.0.0.1', 'http://127.0.0.1:99999', 'a b', ''])(
     'still refuses %j',
     (input) => {
-      expect(() => allowingOrigin(input, DEFAULT_POLICY)).toThrow(OriginRefused);
+      expect(() => allowOrigin(input, DEFAULT_POLICY)).toThrow(OriginRefused);
     },
   );
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { ScanReport } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
@@ -12,7 +12,7 @@ import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
 /** What our own engine says of an origin on loopback, under a catalog, with nobody asked about it. */
 async function scanOffline(url: string, checksVersion: string): Promise<ScanReport> {
-  const policy = allowingOrigin(url, DEFAULT_POLICY);
+  const policy = allowOrigin(url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog: readCatalog(checksVersion),
     checks: await discoverChecks(),

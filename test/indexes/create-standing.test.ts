@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createStanding } from '../../src/indexes/create-standing.ts';
 import type { EcosystemOptions } from '../../src/indexes/options.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
@@ -355,7 +355,7 @@ describe('the listing', () => {
     const { origin } = standing();
     await origin(ORIGIN);
     const local = 'http://127.0.0.1:4000';
-    const other = parseOrigin(local, allowingOrigin(local, DEFAULT_POLICY));
+    const other = parseOrigin(local, allowOrigin(local, DEFAULT_POLICY));
     expect((await origin(other)).listing).toMatchObject({ data: { listed: false } });
     expect(asked().filter((name) => name === 'ecosystem')).toHaveLength(1);
   });

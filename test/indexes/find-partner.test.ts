@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { findPartner } from '../../src/indexes/partners.ts';
 
 function listed(origin: string, website: string): boolean {
-  const policy = allowingOrigin(origin, DEFAULT_POLICY);
+  const policy = allowOrigin(origin, DEFAULT_POLICY);
   return findPartner(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
 }
 

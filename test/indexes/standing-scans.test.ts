@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createStanding } from '../../src/indexes/create-standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function openScanner() {
-  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const standing = createStanding(
     {
       x402scanUrl: sources.url,

@@ -4,7 +4,7 @@ import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskHost } from '../../src/service/scanning.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -29,7 +29,7 @@ describe('a bare host', () => {
 
   async function ask(options: CraftedOptions, admit = async () => true) {
     await using seller = await startCraftedSeller(options);
-    const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+    const policy = allowOrigin(seller.url, DEFAULT_POLICY);
     const origin = parseOrigin(seller.url, policy);
     const askHost = createAskHost({
       ...{ engine, policy, userAgent: 'test', createClient: createProbeClient },

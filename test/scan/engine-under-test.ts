@@ -4,7 +4,7 @@ import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { limitToCatalog, type Recording } from '../../src/probe/recording.ts';
@@ -46,7 +46,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
   return {
     scan: (url, checksVersion = NEWER, parts = {}) => {
       const catalog = catalogOf(checksVersion);
-      const policy = allowingOrigin(url, DEFAULT_POLICY);
+      const policy = allowOrigin(url, DEFAULT_POLICY);
       const scanner = createScanner({
         catalog,
         checks,

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
@@ -22,7 +22,7 @@ async function scanWith(budgets: { readonly originMs: number; readonly lightMs: 
   onTestFinished(async () => {
     await Promise.all([pool.close(), seller[Symbol.asyncDispose]()]);
   });
-  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog,
     checks,

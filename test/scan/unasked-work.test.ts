@@ -4,7 +4,7 @@ import type { Oracle } from '../../src/buyers/create-oracle.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING, type Standing } from '../../src/model/standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -41,7 +41,7 @@ async function tasksOf(
   clients: Oracle | null = oracle,
 ) {
   read.mockClear();
-  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog,
     checks,

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import {
-  DIGESTS,
+  DIGESTS_FILE,
   type DiscoveredCheck,
   discoverChecks,
 } from '../../src/engine/catalog/discover-checks.ts';
@@ -81,7 +81,7 @@ async function describeChecks(checks: readonly DiscoveredCheck[]): Promise<void>
     await cp(join(from, 'README.md'), join(DIST, relative(ROOT, from), 'README.md'));
     digests[`${bundledName(url).replace(/^checks\//, '')}.js`] = digest;
   }
-  await writeFile(join(DIST, 'checks', DIGESTS), `${JSON.stringify(digests, null, 1)}\n`);
+  await writeFile(join(DIST, 'checks', DIGESTS_FILE), `${JSON.stringify(digests, null, 1)}\n`);
 }
 
 async function sizeOf(folder: string): Promise<number> {

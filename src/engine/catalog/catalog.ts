@@ -4,7 +4,7 @@ import type { CategoryKey, CheckResult } from '../../model/report.ts';
 import { isScoringName, type ScoringName } from '../score.ts';
 import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
 
-/** A catalog is invalid; the message names the file and the mistake. */
+/** A catalog is invalid. The message names the file and the mistake. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }
@@ -36,7 +36,7 @@ export type Catalog = {
 export type CatalogSource = {
   /** Folder of the catalogs, ending in a slash. */
   readonly folder?: URL;
-  /** Discovered checks; absent, `discoverChecks` runs. */
+  /** Discovered checks; by default `discoverChecks` finds them. */
   readonly checks?: readonly DiscoveredCheck[];
 };
 
@@ -45,34 +45,34 @@ export const CATALOG_FOLDER = new URL('../../../catalog/', import.meta.url);
 /** Interface spec 2.4: every report has this many results. */
 export const TOTAL_CHECKS = 25;
 
-const FILE = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
+const CATALOG_FILE_NAME = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
 
 /** Lists every catalog version, newest last. */
 export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly string[]> {
-  // The files are small: awaiting each read would cost a start more than reading it.
+  // Synchronous, because the files are small and awaiting each read would delay the start.
   return readdirSync(folder)
     .flatMap((name) => {
-      const [, date, number] = FILE.exec(name) ?? [];
+      const [, date, number] = CATALOG_FILE_NAME.exec(name) ?? [];
       return date && number ? [{ date, number: Number(number) }] : [];
     })
-    .sort((one, other) => compare(one.date, other.date) || one.number - other.number)
+    .sort((one, other) => compareDates(one.date, other.date) || one.number - other.number)
     .map(({ date, number }) => `${date}.${number}`);
 }
 
 /** Compares by code units, which sorts dates. Intl.Collator would take 6 ms to load. */
-function compare(one: string, other: string): number {
+function compareDates(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
 
-/** Throws CatalogError with the file and every breach in it. */
+/** Loads and validates a catalog. Throws CatalogError with the file and every breach in it. */
 export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
   const folder = source.folder ?? CATALOG_FOLDER;
   const { catalog, isChanged } = await readCatalog(version, folder);
   const checks = source.checks ?? (await discoverChecks());
   const breaches = [
     ...(isChanged ? ['it is published and was changed'] : []),
-    ...catalogBreaches(catalog, version, checks),
+    ...findCatalogBreaches(catalog, version, checks),
   ];
   if (breaches.length > 0) {
     throw new CatalogError(`catalog/${version}.json is refused: ${breaches.join('; ')}.`);
@@ -83,13 +83,13 @@ export async function loadCatalog(version: string, source: CatalogSource = {}): 
 export type CatalogFile = {
   readonly catalog: Catalog;
   readonly digest: string;
-  /** True when the version is published and its text differs from the published one. */
+  /** True if the version is published and this text differs from the published text. */
   readonly isChanged: boolean;
 };
 
 /**
- * Reads a catalog for tools that repair the rest: only its schema is checked. Published text was checked
- * at publication and is not checked again, because the schema library is slow to load. Throws
+ * Reads a catalog and checks only its schema, for tools that repair other breaches. A published text was
+ * checked at publication. It is not checked again, because the schema library is slow to load. Throws
  * CatalogError.
  */
 export async function readCatalog(version: string, folder = CATALOG_FOLDER): Promise<CatalogFile> {
@@ -107,16 +107,15 @@ export async function readCatalog(version: string, folder = CATALOG_FOLDER): Pro
     throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
   }
   const pinned = (await readPublished(folder)).catalogs[version];
-  // A published text passed the schema when it was pinned.
-  if (pinned !== digest) await holdToSchema(parsed, version, folder);
-  // Other members are dropped: `$schema` is for editors.
+  if (pinned !== digest) await validateSchema(parsed, version, folder);
+  // Other members are dropped, such as `$schema`, which is for editors.
   const { checksVersion, scoring, probing, categories, checks } = parsed as Catalog;
   const catalog = { checksVersion, scoring, probing, categories, checks };
   return { catalog, digest, isChanged: pinned !== undefined && pinned !== digest };
 }
 
 /** Finds breaches that a JSON Schema cannot express. */
-function catalogBreaches(
+function findCatalogBreaches(
   catalog: Catalog,
   version: string,
   checks: readonly DiscoveredCheck[],
@@ -133,13 +132,13 @@ function catalogBreaches(
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
   const ids = new Set(catalog.checks.map(({ id }) => id));
   for (const entry of catalog.checks) {
-    breaches.push(...entryBreaches(entry, byImpl.get(entry.impl), ids));
+    breaches.push(...findEntryBreaches(entry, byImpl.get(entry.impl), ids));
   }
   return breaches;
 }
 
 /** Finds the reasons why a catalog cannot run this check. */
-export function entryBreaches(
+export function findEntryBreaches(
   entry: CatalogCheck,
   check: DiscoveredCheck | undefined,
   ids: ReadonlySet<string>,
@@ -158,8 +157,8 @@ export function entryBreaches(
   return breaches;
 }
 
-/** Uses the schema file in `folder`, which editors read too. Throws CatalogError with every breach. */
-async function holdToSchema(value: unknown, version: string, folder: URL): Promise<void> {
+/** Validates with the schema file in `folder`. Throws CatalogError with every breach. */
+async function validateSchema(value: unknown, version: string, folder: URL): Promise<void> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const schema: object = JSON.parse(readFileSync(new URL('schema.json', folder), 'utf8'));
   const validate = new Ajv2020({ allErrors: true }).compile(schema);
@@ -171,7 +170,7 @@ async function holdToSchema(value: unknown, version: string, folder: URL): Promi
 /** Digests of the published catalogs by checksVersion. A catalog pins the digests of its checks. */
 export type Published = { readonly catalogs: Readonly<Record<string, string>> };
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const DIGEST_FORMAT = /^sha256:[0-9a-f]{64}$/;
 
 /** Throws CatalogError when published.json is missing or malformed. */
 export async function readPublished(folder: URL): Promise<Published> {
@@ -192,6 +191,8 @@ function isPublished(value: unknown): value is Published {
   return (
     typeof catalogs === 'object' &&
     catalogs !== null &&
-    Object.values(catalogs).every((one) => typeof one === 'string' && DIGEST.test(one))
+    Object.values(catalogs).every(
+      (digest) => typeof digest === 'string' && DIGEST_FORMAT.test(digest),
+    )
   );
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { CheckDefinition, Sentences } from '../define-check.ts';
 
-/** A check file breaks the contract; the message lists every breach. */
+/** A check file breaks the contract. The message lists every breach. */
 export class CheckModuleError extends Error {
   override readonly name = 'CheckModuleError';
 }
@@ -24,24 +24,24 @@ export type DiscoveredCheck = {
 
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 /**
- * The npm package ships built check files; this file maps their paths ("P6-price-integrity/v2.js") to the
- * digests of their sources.
+ * Name of the file that maps built check files ("P6-price-integrity/v2.js") to the digests of their sources.
+ * Only the npm package has it.
  */
-export const DIGESTS = 'digests.json';
+export const DIGESTS_FILE = 'digests.json';
 
-const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
-const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
+const FOLDER_NAME = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
+const FILE_NAME = /^v([1-9][0-9]*)\.(?:ts|js)$/;
 
 /** Loads every check, sorted by folder, then version. Throws CheckModuleError with every breach. */
 export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
   const { checks, breaches } = await loadFolders(root, readdirSync(root));
-  refuse([...breaches, ...duplicates(checks), ...prerequisiteBreaches(checks)]);
+  throwIfBroken([...breaches, ...findDuplicates(checks), ...findPrerequisiteBreaches(checks)]);
   return checks;
 }
 
 /**
- * Loads every version of one check and no other check, so its `requires` are not validated. Throws
- * CheckModuleError; returns an empty list for an unknown id.
+ * Loads every version of one check. Its `requires` are not validated, because no other check is loaded.
+ * Returns an empty list for an unknown id. Throws CheckModuleError.
  */
 export async function discoverCheck(
   id: string,
@@ -49,7 +49,7 @@ export async function discoverCheck(
 ): Promise<readonly DiscoveredCheck[]> {
   const names = readdirSync(root).filter((name) => name.startsWith(`${id}-`));
   const { checks, breaches } = await loadFolders(root, names);
-  refuse([...breaches, ...duplicates(checks)]);
+  throwIfBroken([...breaches, ...findDuplicates(checks)]);
   return checks;
 }
 
@@ -71,34 +71,34 @@ type Digests = Readonly<Record<string, string>>;
 
 /** Returns an empty map for source files, which are digested directly. */
 function readDigests(root: URL): Digests {
-  const url = new URL(DIGESTS, root);
+  const url = new URL(DIGESTS_FILE, root);
   return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
 }
 
-/** Returns implementations in version order; an invalid one is replaced by its breach. */
+/** Returns implementations in version order. The text of its breach replaces an invalid implementation. */
 async function loadFolder(
   root: URL,
   name: string,
   digests: Digests,
 ): Promise<readonly (DiscoveredCheck | string)[]> {
-  const files = name.startsWith('.') ? [] : implementations(new URL(`${name}/`, root));
+  const files = name.startsWith('.') ? [] : listImplementations(new URL(`${name}/`, root));
   return Promise.all(
     files.map(async (file) => {
-      const result = await load(root, `${name}/${file}`, digests);
+      const result = await loadCheck(root, `${name}/${file}`, digests);
       return typeof result === 'string' ? `checks/${name}/${file}: ${result}` : result;
     }),
   );
 }
 
-function refuse(breaches: readonly string[]): void {
+function throwIfBroken(breaches: readonly string[]): void {
   if (breaches.length === 0) return;
   throw new CheckModuleError(`Correct these checks:\n${breaches.join('\n')}`);
 }
 
-/** Lists file names in version order; empty for a file beside the check folders. */
-function implementations(folder: URL): readonly string[] {
+/** Lists file names in version order. The list is empty if `folder` is a file. */
+function listImplementations(folder: URL): readonly string[] {
   return listEntries(folder)
-    .filter((entry) => FILE.test(entry))
+    .filter((entry) => FILE_NAME.test(entry))
     .sort((one, other) => parseVersion(one) - parseVersion(other));
 }
 
@@ -111,9 +111,13 @@ function listEntries(folder: URL): readonly string[] {
   }
 }
 
-async function load(root: URL, path: string, digests: Digests): Promise<DiscoveredCheck | string> {
+async function loadCheck(
+  root: URL,
+  path: string,
+  digests: Digests,
+): Promise<DiscoveredCheck | string> {
   const [folder = '', file = ''] = path.split('/');
-  const [, id, title] = FOLDER.exec(folder) ?? [];
+  const [, id, title] = FOLDER_NAME.exec(folder) ?? [];
   if (!id || !title) return 'the folder must be named like "P6-price-integrity"';
   const url = new URL(path, root);
   let loaded: unknown;
@@ -126,7 +130,7 @@ async function load(root: URL, path: string, digests: Digests): Promise<Discover
     return 'the default export must be defineCheck({ … })';
   }
   const version = parseVersion(file);
-  const breach = definitionBreach(loaded, id, version);
+  const breach = findDefinitionBreach(loaded, id, version);
   if (breach) return breach;
   return {
     id,
@@ -157,20 +161,20 @@ function isDefinition(value: unknown): value is CheckDefinition {
 function isSentences(value: unknown): value is Sentences {
   if (typeof value !== 'object' || value === null) return false;
   const { right, wrong, unjudged }: Record<string, unknown> = { ...value };
-  return [right, wrong, unjudged].every((one) => typeof one === 'string');
+  return [right, wrong, unjudged].every((sentence) => typeof sentence === 'string');
 }
 
 function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-function definitionBreach(check: CheckDefinition, id: string, version: number): string | null {
+function findDefinitionBreach(check: CheckDefinition, id: string, version: number): string | null {
   if (check.id !== id) return `id is "${check.id}", the folder says "${id}"`;
   if (check.version !== version) return `version is ${check.version}, the file says ${version}`;
   return null;
 }
 
-function duplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
+function findDuplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
   const folders = new Map<string, string>();
   return checks.flatMap(({ id, folder }) => {
     const first = folders.get(id) ?? folder;
@@ -180,34 +184,34 @@ function duplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
 }
 
 /** A prerequisite must exist, and no check may require itself, directly or through others. */
-function prerequisiteBreaches(checks: readonly DiscoveredCheck[]): readonly string[] {
+function findPrerequisiteBreaches(checks: readonly DiscoveredCheck[]): readonly string[] {
   const requires = new Map<string, Set<string>>();
   for (const { id, definition } of checks) {
     requires.set(id, new Set([...(requires.get(id) ?? []), ...definition.requires]));
   }
   return [...requires].flatMap(([id, direct]) => {
-    const unknown = [...direct].filter((one) => !requires.has(one));
+    const unknown = [...direct].filter((prerequisite) => !requires.has(prerequisite));
     if (unknown.length > 0) return [`${id} requires ${unknown.join(', ')}: no such check`];
-    return reaches(requires, id, id) ? [`${id} requires itself, directly or through others`] : [];
+    return hasPath(requires, id, id) ? [`${id} requires itself, directly or through others`] : [];
   });
 }
 
-function reaches(requires: Map<string, Set<string>>, from: string, target: string): boolean {
+function hasPath(requires: Map<string, Set<string>>, from: string, target: string): boolean {
   const visited = new Set<string>();
-  const open = [...(requires.get(from) ?? [])];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+  const pending = [...(requires.get(from) ?? [])];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (id === target) return true;
-    if (!visited.has(id)) open.push(...(requires.get(id) ?? []));
+    if (!visited.has(id)) pending.push(...(requires.get(id) ?? []));
     visited.add(id);
   }
   return false;
 }
 
 function parseVersion(file: string): number {
-  return Number(FILE.exec(file)?.[1]);
+  return Number(FILE_NAME.exec(file)?.[1]);
 }
 
-/** "sha256:" and 64 hex digits. CRLF counts as LF, because a checkout may convert line ends. */
+/** Returns "sha256:" and 64 hex digits. CRLF counts as LF, because a checkout may convert line ends. */
 export function fileDigest(text: string): string {
   const normalised = text.replaceAll('\r\n', '\n');
   return `sha256:${createHash('sha256').update(normalised, 'utf8').digest('hex')}`;

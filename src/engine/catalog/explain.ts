@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { EngineFault } from '../../workers/job.ts';
 import type { CheckDefinition } from '../define-check.ts';
-import { type Catalog, type CatalogCheck, CatalogError, entryBreaches } from './catalog.ts';
+import { type Catalog, type CatalogCheck, CatalogError, findEntryBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 
 export type ExplanationSection = {
@@ -11,7 +11,7 @@ export type ExplanationSection = {
   readonly text: string;
 };
 
-/** What the catalog and the check say, and the sections of its README, in order. */
+/** A check's catalog entry and definition, and the sections of its README, in order. */
 export type Explanation = Omit<CatalogCheck, 'digest'> &
   Pick<CheckDefinition, 'says' | 'needs' | 'requires' | 'outcomes'> & {
     readonly sections: readonly ExplanationSection[];
@@ -23,23 +23,23 @@ export async function explainCheck(
   catalog: Pick<Catalog, 'checks' | 'checksVersion'>,
   checks: readonly DiscoveredCheck[],
 ): Promise<Explanation> {
-  const entry = catalog.checks.find((one) => one.id === id);
+  const entry = catalog.checks.find((check) => check.id === id);
   if (!entry) throw new EngineFault(`Catalog ${catalog.checksVersion} has no check ${id}.`);
-  return explain(entry, checks);
+  return toExplanation(entry, checks);
 }
 
 /**
- * Loads only this check. Throws EngineFault as explainCheck does, and CatalogError when the check's file
- * differs from the one that the catalog pins.
+ * Explains a check and loads no other check. Throws EngineFault as `explainCheck` does, and CatalogError if
+ * the check's file differs from the one that the catalog pins.
  */
-export async function explainAlone(id: string, catalog: Catalog): Promise<Explanation> {
+export async function explainOneCheck(id: string, catalog: Catalog): Promise<Explanation> {
   const checks = await discoverCheck(id);
   const ids = new Set(catalog.checks.map((entry) => entry.id));
   const breaches = catalog.checks
     .filter((entry) => entry.id === id)
     .flatMap((entry) => {
       const check = checks.find(({ impl }) => impl === entry.impl);
-      return entryBreaches(entry, check, ids);
+      return findEntryBreaches(entry, check, ids);
     });
   if (breaches.length > 0) {
     const { checksVersion } = catalog;
@@ -51,11 +51,11 @@ export async function explainAlone(id: string, catalog: Catalog): Promise<Explan
 /** Splits at second-level headings; text before the first one is dropped. */
 export function readSections(markdown: string): readonly ExplanationSection[] {
   const sections: { heading: string; lines: string[] }[] = [];
-  let fenced = false;
+  let isFenced = false;
   for (const line of markdown.split(/\r?\n/)) {
     // A fenced example may contain "## " lines that are not headings.
-    if (line.startsWith('```')) fenced = !fenced;
-    if (!fenced && line.startsWith('## ')) sections.push({ heading: line.slice(3), lines: [] });
+    if (line.startsWith('```')) isFenced = !isFenced;
+    if (!isFenced && line.startsWith('## ')) sections.push({ heading: line.slice(3), lines: [] });
     else sections.at(-1)?.lines.push(line);
   }
   return sections.map(({ heading, lines }) => {
@@ -63,11 +63,11 @@ export function readSections(markdown: string): readonly ExplanationSection[] {
   });
 }
 
-async function explain(
+async function toExplanation(
   { id, title, severity, category, impl }: CatalogCheck,
   checks: readonly DiscoveredCheck[],
 ): Promise<Explanation> {
-  const check = checks.find((one) => one.impl === impl);
+  const check = checks.find((loaded) => loaded.impl === impl);
   if (!check) throw new EngineFault(`${impl} is not loaded.`);
   const { says, needs, requires, outcomes } = check.definition;
   const readme = new URL('README.md', check.folder);

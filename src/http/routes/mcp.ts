@@ -5,7 +5,7 @@ import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
 import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
 import { findFreshReport, toFreeReport } from '../../directory/published-report.ts';
-import { explainAlone } from '../../engine/catalog/explain.ts';
+import { explainOneCheck } from '../../engine/catalog/explain.ts';
 import { toClient } from '../../limits/client-key.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
 import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
@@ -206,7 +206,7 @@ function backendOf(
     async explain(id) {
       const isKnown = catalog.checks.some((check) => check.id === id);
       if (!isKnown) throw new InvalidRequest('There is no such check. GET /v1/checks lists all.');
-      return explainAlone(id, catalog);
+      return explainOneCheck(id, catalog);
     },
     preflight: (url, method, maxPrice) =>
       preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),

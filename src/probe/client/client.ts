@@ -5,7 +5,7 @@ import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
 import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
 import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
-import { type ProcessorTime, threadTime } from '../../guard/timers.ts';
+import { type ProcessorTime, readThreadTime } from '../../guard/timers.ts';
 import type {
   AnswerObservation,
   Hop,
@@ -106,7 +106,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     connector: options.connect ?? dial,
     extraCa: options.extraCa ?? [],
     limits,
-    processorTime: options.processorTime ?? threadTime,
+    processorTime: options.processorTime ?? readThreadTime,
   });
   const expire = () => connections.close({ reason: 'timeout', detail: 'the scan ran out of time' });
   if (options.signal?.aborted) expire();

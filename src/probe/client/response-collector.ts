@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
-import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
+import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
@@ -143,7 +143,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   get #hasTooManyPieces(): boolean {
     const { maxBodyPieces, smallBodyPieces } = this.#limits;
     if (this.#pieces > maxBodyPieces) return true;
-    return this.#pieces > smallBodyPieces && this.#pieceBytes < SMALL_PIECE_BYTES * this.#pieces;
+    return (
+      this.#pieces > smallBodyPieces && this.#pieceBytes < MIN_AVERAGE_PIECE_BYTES * this.#pieces
+    );
   }
 
   #endOverBudget(): void {

@@ -6,7 +6,7 @@ import type { Limits } from '../../guard/limits.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
 import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
 import type { ProcessorTime } from '../../guard/timers.ts';
-import { originSecureContext } from '../../guard/tls-handshake.ts';
+import { createOriginContext } from '../../guard/tls-handshake.ts';
 import { retryAfterMs } from '../../parse/text/http-header.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
@@ -111,7 +111,7 @@ export class ScanConnections {
     const { policy, connector, limits, extraCa, processorTime } = this.#options;
     const shared = { policy, connector, limits, processorTime };
     const secureContext = () => {
-      this.#secureContext ??= originSecureContext(extraCa);
+      this.#secureContext ??= createOriginContext(extraCa);
       return this.#secureContext;
     };
     return new OriginPool({

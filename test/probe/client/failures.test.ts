@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
 import { ResolverDown } from '../../../src/guard/failures.ts';
-import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
 import type { Resolver } from '../../../src/guard/resolve.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
@@ -164,7 +164,7 @@ describe('after the connection', () => {
 
 function onHttps(port: number) {
   const url = `https://localhost:${port}`;
-  const policy = allowingOrigin(url, DEFAULT_POLICY);
+  const policy = allowOrigin(url, DEFAULT_POLICY);
   return { policy, origin: parseOrigin(url, policy) };
 }
 
@@ -174,7 +174,7 @@ async function closedPort() {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  const policy = allowingOrigin(url, DEFAULT_POLICY);
+  const policy = allowOrigin(url, DEFAULT_POLICY);
   return { policy, origin: parseOrigin(url, policy) };
 }
 

@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import {
-  allowingOrigin,
+  allowOrigin,
   DEFAULT_POLICY,
   type Origin,
   type OriginPolicy,
@@ -131,6 +131,6 @@ export async function listen(
   });
   const { port } = server.address() as AddressInfo; // listening on TCP
   const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
-  const policy = allowingOrigin(url, DEFAULT_POLICY);
+  const policy = allowOrigin(url, DEFAULT_POLICY);
   return { origin: parseOrigin(url, policy), policy, port, connections: () => accepted, server };
 }

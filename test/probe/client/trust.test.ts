@@ -11,9 +11,9 @@ import { startOrigin } from './harness.ts';
 const SCRIPT = `
   const { createProbeClient } = await import(process.env.CLIENT);
   const { openProbeThread } = await import(process.env.THREAD);
-  const { allowingOrigin } = await import(process.env.ALLOWING);
+  const { allowOrigin } = await import(process.env.ALLOWING);
   const { DEFAULT_POLICY, parseOrigin } = await import(process.env.ORIGIN);
-  const policy = allowingOrigin(process.env.TARGET, DEFAULT_POLICY);
+  const policy = allowOrigin(process.env.TARGET, DEFAULT_POLICY);
   const origin = parseOrigin(process.env.TARGET, policy);
   const thread = openProbeThread();
   const create = process.env.ON_THREAD ? thread.createClient : createProbeClient;
