@@ -12,12 +12,12 @@ export type TrialExplanation = {
 export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T1: {
     why: 'A buyer with an official client pays, and gets the resource with a proof of the settlement. A seller that fails here earns nothing.',
-    fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them. Take the example that your own bazaar extension declares.',
+    fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them. Accept the example that your own bazaar extension declares.',
     upstream: [],
   },
   T2: {
     why: 'The payload of version 2 repeats the terms that the buyer accepted. A seller that verifies against these terms lets each buyer set the price and the recipient.',
-    fix: 'Hand your own requirements of this route to the facilitator, never `accepted` of the payload.',
+    fix: 'Hand your own requirements of this route to the facilitator, never the member `accepted` of the payload.',
     upstream: [],
   },
   T3: {
@@ -38,7 +38,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     upstream: ['x402-express 0.1.0 ignores a refused settlement'],
   },
   T6: {
-    why: 'A settle call that fails may have moved the money. A seller that makes up a proof deceives the buyer; one that settles again may charge twice.',
+    why: 'A settle call that fails may have moved the money. A seller that makes up a proof deceives the buyer, and a seller that settles again may charge twice.',
     fix: 'Answer 5xx within a minute, store the payment, and look up its nonce before you settle or sell again.',
     upstream: [],
   },
@@ -48,8 +48,8 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     upstream: [],
   },
   T8: {
-    why: 'Verify moves no money, so ten requests with the same payment all pass it. Only the one that settles has paid.',
-    fix: 'Claim the nonce by one insert under a unique key before the handler runs, and deliver to the one that settled.',
+    why: 'Verify moves no money, so ten requests with the same payment all pass it. Only the request that settles has paid.',
+    fix: 'Claim the nonce by one insert under a unique key before the handler runs, and deliver only to the request that settled.',
     upstream: [],
   },
   T9: {
@@ -58,7 +58,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     upstream: [],
   },
   T10: {
-    why: 'An authorization is valid only between validAfter and validBefore. Outside of them it cannot be settled.',
+    why: 'An authorization is valid only between validAfter and validBefore. Outside of these times it cannot be settled.',
     fix: 'Let the facilitator check the times, obey its answer, and cache no verification.',
     upstream: [],
   },
@@ -68,7 +68,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     upstream: [
       'the absolute form of a request target passed the guard of Fastify (x402 issue 3577)',
       'a line end (%0A) passed wildcard routes in TypeScript, Go and Python (x402 pull requests 3036, 3044, 3055)',
-      'a lone % passed the guard of Hono (x402 pull request 967), a backslash others (318)',
+      'a lone % passed the guard of Hono (x402 pull request 967), a backslash passed other guards (318)',
     ],
   },
   T12: {
@@ -89,20 +89,22 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     ],
   },
   T15: {
-    why: 'An index such as the Bazaar lists what the facilitator receives: paymentPayload.resource and paymentPayload.extensions.bazaar. A seller that drops either settles well and is never listed. A buyer can drop them too.',
+    why: 'An index such as the Bazaar lists what the facilitator receives: paymentPayload.resource and paymentPayload.extensions.bazaar. A seller that drops one of the two settles well, but is never listed. A buyer can drop them too.',
     fix: 'Hand the whole decoded payment payload to verify and settle, with resource and extensions as the buyer sent them.',
-    upstream: ['dropped before verify or settle: x402 issues 2691, 2156 and 3284'],
+    upstream: [
+      'middlewares dropped them before verify or settle (x402 issues 2691, 2156 and 3284)',
+    ],
   },
   T16: {
-    why: 'A buyer that reads no reason sends the same payment again and again.',
+    why: 'A buyer that gets no reason sends the same payment again and again.',
     fix: 'Answer 402 with a challenge whose error is the invalidReason of verify.',
-    upstream: ['refusals without a reason: x402 issues 1677, 804, 1860, 3148 and 3420'],
+    upstream: ['middlewares refused without a reason (x402 issues 1677, 804, 1860, 3148 and 3420)'],
   },
   T17: {
-    why: 'settlement_pending with a transaction is neither success nor refusal: the money may still arrive. A seller that asks for a new payment charges twice, and one that delivers was perhaps not paid.',
+    why: 'settlement_pending with a transaction is neither success nor refusal, because the money may still arrive. A seller that asks for a new payment may charge twice. A seller that delivers may not be paid.',
     fix: 'Settle the same payload on the same terms once more. If it stays pending, answer 402 without the body, with errorReason and transaction in PAYMENT-RESPONSE.',
     upstream: [
-      'settled once more since @x402/core and the Go module 2.24.0 and x402 2.21.0 for Python (x402 pull request 3214)',
+      '@x402/core and the Go module settle once more since 2.24.0, x402 for Python since 2.21.0 (x402 pull request 3214)',
     ],
   },
   T18: {

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { judgePayment, readNonce, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
-import { evmNames, evmNetworks } from './networks.ts';
-import { jsonOf } from './replies.ts';
+import { listEvmNames, listEvmNetworks } from './networks.ts';
+import { parseJsonBody } from './replies.ts';
 
-/** `refuse` and those that begin with `pending` are valid answers; the others are failures of the facilitator. */
+/** `refuse`, `pending-once` and `pending` are valid answers. With the others, the facilitator itself fails. */
 export type FacilitatorFault =
   | 'refuse'
   | 'pending-once'
@@ -25,19 +25,20 @@ export type FacilitatorOptions = {
   readonly silenceMs: number;
 };
 
+/** Holds back the answers of verify to one payment until enough calls have arrived. */
 type Barrier = {
-  left: number;
-  readonly lifted: Promise<void>;
-  readonly lift: () => void;
+  missingCalls: number;
+  readonly opened: Promise<void>;
+  readonly open: () => void;
   readonly timer: NodeJS.Timeout;
 };
 
 const MAX_BODY_BYTES = 1024 * 1024;
-const EXTENSIONS = ['bazaar'];
+const SUPPORTED_EXTENSIONS = ['bazaar'];
 /** `invalidReason` and `errorReason` of the fault `refuse`. */
-export const REFUSED = 'insufficient_funds';
+export const REFUSAL_REASON = 'insufficient_funds';
 
-/** Facilitator of x402 versions 1 and 2 without a chain. It fails for the payments that `misbehave` names. */
+/** Facilitator of x402 versions 1 and 2 without a blockchain. It fails only for payments that `misbehave` names. */
 export class TestFacilitator {
   readonly ledger = new Ledger();
   readonly #options: FacilitatorOptions;
@@ -46,17 +47,17 @@ export class TestFacilitator {
   });
   readonly #faults = new Map<string, FacilitatorFault>();
   readonly #barriers = new Map<string, Barrier>();
-  readonly #extended = new Set<string>();
-  /** Text in EXTENSION-RESPONSES that nothing else holds. */
+  readonly #extendedNonces = new Set<string>();
+  /** Random text in EXTENSION-RESPONSES. A seller whose answer contains it passes the header on. */
   readonly mark = randomBytes(12).toString('hex');
-  readonly #silent = new Set<NodeJS.Timeout>();
-  #supportedAsked = 0;
+  readonly #silenceTimers = new Set<NodeJS.Timeout>();
+  #supportedCalls = 0;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
   }
 
-  /** Rejects if the address cannot be listened on. */
+  /** Rejects if this process cannot listen on the address. */
   async listen(): Promise<void> {
     const { host, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
@@ -72,20 +73,21 @@ export class TestFacilitator {
   }
 
   /** Number of requests for `/supported`. */
-  get supportedAsked(): number {
-    return this.#supportedAsked;
+  get supportedCalls(): number {
+    return this.#supportedCalls;
   }
 
+  /** Makes this step fail for one payment. */
   misbehave(step: Step, nonce: string, fault: FacilitatorFault): void {
     this.#faults.set(`${step} ${nonce}`, fault);
   }
 
   /** Adds an EXTENSION-RESPONSES header to the answers about one payment. */
   extendAnswers(nonce: string): void {
-    this.#extended.add(nonce);
+    this.#extendedNonces.add(nonce);
   }
 
-  /** Base64 of JSON, as in version 2 of the specification, section 7.2.1. */
+  /** Value of the header: base64 of JSON, as in section 7.2.1 of the specification of version 2. */
   get extensionResponses(): string {
     const responses = { bazaar: { status: 'processing', reason: this.mark } };
     return Buffer.from(JSON.stringify(responses)).toString('base64');
@@ -95,21 +97,21 @@ export class TestFacilitator {
   holdVerify(nonce: string, count: number, ms: number): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    this.#barriers.set(nonce, { left: count, lifted: promise, lift: resolve, timer });
+    this.#barriers.set(nonce, { missingCalls: count, opened: promise, open: resolve, timer });
   }
 
   async #waitForBarrier(nonce: string): Promise<void> {
     const barrier = this.#barriers.get(nonce);
     if (barrier === undefined) return;
-    barrier.left -= 1;
-    if (barrier.left <= 0) barrier.lift();
-    await barrier.lifted;
+    barrier.missingCalls -= 1;
+    if (barrier.missingCalls <= 0) barrier.open();
+    await barrier.opened;
     clearTimeout(barrier.timer);
   }
 
   async close(): Promise<void> {
     for (const { timer } of this.#barriers.values()) clearTimeout(timer);
-    for (const timer of this.#silent) clearTimeout(timer);
+    for (const timer of this.#silenceTimers) clearTimeout(timer);
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -117,8 +119,8 @@ export class TestFacilitator {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split('?', 1)[0]?.replace(/\/+$/, '') ?? '';
     if (request.method === 'GET' && path.endsWith('/supported')) {
-      this.#supportedAsked += 1;
-      return send(response, 200, this.#supported());
+      this.#supportedCalls += 1;
+      return send(response, 200, this.#describeSupport());
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
     if (step === undefined || request.method !== 'POST') return send(response, 404, {});
@@ -129,10 +131,10 @@ export class TestFacilitator {
     const fault = this.#faults.get(`${step} ${nonce}`) ?? null;
     const answer = await this.#answerStep(step, payload, requirements, fault);
     if (step === 'verify') await this.#waitForBarrier(nonce);
-    if (this.#extended.has(nonce)) {
+    if (this.#extendedNonces.has(nonce)) {
       response.setHeader('EXTENSION-RESPONSES', this.extensionResponses);
     }
-    this.#deliver(response, answer, fault);
+    this.#send(response, answer, fault);
   }
 
   async #answerStep(
@@ -141,36 +143,41 @@ export class TestFacilitator {
     requirements: Readonly<Record<string, unknown>>,
     fault: FacilitatorFault | null,
   ): Promise<object> {
-    const judged = await judgePayment({ payload, requirements });
-    const { nonce } = judged;
-    const isRefused = 'reason' in judged || fault === 'refuse';
-    const why = 'reason' in judged ? judged.reason : REFUSED;
-    const payer = 'payer' in judged ? judged.payer : undefined;
+    const judgement = await judgePayment({ payload, requirements });
+    const { nonce } = judgement;
+    const isRefused = 'reason' in judgement || fault === 'refuse';
+    const refusalReason = 'reason' in judgement ? judgement.reason : REFUSAL_REASON;
+    const payer = 'payer' in judgement ? judgement.payer : undefined;
     if (step === 'verify') {
-      const isUsed = this.ledger.settled(nonce) !== null;
-      const isGood = !isRefused && !isUsed;
-      this.ledger.record({ step, nonce, payload, requirements, isGood });
-      return isGood
+      const isUsed = this.ledger.findSettlement(nonce) !== null;
+      const isAccepted = !isRefused && !isUsed;
+      this.ledger.record({ step, nonce, payload, requirements, isAccepted });
+      return isAccepted
         ? { isValid: true, payer }
-        : { isValid: false, invalidReason: isUsed ? 'nonce_already_used' : why, payer };
+        : { isValid: false, invalidReason: isUsed ? 'nonce_already_used' : refusalReason, payer };
     }
     const isPending = !isRefused && this.#isPending(nonce, fault);
-    const amount = 'amount' in judged ? judged.amount : '';
-    const settled = isRefused || isPending ? null : this.ledger.settle(nonce, amount);
-    this.ledger.record({ step, nonce, payload, requirements, isGood: settled !== null });
+    const amount = 'amount' in judgement ? judgement.amount : '';
+    const settlement = isRefused || isPending ? null : this.ledger.settle(nonce, amount);
+    this.ledger.record({ step, nonce, payload, requirements, isAccepted: settlement !== null });
     const common = { network: requirements['network'], payer };
-    if (settled !== null) return { success: true, transaction: settled.transaction, ...common };
-    const errorReason = isPending ? 'settlement_pending' : isRefused ? why : 'nonce_already_used';
-    const transaction = isPending ? this.ledger.transactionOf(nonce) : '';
+    if (settlement !== null)
+      return { success: true, transaction: settlement.transaction, ...common };
+    const errorReason = isPending
+      ? 'settlement_pending'
+      : isRefused
+        ? refusalReason
+        : 'nonce_already_used';
+    const transaction = isPending ? this.ledger.getTransaction(nonce) : '';
     return { success: false, errorReason, transaction, ...common };
   }
 
   #isPending(nonce: string, fault: FacilitatorFault | null): boolean {
-    if (fault === 'pending-once') return this.ledger.calls(nonce, 'settle').length === 0;
+    if (fault === 'pending-once') return this.ledger.listCalls(nonce, 'settle').length === 0;
     return fault === 'pending';
   }
 
-  #deliver(response: ServerResponse, answer: object, fault: FacilitatorFault | null): void {
+  #send(response: ServerResponse, answer: object, fault: FacilitatorFault | null): void {
     if (fault === 'error') send(response, 500, { error: 'internal_error' });
     else if (fault === 'hang-up') response.destroy();
     else if (fault === 'garbage') {
@@ -181,22 +188,25 @@ export class TestFacilitator {
 
   #hangUpLater(response: ServerResponse): void {
     const timer = setTimeout(() => {
-      this.#silent.delete(timer);
+      this.#silenceTimers.delete(timer);
       response.destroy();
     }, this.#options.silenceMs);
-    this.#silent.add(timer);
+    this.#silenceTimers.add(timer);
   }
 
-  #supported(): object {
+  #describeSupport(): object {
     const { networks } = this.#options;
-    const kind = (x402Version: number) => (network: string) => ({
+    const toKind = (x402Version: number) => (network: string) => ({
       x402Version,
       scheme: 'exact',
       network,
     });
     return {
-      kinds: [...evmNetworks(networks).map(kind(2)), ...evmNames(networks).map(kind(1))],
-      extensions: EXTENSIONS,
+      kinds: [
+        ...listEvmNetworks(networks).map(toKind(2)),
+        ...listEvmNames(networks).map(toKind(1)),
+      ],
+      extensions: SUPPORTED_EXTENSIONS,
       signers: {},
     };
   }
@@ -214,5 +224,5 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     size += piece.length;
     if (size > MAX_BODY_BYTES) return null;
   }
-  return jsonOf(Buffer.concat(pieces));
+  return parseJsonBody(Buffer.concat(pieces));
 }

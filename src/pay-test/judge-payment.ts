@@ -12,6 +12,7 @@ export const TRANSFER_TYPES = {
   ],
 } as const;
 
+/** Members of a JSON object that was not validated. */
 export type Members = Readonly<Record<string, unknown>>;
 
 type Judgement =
@@ -21,13 +22,14 @@ type Judgement =
 /** The clocks of seller and buyer may differ by this much. */
 const LEEWAY_SEC = 6;
 
+/** Returns no members for a value that is not an object. */
 export function toMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Lower case; empty if there is none. */
+/** Lower case; empty if the payload has no nonce. */
 export function readNonce(payload: Members): string {
-  return text(authorizationOf(payload)['nonce']).toLowerCase();
+  return toText(readAuthorization(payload)['nonce']).toLowerCase();
 }
 
 /** Checks signature, recipient, amount and times of an EIP-3009 payment as its token contract would. */
@@ -35,66 +37,66 @@ export async function judgePayment({
   payload,
   requirements,
 }: Readonly<Record<'payload' | 'requirements', Members>>): Promise<Judgement> {
-  const authorization = authorizationOf(payload);
+  const authorization = readAuthorization(payload);
   const nonce = readNonce(payload);
-  const amount = text(requirements['amount'] ?? requirements['maxAmountRequired']);
-  const reason = termFault(payload, requirements, amount);
+  const amount = toText(requirements['amount'] ?? requirements['maxAmountRequired']);
+  const reason = findTermFault(payload, requirements, amount);
   if (reason !== null) return { reason, nonce };
-  const signer = await signerOf(payload, requirements);
-  const from = text(authorization['from']);
+  const signer = await recoverSigner(payload, requirements);
+  const from = toText(authorization['from']);
   if (signer === null || signer.toLowerCase() !== from.toLowerCase()) {
     return { reason: 'invalid_exact_evm_payload_signature', nonce };
   }
   return { payer: from, nonce, amount };
 }
 
-function termFault(payload: Members, requirements: Members, amount: string): string | null {
-  const { to, value, validAfter, validBefore, nonce } = authorizationOf(payload);
+function findTermFault(payload: Members, requirements: Members, amount: string): string | null {
+  const { to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
   const network = toMembers(payload['accepted'])['network'] ?? payload['network'];
-  if (parseChainId(text(network)) !== parseChainId(text(requirements['network']))) {
+  if (parseChainId(toText(network)) !== parseChainId(toText(requirements['network']))) {
     return 'network_mismatch';
   }
-  if (!/^0x[0-9a-f]{64}$/i.test(text(nonce))) return 'invalid_payload';
-  if (text(to).toLowerCase() !== text(requirements['payTo']).toLowerCase()) {
+  if (!/^0x[0-9a-f]{64}$/i.test(toText(nonce))) return 'invalid_payload';
+  if (toText(to).toLowerCase() !== toText(requirements['payTo']).toLowerCase()) {
     return 'invalid_exact_evm_payload_recipient_mismatch';
   }
-  if (!/^[0-9]{1,78}$/.test(text(value)) || text(value) !== amount) {
+  if (!/^[0-9]{1,78}$/.test(toText(value)) || toText(value) !== amount) {
     return 'invalid_exact_evm_payload_authorization_value';
   }
   const nowSec = Date.now() / 1_000;
-  if (Number(text(validBefore)) < nowSec + LEEWAY_SEC) {
+  if (Number(toText(validBefore)) < nowSec + LEEWAY_SEC) {
     return 'invalid_exact_evm_payload_authorization_valid_before';
   }
-  if (Number(text(validAfter)) > nowSec) {
+  if (Number(toText(validAfter)) > nowSec) {
     return 'invalid_exact_evm_payload_authorization_valid_after';
   }
   return null;
 }
 
-async function signerOf(payload: Members, requirements: Members): Promise<string | null> {
-  const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(payload);
+async function recoverSigner(payload: Members, requirements: Members): Promise<string | null> {
+  const { from, to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
   const { name, version } = toMembers(requirements['extra']);
-  const asset = text(requirements['asset']);
-  const chainId = parseChainId(text(requirements['network']));
-  const signature = hex(toMembers(payload['payload'])['signature']);
+  const asset = toText(requirements['asset']);
+  const chainId = parseChainId(toText(requirements['network']));
+  const signature = toHex(toMembers(payload['payload'])['signature']);
   if (!isAddress(asset, { strict: false }) || chainId === null || signature === null) return null;
   try {
     return await recoverTypedDataAddress({
       domain: {
-        name: text(name),
-        version: text(version),
+        name: toText(name),
+        version: toText(version),
         chainId,
         verifyingContract: getAddress(asset.toLowerCase()),
       },
       types: TRANSFER_TYPES,
       primaryType: 'TransferWithAuthorization',
       message: {
-        from: getAddress(text(from).toLowerCase()),
-        to: getAddress(text(to).toLowerCase()),
-        value: BigInt(text(value)),
-        validAfter: BigInt(text(validAfter)),
-        validBefore: BigInt(text(validBefore)),
-        nonce: hex(nonce) ?? '0x',
+        from: getAddress(toText(from).toLowerCase()),
+        to: getAddress(toText(to).toLowerCase()),
+        value: BigInt(toText(value)),
+        validAfter: BigInt(toText(validAfter)),
+        validBefore: BigInt(toText(validBefore)),
+        nonce: toHex(nonce) ?? '0x',
       },
       signature,
     });
@@ -103,15 +105,15 @@ async function signerOf(payload: Members, requirements: Members): Promise<string
   }
 }
 
-function authorizationOf(payload: Members): Members {
+function readAuthorization(payload: Members): Members {
   return toMembers(toMembers(payload['payload'])['authorization']);
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function hex(value: unknown): `0x${string}` | null {
-  const written = text(value);
+function toHex(value: unknown): `0x${string}` | null {
+  const written = toText(value);
   return /^0x[0-9a-f]*$/i.test(written) ? `0x${written.slice(2)}` : null;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 export type Step = 'verify' | 'settle';
 
-/** A call of the facilitator. */
+/** A call that the seller made to the facilitator. */
 export type FacilitatorCall = {
   readonly step: Step;
   readonly nonce: string;
@@ -10,44 +10,44 @@ export type FacilitatorCall = {
   readonly payload: Readonly<Record<string, unknown>>;
   /** `paymentRequirements` of the call. */
   readonly requirements: Readonly<Record<string, unknown>>;
-  /** True if verify found the payment valid, or settle took it. */
-  readonly isGood: boolean;
+  /** True if verify found the payment valid, or settle succeeded. */
+  readonly isAccepted: boolean;
 };
 
 export type LedgerSettlement = { readonly transaction: string; readonly amount: string };
 
-/** Records calls and settlements by nonce, in place of a chain. */
+/** Records calls and settlements by nonce. It replaces a blockchain. */
 export class Ledger {
   readonly #calls: FacilitatorCall[] = [];
-  readonly #settled = new Map<string, LedgerSettlement>();
+  readonly #settlements = new Map<string, LedgerSettlement>();
   readonly #transactions = new Map<string, string>();
 
   record(call: FacilitatorCall): void {
     this.#calls.push(call);
   }
 
-  /** Null if the nonce was used. Synchronous, so that racing calls settle once. */
+  /** Returns null if the nonce was used. Synchronous, so that racing calls settle once. */
   settle(nonce: string, amount: string): LedgerSettlement | null {
-    if (this.#settled.has(nonce)) return null;
-    const settled = { transaction: this.transactionOf(nonce), amount };
-    this.#settled.set(nonce, settled);
-    return settled;
+    if (this.#settlements.has(nonce)) return null;
+    const settlement = { transaction: this.getTransaction(nonce), amount };
+    this.#settlements.set(nonce, settlement);
+    return settlement;
   }
 
-  /** The one transaction that spends the nonce, also while it is pending. */
-  transactionOf(nonce: string): string {
-    const known = this.#transactions.get(nonce);
-    if (known !== undefined) return known;
+  /** The transaction that spends the nonce. It stays the same from pending to settled. */
+  getTransaction(nonce: string): string {
+    const existing = this.#transactions.get(nonce);
+    if (existing !== undefined) return existing;
     const transaction = `0x${randomBytes(32).toString('hex')}`;
     this.#transactions.set(nonce, transaction);
     return transaction;
   }
 
-  settled(nonce: string): LedgerSettlement | null {
-    return this.#settled.get(nonce) ?? null;
+  findSettlement(nonce: string): LedgerSettlement | null {
+    return this.#settlements.get(nonce) ?? null;
   }
 
-  calls(nonce: string, step?: Step): readonly FacilitatorCall[] {
+  listCalls(nonce: string, step?: Step): readonly FacilitatorCall[] {
     return this.#calls.filter(
       (call) => call.nonce === nonce && (step === undefined || call.step === step),
     );
@@ -56,13 +56,13 @@ export class Ledger {
   /** "asked verify once, settle 2 times" */
   describe(nonce: string): string {
     const counts = (['verify', 'settle'] as const).flatMap((step) => {
-      const count = this.calls(nonce, step).length;
-      return count === 0 ? [] : [`${step} ${times(count)}`];
+      const count = this.listCalls(nonce, step).length;
+      return count === 0 ? [] : [`${step} ${formatTimes(count)}`];
     });
     return counts.length === 0 ? 'asked nothing of the facilitator' : `asked ${counts.join(', ')}`;
   }
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }

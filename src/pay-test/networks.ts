@@ -1,22 +1,24 @@
 import { KNOWN_ASSETS } from '../parse/x402/known-assets.ts';
 import { toCaip2, V1_NETWORKS } from '../parse/x402/networks.ts';
 
-const EVM = 'eip155:';
+const EVM_PREFIX = 'eip155:';
 
 /** Lists every known eip155 network, because middlewares refuse a wildcard. */
-export function evmNetworks(further: readonly string[]): readonly string[] {
+export function listEvmNetworks(extraNetworks: readonly string[]): readonly string[] {
   const known = [...V1_NETWORKS.values(), ...KNOWN_ASSETS.map(([network]) => network)];
-  return [...new Set([...known, ...further.map(toCaip2)])].filter((one) => one.startsWith(EVM));
+  return [...new Set([...known, ...extraNetworks.map(toCaip2)])].filter((network) =>
+    network.startsWith(EVM_PREFIX),
+  );
 }
 
-/** Lists their names in version 1. */
-export function evmNames(further: readonly string[]): readonly string[] {
-  const known = [...V1_NETWORKS].filter(([, network]) => network.startsWith(EVM));
-  const given = further.filter((one) => !one.includes(':'));
-  return [...new Set([...known.map(([name]) => name), ...given])];
+/** Lists the names that version 1 has for eip155 networks. */
+export function listEvmNames(extraNetworks: readonly string[]): readonly string[] {
+  const known = [...V1_NETWORKS].filter(([, network]) => network.startsWith(EVM_PREFIX));
+  const extraNames = extraNetworks.filter((name) => !name.includes(':'));
+  return [...new Set([...known.map(([name]) => name), ...extraNames])];
 }
 
-/** Null for other networks than eip155. */
+/** Returns null for a network that is not eip155. */
 export function parseChainId(network: string): number | null {
   const [, digits] = /^eip155:(\d{1,15})$/.exec(toCaip2(network)) ?? [];
   return digits === undefined ? null : Number(digits);

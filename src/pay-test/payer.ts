@@ -11,13 +11,13 @@ import {
   toMembers,
 } from './judge-payment.ts';
 import { parseChainId } from './networks.ts';
-import { jsonOf } from './replies.ts';
+import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
 type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
 
-/** Terms of an offer by the names of version 2. */
+/** Terms of an offer, named as in version 2. */
 export type Terms = {
   readonly network: string;
   readonly asset: string;
@@ -30,7 +30,7 @@ export type SellerChallenge = {
   readonly required: PaymentRequired;
   readonly version: 1 | 2;
   readonly terms: Terms;
-  /** Null if the bazaar extension declares none. */
+  /** Null if no bazaar extension declares an example. */
   readonly example: Example | null;
 };
 
@@ -41,20 +41,21 @@ export type Example = {
   readonly body: string | null;
 };
 
+/** Terms and times to sign in place of those of the challenge. */
 export type Changes = Partial<Terms> & {
-  /** Seconds from now; the official client's own times by default. */
+  /** Both times are seconds from now; the default is the time that the official client sets. */
   readonly validAfterSec?: number;
   readonly validBeforeSec?: number;
 };
 
-type Resigned = Terms & Changes & { readonly extra: Members; readonly version: 1 | 2 };
+type TermsToSign = Terms & Changes & { readonly extra: Members; readonly version: 1 | 2 };
 
 export type Payment = {
   readonly nonce: string;
   readonly version: 1 | 2;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: PaymentPayload;
-  /** The challenge that it answers. */
+  /** The challenge that this payment answers. */
   readonly required: Members;
 };
 
@@ -63,7 +64,7 @@ type Wallet = {
   readonly client: x402HTTPClient;
 };
 
-/** Spend controls are off, and the key is thrown away. */
+/** Opens a wallet with a new key and without spend controls. */
 function openWallet(): Wallet {
   const account = privateKeyToAccount(generatePrivateKey());
   const client = new x402Client();
@@ -73,13 +74,13 @@ function openWallet(): Wallet {
 }
 
 /**
- * Signs by the official client. Each payment has a payer of its own: a seller may hold up one whose
- * payment is in doubt.
+ * Signs with the official client. Each payment has its own wallet, because a seller may refuse a wallet
+ * while an earlier payment of it is in doubt.
  */
 export class Payer {
   readonly #client = openWallet().client;
 
-  /** The first signature and verification of a process take long, so a seller would time out on them. */
+  /** Signs and verifies once. The first time in a process takes long, and a seller could time out. */
   async warmUp(): Promise<void> {
     const { account, client } = openWallet();
     const offer = {
@@ -100,12 +101,12 @@ export class Payer {
     await judgePayment({ payload: toMembers(payload), requirements: offer });
   }
 
-  /** Returns the offer to pay, or the reason that there is none. */
-  read(answer: SellerAnswer): SellerChallenge | string {
-    if (answer.status !== 402) return `answers ${answer.status} and no 402`;
+  /** Returns the challenge with its first offer that a pay-test can pay, or the reason that it has none. */
+  readOffer(answer: SellerAnswer): SellerChallenge | string {
+    if (answer.status !== 402) return `answers ${answer.status} instead of 402`;
     const required = this.readChallenge(answer);
     if (required === null) return 'its 402 holds no challenge that the official client can read';
-    const offer = required.accepts.find(isTried);
+    const offer = required.accepts.find(canPay);
     if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
     const { network, asset, payTo } = offer;
     const amount = 'amount' in offer ? offer.amount : '';
@@ -114,16 +115,16 @@ export class Payer {
       required: { ...required, accepts: [offer] },
       version: required.x402Version === 1 ? 1 : 2,
       terms: { network, asset, payTo, amount: price },
-      example: exampleOf(toMembers(required)),
+      example: readExample(toMembers(required)),
     };
   }
 
-  /** Null without a challenge that the official client can read. */
+  /** Returns null if the answer has no challenge that the official client can read. */
   readChallenge({ headers, body }: SellerAnswer): PaymentRequired | null {
     try {
       const required = this.#client.getPaymentRequiredResponse(
         (name) => headers[name.toLowerCase()] ?? null,
-        jsonOf(body),
+        parseJsonBody(body),
       );
       return Array.isArray(required.accepts) ? required : null;
     } catch {
@@ -131,7 +132,7 @@ export class Payer {
     }
   }
 
-  async pay(
+  async sign(
     { required, version, terms }: SellerChallenge,
     changes: Changes = {},
   ): Promise<Payment> {
@@ -140,8 +141,8 @@ export class Payer {
     const isChanged = Object.keys(changes).length > 0;
     const [offer] = required.accepts;
     const extra = toMembers(offer?.extra);
-    const changed = { ...terms, ...changes, extra, version };
-    const payload = isChanged ? await resign(account, signed, changed) : signed;
+    const termsToSign = { ...terms, ...changes, extra, version };
+    const payload = isChanged ? await signChangedTerms(account, signed, termsToSign) : signed;
     return {
       nonce: readNonce(toMembers(payload)),
       version,
@@ -153,27 +154,29 @@ export class Payer {
 }
 
 /** Signs other terms than the challenge has, and claims in the payload that they were accepted. */
-async function resign(
+async function signChangedTerms(
   account: Wallet['account'],
   payload: PaymentPayload,
-  wanted: Resigned,
+  termsToSign: TermsToSign,
 ): Promise<PaymentPayload> {
-  const { network, asset, payTo, amount, extra, version } = wanted;
-  const { validAfterSec, validBeforeSec } = wanted;
-  const whole = toMembers(payload);
-  const inner = toMembers(whole['payload']);
-  const before = toMembers(inner['authorization']);
-  const accepted = toMembers(whole['accepted']);
+  const { network, asset, payTo, amount, extra, version } = termsToSign;
+  const { validAfterSec, validBeforeSec } = termsToSign;
+  const members = toMembers(payload);
+  const innerPayload = toMembers(members['payload']);
+  const oldAuthorization = toMembers(innerPayload['authorization']);
+  const accepted = toMembers(members['accepted']);
   const nowSec = Math.floor(Date.now() / 1_000);
   const authorization = {
     from: account.address,
     to: getAddress(payTo),
     value: amount,
     validAfter:
-      validAfterSec === undefined ? String(before['validAfter']) : String(nowSec + validAfterSec),
+      validAfterSec === undefined
+        ? String(oldAuthorization['validAfter'])
+        : String(nowSec + validAfterSec),
     validBefore:
       validBeforeSec === undefined
-        ? String(before['validBefore'])
+        ? String(oldAuthorization['validBefore'])
         : String(nowSec + validBeforeSec),
     nonce: `0x${randomBytes(32).toString('hex')}` as const,
   };
@@ -194,16 +197,16 @@ async function resign(
     },
   });
   const terms = { network, asset, payTo, amount };
-  const changed = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
+  const changedMembers = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
   // The members keep the types of the official client's payload.
   return {
-    ...whole,
-    ...changed,
-    payload: { ...inner, signature, authorization },
+    ...members,
+    ...changedMembers,
+    payload: { ...innerPayload, signature, authorization },
   } as unknown as PaymentPayload;
 }
 
-function isTried(offer: PaymentRequired['accepts'][number] | null): boolean {
+function canPay(offer: PaymentRequired['accepts'][number] | null): boolean {
   if (offer === null) return false;
   const { assetTransferMethod = 'eip3009', name } = toMembers(offer.extra);
   return (
@@ -214,16 +217,16 @@ function isTried(offer: PaymentRequired['accepts'][number] | null): boolean {
   );
 }
 
-function exampleOf(required: Members): Example | null {
+function readExample(required: Members): Example | null {
   const bazaar = toMembers(toMembers(required['extensions'])['bazaar']);
   const { body, queryParams } = toMembers(toMembers(bazaar['info'])['input']);
   const query = Object.entries(toMembers(queryParams)).flatMap(([name, value]) =>
-    [value].flat().map((one) => [name, textOf(one)] as const),
+    [value].flat().map((item) => [name, toText(item)] as const),
   );
   if (body === undefined && query.length === 0) return null;
   return { query, body: body === undefined ? null : JSON.stringify(body) };
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -18,35 +18,35 @@ export function isDelivery(reply: SellerReply): reply is SellerAnswer {
 
 /** Null if the header is missing or cannot be decoded. */
 export function readReceipt({ headers }: SellerAnswer): SellerReceipt | null {
-  const written = RECEIPT_HEADERS.map((name) => headers[name]).find((one) => one !== undefined);
-  if (written === undefined) return null;
+  const encoded = RECEIPT_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
+  if (encoded === undefined) return null;
   try {
-    const value: unknown = JSON.parse(Buffer.from(written, 'base64').toString('utf8'));
+    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
     if (typeof value !== 'object' || value === null) return null;
     const members: Readonly<Record<string, unknown>> = { ...value };
-    const text = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
+    const readText = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
     return {
       success: members['success'] === true,
-      transaction: text('transaction'),
-      network: text('network'),
-      payer: text('payer'),
-      reason: text('errorReason'),
+      transaction: readText('transaction'),
+      network: readText('network'),
+      payer: readText('payer'),
+      reason: readText('errorReason'),
     };
   } catch {
     return null;
   }
 }
 
-/** True for the same answer byte for byte, with the transaction of the first one. */
-export function isRedelivery(first: SellerAnswer, again: SellerAnswer): boolean {
-  const [before, after] = [readReceipt(first), readReceipt(again)];
+/** True if the second answer equals the first byte for byte, and names the same transaction. */
+export function isRedelivery(first: SellerAnswer, second: SellerAnswer): boolean {
+  const [firstReceipt, secondReceipt] = [readReceipt(first), readReceipt(second)];
   return (
-    again.status === first.status &&
-    again.body.equals(first.body) &&
-    before !== null &&
-    after !== null &&
-    before.transaction !== '' &&
-    before.transaction === after.transaction
+    second.status === first.status &&
+    second.body.equals(first.body) &&
+    firstReceipt !== null &&
+    secondReceipt !== null &&
+    firstReceipt.transaction !== '' &&
+    firstReceipt.transaction === secondReceipt.transaction
   );
 }
 
@@ -57,7 +57,7 @@ export function describeReply(reply: SellerReply): string {
 }
 
 /** Undefined if the body is not JSON. */
-export function jsonOf(body: Buffer): unknown {
+export function parseJsonBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

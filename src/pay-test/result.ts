@@ -32,7 +32,7 @@ export type TrialStatus = (typeof TRIAL_STATUSES)[number];
 
 export type TrialFinding = {
   readonly status: TrialStatus;
-  /** Names the request, the answer, and the calls of the facilitator. */
+  /** Names the request, the answer, and the calls to the facilitator. */
   readonly evidence: string;
   /** True if the seller delivered for nothing. */
   readonly isGift?: boolean;
@@ -43,10 +43,12 @@ export function judgeGift(isGift: boolean, evidence: string): TrialFinding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }
 
-/** The worst status, with the evidence of all. */
-export function worstOf(findings: readonly TrialFinding[]): TrialFinding {
+/** Takes the worst status, and joins the evidence of all findings. */
+export function mergeFindings(findings: readonly TrialFinding[]): TrialFinding {
   return {
-    status: TRIAL_STATUSES.find((one) => findings.some(({ status }) => status === one)) ?? 'pass',
+    status:
+      TRIAL_STATUSES.find((candidate) => findings.some(({ status }) => status === candidate)) ??
+      'pass',
     evidence: findings.map(({ evidence }) => evidence).join('; '),
     isGift: findings.some(({ isGift }) => isGift === true),
   };
@@ -76,7 +78,7 @@ export type PayTestReport = {
     readonly warn: number;
     readonly fail: number;
     readonly not_run: number;
-    /** A good payment was delivered on every route that was tried. */
+    /** True if every route that was tried delivered after a good payment. */
     readonly delivers: boolean;
     /** Number of the trials T2 to T12 and T17 that failed by a delivery on any route. */
     readonly gifts: number;

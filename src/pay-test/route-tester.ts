@@ -17,7 +17,7 @@ export function toRouteName({ method, path }: Pick<SellerRoute, 'method' | 'path
   return `${method} ${path}`;
 }
 
-/** The route asks for no payment that can be tried. */
+/** The route has no offer that a pay-test can pay. */
 export class NoChallenge extends Error {
   override readonly name = 'NoChallenge';
 }
@@ -39,10 +39,11 @@ export type PaymentAttempt = {
   readonly description: string;
 };
 
-/** An example that was refused is left out. */
+/** Replaces an example that the seller refused. */
 const NO_EXAMPLE: Example = { query: [], body: null };
-const BAD_INPUT = [400, 422];
+const BAD_INPUT_STATUSES = [400, 422];
 
+/** A fault of the facilitator for one payment. */
 type Misbehaviour = {
   readonly step: Step;
   readonly fault: FacilitatorFault;
@@ -59,10 +60,10 @@ export class RouteTester {
   #example: Example | null = null;
   #refusedExample: string | null = null;
   #timeouts = 0;
-  /** The good payment of T1; null until there is one. */
-  first: Payment | null = null;
-  /** The answer to the good payment of T1; null until there is one. */
-  paid: SellerAnswer | null = null;
+  /** The good payment of T1; null before T1. */
+  firstPayment: Payment | null = null;
+  /** The 2xx answer to the good payment of T1; null if there was none. */
+  paidAnswer: SellerAnswer | null = null;
 
   constructor(route: SellerRoute, { client, facilitator, payer, timing }: TestParts) {
     this.route = route;
@@ -86,60 +87,64 @@ export class RouteTester {
     return this.#timeouts;
   }
 
-  /** The path with the query of the example; parameters that the route names itself keep their values. */
+  /** The path of the route, with those parameters of the example that the route does not set itself. */
   get path(): string {
     const { method, path } = this.route;
-    const own = new URLSearchParams(path.split('?', 2)[1]);
-    const added = new URLSearchParams();
+    const routeParameters = new URLSearchParams(path.split('?', 2)[1]);
+    const exampleParameters = new URLSearchParams();
     for (const [name, value] of hasBody(method) ? [] : (this.#example?.query ?? [])) {
-      if (!own.has(name)) added.append(name, value);
+      if (!routeParameters.has(name)) exampleParameters.append(name, value);
     }
-    return added.size === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${added}`;
+    return exampleParameters.size === 0
+      ? path
+      : `${path}${path.includes('?') ? '&' : '?'}${exampleParameters}`;
   }
 
-  /** "GET /weather?city=Bern: 422"; null if the seller takes the example of its challenge. */
+  /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
   get refusedExample(): string | null {
     return this.#refusedExample;
   }
 
-  /** Leaves the example out from now on, if it was sent and the answer refuses it as bad input. */
-  refusesExample(reply: SellerReply): boolean {
+  /** Returns true if the reply refuses the example as bad input. Later requests then omit the example. */
+  dropRefusedExample(reply: SellerReply): boolean {
     const { method, path, body } = this.route;
-    const isSent = hasBody(method)
+    const wasSent = hasBody(method)
       ? body === null && (this.#example?.body ?? null) !== null
       : this.path !== path;
-    if (!isSent || !reply.ok || !BAD_INPUT.includes(reply.status)) return false;
+    if (!wasSent || !reply.ok || !BAD_INPUT_STATUSES.includes(reply.status)) return false;
     this.#refusedExample = `${method} ${this.path}: ${reply.status}`;
     this.#example = NO_EXAMPLE;
     return true;
   }
 
-  /** Requests the route, or a variant of it, without a payment. */
-  async ask(changes: Partial<Request> = {}): Promise<SellerReply> {
+  /** Requests the route, or a variant of the request. `changes.headers` may hold a payment. */
+  async request(changes: Partial<Request> = {}): Promise<SellerReply> {
     const { method } = this.route;
     const path = changes.path ?? this.path;
-    const wanted = changes.method ?? method;
-    const body = hasBody(wanted) ? (this.route.body ?? this.#example?.body ?? '{}') : undefined;
+    const actualMethod = changes.method ?? method;
+    const body = hasBody(actualMethod)
+      ? (this.route.body ?? this.#example?.body ?? '{}')
+      : undefined;
     const reply = await this.#client.send({ method, body, ...changes, path });
     if (!reply.ok && reply.why === 'silent') this.#timeouts += 1;
     return reply;
   }
 
-  /** Throws NoChallenge. */
-  async challenge(): Promise<SellerChallenge> {
+  /** Requests the route without a payment and reads its challenge. Throws NoChallenge. */
+  async fetchChallenge(): Promise<SellerChallenge> {
     const name = toRouteName(this.route);
-    const reply = await this.ask();
+    const reply = await this.request();
     if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
-    if (this.refusesExample(reply)) return this.challenge();
-    const read = this.#payer.read(reply);
-    if (typeof read === 'string') throw new NoChallenge(`${name}: ${read}`);
-    if (read.example === null || this.#example !== null) return read;
-    this.#example = read.example;
-    // The price of the example may be another.
-    return this.challenge();
+    if (this.dropRefusedExample(reply)) return this.fetchChallenge();
+    const offer = this.#payer.readOffer(reply);
+    if (typeof offer === 'string') throw new NoChallenge(`${name}: ${offer}`);
+    if (offer.example === null || this.#example !== null) return offer;
+    this.#example = offer.example;
+    // The price may depend on the example.
+    return this.fetchChallenge();
   }
 
-  /** Returns the `error` of a refusal's challenge; null without a challenge of this version. */
+  /** Returns the `error` of a refusal's challenge; null if the refusal has no challenge of this version. */
   readError(reply: SellerReply, version: 1 | 2): string | null {
     if (!reply.ok || reply.status !== 402) return null;
     const required = this.#payer.readChallenge(reply);
@@ -148,24 +153,30 @@ export class RouteTester {
   }
 
   /** Signs a payment for this route. Throws NoChallenge. */
-  async pay(changes: Changes = {}): Promise<Payment> {
-    return this.#payer.pay(await this.challenge(), changes);
+  async signPayment(changes: Changes = {}): Promise<Payment> {
+    return this.#payer.sign(await this.fetchChallenge(), changes);
   }
 
-  async send({ version, nonce, headers }: Payment, timeoutMs?: number): Promise<PaymentAttempt> {
-    const reply = await this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  async sendPayment(
+    { version, nonce, headers }: Payment,
+    timeoutMs?: number,
+  ): Promise<PaymentAttempt> {
+    const reply = await this.request({
+      headers,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
     const description = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
     return { version, nonce, reply, isDelivered: isDelivery(reply), description };
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */
-  async attempt(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<PaymentAttempt> {
-    const payment = await this.pay(changes);
+  async signAndSend(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<PaymentAttempt> {
+    const payment = await this.signPayment(changes);
     if (misbehaviour !== undefined) {
       const { step, fault } = misbehaviour;
       this.facilitator.misbehave(step, payment.nonce, fault);
     }
-    return this.send(payment, misbehaviour?.timeoutMs);
+    return this.sendPayment(payment, misbehaviour?.timeoutMs);
   }
 }
 

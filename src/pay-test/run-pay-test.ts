@@ -5,7 +5,7 @@ import { PayTestImpossible, type PayTestReport, type TrialId } from './result.ts
 import { RouteTester, type SellerRoute, type TestParts, toRouteName } from './route-tester.ts';
 import { SellerClient } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
-import { ownAddresses, resolveTarget, type Target } from './target.ts';
+import { resolveOwnAddresses, resolveTarget, type Target } from './target.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { runTrials } from './trial-run.ts';
 
@@ -14,61 +14,63 @@ export type PayTestOptions = {
   readonly target: string;
   /** Shell command that starts the seller; null if somebody else starts it. */
   readonly start: string | null;
-  /** Empty for the routes that `findRoutes` finds. */
+  /** If empty, `findRoutes` finds the routes. */
   readonly routes: readonly SellerRoute[];
+  /** A paid route whose handler fails, for T14. */
   readonly failingRoute: SellerRoute | null;
   readonly facilitatorHost: string;
   /** 0 takes any free port. */
   readonly facilitatorPort: number;
-  /** Environment variables that name the facilitator to the seller. */
+  /** Environment variables of the seller that get the URL of the facilitator. */
   readonly variables: readonly string[];
   /** Networks to support in addition to the known ones. */
   readonly networks: readonly string[];
+  /** The trials to report; null for all. */
   readonly only: readonly TrialId[] | null;
   readonly timing?: Partial<Timing>;
   /** Finds the paid routes by a scan. */
   readonly findRoutes: (target: Target) => Promise<readonly SellerRoute[]>;
   /** Prints progress for a person. */
   readonly say: (line: string) => void;
-  /** Stops everything that the run started; the run rejects with the signal's reason. */
+  /** Stops everything that the run started. The run then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 };
 
-const LOOK_AGAIN_MS = 2_000;
-const POLL_MS = 200;
+const FIND_AGAIN_MS = 2_000;
+const POLL_LISTENER_MS = 200;
 
-/** Throws PayTestImpossible if there is nothing to judge. */
+/** Throws PayTestImpossible if the seller cannot be tested. */
 export async function runPayTest(options: PayTestOptions): Promise<PayTestReport> {
-  const undo: Undo = [];
+  const cleanups: Cleanups = [];
   try {
-    const work = perform(options, undo);
-    return await (options.signal === undefined ? work : untilAborted(work, options.signal));
+    const work = startAndRun(options, cleanups);
+    return await (options.signal === undefined ? work : raceWithAbort(work, options.signal));
   } finally {
-    for (const step of undo.reverse()) await step();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 
-/** Steps that stop what was started, in the order of the starts; run in reverse. */
-type Undo = (() => Promise<void>)[];
+/** Functions that stop the parts, in the order in which the parts were started. They run in reverse order. */
+type Cleanups = (() => Promise<void>)[];
 
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: ended, reject } = Promise.withResolvers<never>();
+async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   work.catch(() => undefined);
   try {
-    return await Promise.race([work, ended]);
+    return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-async function perform(options: PayTestOptions, undo: Undo): Promise<PayTestReport> {
+async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise<PayTestReport> {
   const { facilitatorHost, facilitatorPort, networks, start, say } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
-  await ownAddresses(facilitatorHost.replace(/^\[|\]$/g, ''));
+  await resolveOwnAddresses(facilitatorHost.replace(/^\[|\]$/g, ''));
   const facilitator = new TestFacilitator({
     host: facilitatorHost,
     port: facilitatorPort,
@@ -76,9 +78,9 @@ async function perform(options: PayTestOptions, undo: Undo): Promise<PayTestRepo
     silenceMs: timing.silenceMs,
   });
   await facilitator.listen();
-  undo.push(() => facilitator.close());
+  cleanups.push(() => facilitator.close());
   const client = new SellerClient(target, timing.answerMs);
-  undo.push(() => client.close());
+  cleanups.push(() => client.close());
 
   const seller =
     start === null
@@ -92,7 +94,7 @@ async function perform(options: PayTestOptions, undo: Undo): Promise<PayTestRepo
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
     say(facilitator.url);
   } else {
-    undo.push(() => seller.close());
+    cleanups.push(() => seller.close());
     await seller.start(target, timing.startMs);
   }
   const payer = new Payer();
@@ -117,16 +119,16 @@ async function findRoutesToPay(
   parts: TestParts,
   seller: SellerProcess | null,
 ): Promise<readonly SellerRoute[]> {
-  const until = performance.now() + parts.timing.startMs;
+  const deadline = performance.now() + parts.timing.startMs;
   for (;;) {
     if (await isListening(target)) {
-      const routes = await lookForRoutes(options, target, parts);
+      const routes = await findRoutesOnce(options, target, parts);
       if (routes.length > 0) return routes;
-      // A seller that listens after `--start`, or has asked for /supported, has finished starting.
-      if (seller !== null || parts.facilitator.supportedAsked > 0) break;
+      // A seller has finished its start if it listens after `--start`, or has requested /supported.
+      if (seller !== null || parts.facilitator.supportedCalls > 0) break;
     }
-    if (performance.now() > until) break;
-    await pause(seller === null && (await isListening(target)) ? LOOK_AGAIN_MS : POLL_MS);
+    if (performance.now() > deadline) break;
+    await pause(seller === null && (await isListening(target)) ? FIND_AGAIN_MS : POLL_LISTENER_MS);
   }
   if (!(await isListening(target))) {
     throw new PayTestImpossible(`${target.origin} does not listen: start it, or use --start`);
@@ -136,20 +138,20 @@ async function findRoutesToPay(
   );
 }
 
-async function lookForRoutes(
+async function findRoutesOnce(
   { routes, failingRoute, findRoutes }: PayTestOptions,
   target: Target,
   parts: TestParts,
 ): Promise<readonly SellerRoute[]> {
-  const [named] = routes;
-  const first = new RouteTester(named ?? { method: 'GET', path: '/', body: null }, parts);
-  const reply = await first.ask();
+  const [firstNamed] = routes;
+  const tester = new RouteTester(firstNamed ?? { method: 'GET', path: '/', body: null }, parts);
+  const reply = await tester.request();
   if (!reply.ok && reply.why === 'silent') {
     throw new PayTestImpossible(
-      `${target.origin} takes a connection and does not answer ${toRouteName(first.route)} within ${parts.timing.answerMs / 1_000} s`,
+      `${target.origin} accepts connections, but does not answer ${toRouteName(tester.route)} within ${parts.timing.answerMs / 1_000} s`,
     );
   }
-  if (named !== undefined) return reply.ok ? routes : [];
+  if (firstNamed !== undefined) return reply.ok ? routes : [];
   const sellerRoutes = await findRoutes(target);
   return sellerRoutes.filter(
     (route) => failingRoute === null || toRouteName(route) !== toRouteName(failingRoute),

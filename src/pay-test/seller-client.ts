@@ -14,7 +14,7 @@ export type SellerAnswer = {
 
 export type NoAnswer = {
   readonly ok: false;
-  /** `silent`: nothing came in time. `broken`: the connection was closed or never opened. */
+  /** `silent`: no answer came in time. `broken`: the connection was closed or never opened. */
   readonly why: 'silent' | 'broken';
   readonly ms: number;
 };
@@ -23,7 +23,7 @@ export type SellerReply = SellerAnswer | NoAnswer;
 
 export type Request = {
   readonly method: string;
-  /** Sent without any normalisation; the absolute form of a request target is sent as one. */
+  /** Sent unchanged. It may also be the absolute form of a request target ("http://host/path"). */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -32,8 +32,8 @@ export type Request = {
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
-const KEPT_MS = 1;
-const ENDING_MS = 500;
+const KEEP_ALIVE_MS = 1;
+const WAIT_FOR_PROCESS_END_MS = 500;
 
 /** Sends requests to the seller's pinned addresses only, and follows no redirect. */
 export class SellerClient {
@@ -44,16 +44,16 @@ export class SellerClient {
   constructor(target: Target, answerMs: number) {
     this.#target = target;
     this.#answerMs = answerMs;
-    const pinned: LookupFunction = (_hostname, options, done) => {
+    const pinnedLookup: LookupFunction = (_hostname, options, done) => {
       const [first] = target.addresses;
       if (options.all) done(null, [...target.addresses]);
       else done(null, first.address, first.family);
     };
-    // Each request has its own connection, because a seller that closes idle ones would seem to hang up.
+    // Each request has its own connection. If the seller closed a reused idle one, that would look like a hang-up.
     this.#agent = new Agent({
-      connect: { lookup: pinned },
+      connect: { lookup: pinnedLookup },
       pipelining: 0,
-      keepAliveTimeout: KEPT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
   }
@@ -69,9 +69,9 @@ export class SellerClient {
     body,
     timeoutMs = this.#answerMs,
   }: Request): Promise<SellerReply> {
-    const began = performance.now();
+    const startMs = performance.now();
     const signal = AbortSignal.timeout(timeoutMs);
-    const elapsed = () => performance.now() - began;
+    const elapsed = () => performance.now() - startMs;
     try {
       const answer = await this.#agent.request({
         origin: this.#target.origin,
@@ -95,8 +95,8 @@ export class SellerClient {
       };
     } catch {
       const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
-      // A process that ends closes its connections a moment before it is gone.
-      if (why === 'broken') await pause(ENDING_MS);
+      // A process closes its connections shortly before it ends, and the caller checks if it is alive.
+      if (why === 'broken') await pause(WAIT_FOR_PROCESS_END_MS);
       return { ok: false, why, ms };
     }
   }
@@ -110,13 +110,13 @@ function contentType(body: string | undefined): Readonly<Record<string, string>>
   return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
-async function readUpTo(stream: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+async function readUpTo(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of stream) {
     pieces.push(piece);
     size += piece.length;
-    if (size > most) break;
+    if (size > maxBytes) break;
   }
   return Buffer.concat(pieces);
 }

@@ -14,32 +14,32 @@ export type SellerCommand = {
 };
 
 const POLL_MS = 100;
-const KILL_AFTER_MS = 3_000;
-const FREE_AFTER_MS = 5_000;
-const MAX_SAID_CHARS = 2_000;
+const KILL_DELAY_MS = 3_000;
+const MAX_PORT_WAIT_MS = 5_000;
+const MAX_OUTPUT_CHARS = 2_000;
 
-/** The seller of `--start`, in a process group of its own so that its children are stopped with it. */
+/** The seller that `--start` starts. Its process group is its own, so that its children stop with it. */
 export class SellerProcess {
-  readonly #wanted: SellerCommand;
+  readonly #command: SellerCommand;
   #child: ChildProcess | null = null;
-  #said = '';
+  #output = '';
   #isClosed = false;
   readonly #killNow = () => this.#signal('SIGKILL');
 
-  constructor(wanted: SellerCommand) {
-    this.#wanted = wanted;
+  constructor(command: SellerCommand) {
+    this.#command = command;
   }
 
-  /** Resolves once the seller listens. Throws PayTestImpossible if it ends before, or takes too long. */
+  /** Resolves when the seller listens. Throws PayTestImpossible if the seller ends first or takes too long. */
   async start(target: Target, startMs: number): Promise<void> {
-    const isTaken = !(await isFree(target));
+    const isPortTaken = !(await waitForFreePort(target));
     if (this.#isClosed) throw new PayTestImpossible('the pay-test was interrupted');
-    if (isTaken) {
+    if (isPortTaken) {
       throw new PayTestImpossible(
-        `${target.origin}: something listens there already; stop it, or leave --start out`,
+        `${target.origin}: another process listens there already; stop it, or leave --start out`,
       );
     }
-    const { command, variables, facilitatorUrl } = this.#wanted;
+    const { command, variables, facilitatorUrl } = this.#command;
     const addresses = Object.fromEntries(variables.map((name) => [name, facilitatorUrl]));
     const child = spawn(command, {
       shell: true,
@@ -51,14 +51,14 @@ export class SellerProcess {
     process.once('exit', this.#killNow);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
-        this.#said = (this.#said + chunk.toString('utf8')).slice(-MAX_SAID_CHARS);
+        this.#output = (this.#output + chunk.toString('utf8')).slice(-MAX_OUTPUT_CHARS);
       });
     }
-    const until = performance.now() + startMs;
+    const deadline = performance.now() + startMs;
     while (!(await isListening(target))) {
-      if (this.hasEnded) throw this.#impossible(`"${command}" ended before it listened`);
-      if (performance.now() > until) {
-        throw this.#impossible(`"${command}" did not listen on ${target.origin} in time`);
+      if (this.hasEnded) throw this.#toError(`"${command}" ended before it listened`);
+      if (performance.now() > deadline) {
+        throw this.#toError(`"${command}" did not listen on ${target.origin} in time`);
       }
       await pause(POLL_MS);
     }
@@ -80,10 +80,10 @@ export class SellerProcess {
     if (child === null) return;
     const ended = this.hasEnded ? Promise.resolve() : once(child, 'exit');
     this.#signal('SIGTERM');
-    const late = setTimeout(() => this.#signal('SIGKILL'), KILL_AFTER_MS);
+    const killTimer = setTimeout(() => this.#signal('SIGKILL'), KILL_DELAY_MS);
     await ended;
-    clearTimeout(late);
-    // The children may outlive their parent.
+    clearTimeout(killTimer);
+    // Children may outlive the seller's own process.
     this.#signal('SIGKILL');
     process.off('exit', this.#killNow);
     this.#child = null;
@@ -99,34 +99,35 @@ export class SellerProcess {
     }
   }
 
-  #impossible(what: string): PayTestImpossible {
-    const said = this.#said.trim().split('\n');
-    const lines =
-      said.findLast((line) => /error/i.test(line))?.trim() ?? said.slice(-2).join(' | ');
-    return new PayTestImpossible(lines === '' ? what : `${what}: ${lines}`);
+  #toError(problem: string): PayTestImpossible {
+    const outputLines = this.#output.trim().split('\n');
+    const excerpt =
+      outputLines.findLast((line) => /error/i.test(line))?.trim() ??
+      outputLines.slice(-2).join(' | ');
+    return new PayTestImpossible(excerpt === '' ? problem : `${problem}: ${excerpt}`);
   }
 }
 
-/** Waits a few seconds for a listener that was told to end. */
-async function isFree(target: Target): Promise<boolean> {
-  const until = performance.now() + FREE_AFTER_MS;
+/** Waits a few seconds while a process still listens. Returns false if it does not stop. */
+async function waitForFreePort(target: Target): Promise<boolean> {
+  const deadline = performance.now() + MAX_PORT_WAIT_MS;
   while (await isListening(target)) {
-    if (performance.now() > until) return false;
+    if (performance.now() > deadline) return false;
     await pause(POLL_MS);
   }
   return true;
 }
 
-/** True if the seller's address takes a connection. */
+/** True if the seller's address accepts a connection. */
 export function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, timeout: 2_000 });
-    const end = (listens: boolean) => {
+    const finish = (listens: boolean) => {
       socket.destroy();
       resolve(listens);
     };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-    socket.once('timeout', () => end(false));
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.once('timeout', () => finish(false));
   });
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { Address } from '../guard/resolve.ts';
 import { PayTestImpossible } from './result.ts';
 
-/** The seller under test. Its name is resolved once, and no other address is connected to. */
+/** The seller under test. Its name is resolved once, and the pay-test connects only to these addresses. */
 export type Target = {
   /** "http://127.0.0.1:3000" */
   readonly origin: string;
@@ -31,7 +31,7 @@ const systemLookup: NameLookup = async (hostname) => {
 /** Throws PayTestImpossible for public addresses. */
 export async function resolveTarget(
   typed: string,
-  look: NameLookup = systemLookup,
+  resolveName: NameLookup = systemLookup,
 ): Promise<Target> {
   const url = URL.parse(typed.includes('://') ? typed : `http://${typed}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
@@ -40,23 +40,23 @@ export async function resolveTarget(
     );
   }
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
-  const [first, ...others] = await ownAddresses(hostname, look);
+  const [first, ...others] = await resolveOwnAddresses(hostname, resolveName);
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   return { origin: url.origin, hostname, port, addresses: [first, ...others] };
 }
 
 /** Throws PayTestImpossible if any address of the name is public. */
-export async function ownAddresses(
+export async function resolveOwnAddresses(
   hostname: string,
-  look: NameLookup = systemLookup,
+  resolveName: NameLookup = systemLookup,
 ): Promise<readonly [Address, ...Address[]]> {
-  const addresses = await look(hostname).catch(() => []);
+  const addresses = await resolveName(hostname).catch(() => []);
   const [first, ...others] = addresses;
   if (first === undefined)
     throw new PayTestImpossible(`${hostname} does not resolve: check the name`);
-  const foreign = addresses.find(({ address }) => !isOwnAddress(address));
-  if (foreign === undefined) return [first, ...others];
+  const publicAddress = addresses.find(({ address }) => !isOwnAddress(address));
+  if (publicAddress === undefined) return [first, ...others];
   throw new PayTestImpossible(
-    `${hostname} is at ${foreign.address}: a pay-test asks only loopback and private addresses, because it is for your own seller`,
+    `${hostname} is at ${publicAddress.address}: a pay-test asks only loopback and private addresses, because it is for your own seller`,
   );
 }

@@ -1,22 +1,22 @@
 /** Tests shorten these waits. */
 export const DEFAULT_TIMING = {
-  /** Wait for the seller to listen. */
+  /** Limit for the start of the seller. */
   startMs: 60_000,
-  /** Silence of the facilitator before it hangs up. */
+  /** A silent facilitator hangs up after this time. */
   silenceMs: 30_000,
   /** Answers that take longer are late. */
   patienceMs: 60_000,
-  /** Wait of verify for all racing requests of T8. */
+  /** In T8, verify waits this long for all racing requests. */
   raceMs: 500,
-  /** Timeout of requests in the other trials. */
+  /** Timeout of requests in all trials except T4, T6 and T17. */
   answerMs: 15_000,
 };
 
 export type Timing = Readonly<typeof DEFAULT_TIMING>;
 
-/** A client waits a little longer than an answer may take, so that a late answer is still seen. */
-const LATE_SHARE = 1.1;
+/** A client waits a little longer than `patienceMs`, so that it still sees a late answer. */
+const TIMEOUT_FACTOR = 1.1;
 
-export function lateMs({ patienceMs }: Timing): number {
-  return Math.round(patienceMs * LATE_SHARE);
+export function toTimeoutMs({ patienceMs }: Timing): number {
+  return Math.round(patienceMs * TIMEOUT_FACTOR);
 }

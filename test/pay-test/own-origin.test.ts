@@ -50,7 +50,7 @@ test('the run follows no redirect and no document of the seller to another origi
     expect(found).toMatchObject({ code: 2, stdout: '' });
     expect(found.stderr).toContain('no route asks for a payment');
     const named = await run('--only', 'T1', '--route', 'GET /paid');
-    expect(named.stdout).toContain('GET /paid: answers 307 and no 402');
+    expect(named.stdout).toContain('GET /paid: answers 307 instead of 402');
     expect(asked).toEqual([]);
   } finally {
     other.close();

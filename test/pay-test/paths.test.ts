@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { variantsOf } from '../../src/pay-test/trials/paths.ts';
+import { listPathVariants } from '../../src/pay-test/trials/paths.ts';
 
 const ORIGIN = 'http://127.0.0.1:3000';
 
 function pathsOf(method: string, path: string): readonly string[] {
-  return variantsOf(method, path, ORIGIN).flatMap(([, request]) => request.path ?? []);
+  return listPathVariants(method, path, ORIGIN).flatMap(([, request]) => request.path ?? []);
 }
 
 test.each([

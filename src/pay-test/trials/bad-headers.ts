@@ -3,56 +3,59 @@ import { describeReply, isDelivery } from '../replies.ts';
 import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
-const HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
-const LONG_CHARS = 100_000;
-const DEPTH = 5_000;
+const PAYMENT_HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
+const LONG_HEADER_CHARS = 100_000;
+const NESTING_DEPTH = 5_000;
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
+const toBase64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** T12: headers that hold no payment. Stops if `isAlive` says that the seller's process ended. */
-export async function badHeaders(
+/** T12: sends headers that hold no valid payment. Stops if the seller's process ended. */
+export async function tryBadHeaders(
   tester: RouteTester,
   isAlive: () => Promise<boolean>,
 ): Promise<TrialFinding> {
-  const payment = await tester.pay();
-  const delivered: string[] = [];
-  const broken: string[] = [];
-  for (const [name, headers] of formsOf(payment)) {
-    const reply = await tester.ask({ headers });
+  const payment = await tester.signPayment();
+  const deliveries: string[] = [];
+  const serverErrors: string[] = [];
+  for (const [name, headers] of listBadHeaders(payment)) {
+    const reply = await tester.request({ headers });
     const reaction = `${name}: ${describeReply(reply)}`;
     if (!(await isAlive()))
       return { status: 'fail', evidence: `${reaction}, and its process ended` };
-    const isSettled = tester.ledger.settled(payment.nonce) !== null;
-    if (isDelivery(reply) && !isSettled) delivered.push(`${reaction} without a settlement`);
-    if (reply.ok && reply.status >= 500) broken.push(reaction);
+    const isSettled = tester.ledger.findSettlement(payment.nonce) !== null;
+    if (isDelivery(reply) && !isSettled) deliveries.push(`${reaction} without a settlement`);
+    if (reply.ok && reply.status >= 500) serverErrors.push(reaction);
   }
-  const evidence = [...delivered, ...broken].join('; ');
-  if (delivered.length > 0) return { status: 'fail', evidence, isGift: true };
-  if (broken.length > 0) return { status: 'warn', evidence };
+  const evidence = [...deliveries, ...serverErrors].join('; ');
+  if (deliveries.length > 0) return { status: 'fail', evidence, isGift: true };
+  if (serverErrors.length > 0) return { status: 'warn', evidence };
   return { status: 'pass', evidence: 'no bad header is served, or answered by 5xx' };
 }
 
-type Form = readonly [name: string, headers: Readonly<Record<string, string>>];
+type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
 
-function formsOf({ version, payload }: Payment): readonly Form[] {
-  const form = (name: string, value: string, header: 1 | 2 = version): Form => [
+function listBadHeaders({ version, payload }: Payment): readonly BadHeader[] {
+  const toBadHeader = (name: string, value: string, header: 1 | 2 = version): BadHeader => [
     name,
-    { [HEADERS[header]]: value },
+    { [PAYMENT_HEADERS[header]]: value },
   ];
-  const as = (other: 1 | 2) => base64(JSON.stringify(asVersion(other, payload)));
+  const inVersion = (other: 1 | 2) => toBase64(JSON.stringify(toVersion(other, payload)));
   return [
-    form('empty', ''),
-    form('100 KB', base64('x'.repeat(LONG_CHARS)).slice(0, LONG_CHARS)),
-    form('not base64', '%%% {} %%%'),
-    form('base64 of no JSON', base64('no JSON')),
-    form('JSON of no payment', base64('{"x402Version":2,"payload":[]}')),
-    form('deep nesting', base64(`${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`)),
-    form("version 1 in version 2's place", as(1), 2),
-    form("version 2 in version 1's place", as(2), 1),
+    toBadHeader('empty', ''),
+    toBadHeader('100 KB', toBase64('x'.repeat(LONG_HEADER_CHARS)).slice(0, LONG_HEADER_CHARS)),
+    toBadHeader('not base64', '%%% {} %%%'),
+    toBadHeader('base64 of no JSON', toBase64('no JSON')),
+    toBadHeader('JSON of no payment', toBase64('{"x402Version":2,"payload":[]}')),
+    toBadHeader(
+      'deep nesting',
+      toBase64(`${'['.repeat(NESTING_DEPTH)}${']'.repeat(NESTING_DEPTH)}`),
+    ),
+    toBadHeader("version 1 in version 2's place", inVersion(1), 2),
+    toBadHeader("version 2 in version 1's place", inVersion(2), 1),
   ];
 }
 
-function asVersion(version: 1 | 2, payload: Payment['payload']): object {
+function toVersion(version: 1 | 2, payload: Payment['payload']): object {
   const accepted = 'accepted' in payload ? payload.accepted : payload;
   const { scheme, network } = { scheme: 'exact', network: '', ...(accepted as object) };
   return version === 1

@@ -3,12 +3,12 @@ import { judgeGift, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** T3: the facilitator answers `isValid: false`. */
-export async function obeysVerify(tester: RouteTester): Promise<TrialFinding> {
-  const { nonce, isDelivered, description } = await tester.attempt(
+export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFinding> {
+  const { nonce, isDelivered, description } = await tester.signAndSend(
     {},
     { step: 'verify', fault: 'refuse' },
   );
-  const isSettled = tester.ledger.calls(nonce, 'settle').length > 0;
+  const isSettled = tester.ledger.listCalls(nonce, 'settle').length > 0;
   return {
     status: isDelivered || isSettled ? 'fail' : 'pass',
     evidence: `verify said isValid: false: ${description}`,
@@ -17,18 +17,18 @@ export async function obeysVerify(tester: RouteTester): Promise<TrialFinding> {
 }
 
 /** T5: the facilitator answers settle with `success: false`. */
-export async function obeysSettle(tester: RouteTester): Promise<TrialFinding> {
-  const { version, reply, isDelivered, description } = await tester.attempt(
+export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFinding> {
+  const { version, reply, isDelivered, description } = await tester.signAndSend(
     {},
     { step: 'settle', fault: 'refuse' },
   );
-  const { paid } = tester;
+  const { paidAnswer } = tester;
   const evidence = `settle said success: false: ${description}`;
-  if (!reply.ok || paid === null) return judgeGift(isDelivered, evidence);
-  if (isPaidBody(paid, reply.body)) {
+  if (!reply.ok || paidAnswer === null) return judgeGift(isDelivered, evidence);
+  if (isPaidBody(paidAnswer, reply.body)) {
     return judgeGift(true, `${evidence}, with the body of the resource`);
   }
-  const isPreview = !isDelivered && hasPaidPart(paid, reply.body, version);
+  const isPreview = !isDelivered && hasPaidPart(paidAnswer, reply.body, version);
   const suffix = isPreview ? ', with the resource inside the body of the refusal' : '';
   return judgeGift(isDelivered || isPreview, `${evidence}${suffix}`);
 }

@@ -1,23 +1,23 @@
 import type { FacilitatorFault } from '../facilitator.ts';
 import type { Step } from '../ledger.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { type TrialFinding, worstOf } from '../result.ts';
+import { mergeFindings, type TrialFinding } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
-import { lateMs } from '../timing.ts';
+import { toTimeoutMs } from '../timing.ts';
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
 const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
 
-/** T4: verify fails in four ways, all at once, told apart by nonce. */
-export async function failsClosed(tester: RouteTester): Promise<TrialFinding> {
-  return worstOf(
+/** T4: verify fails in four ways at once, each for one payment. */
+export async function tryVerifyOutages(tester: RouteTester): Promise<TrialFinding> {
+  return mergeFindings(
     await Promise.all(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault))),
   );
 }
 
-/** T6: settle fails in three ways, after the ledger took the payment. */
-export async function settleInDoubt(tester: RouteTester): Promise<TrialFinding> {
-  return worstOf(
+/** T6: settle fails in three ways at once, each after the facilitator has settled the payment. */
+export async function trySettleOutages(tester: RouteTester): Promise<TrialFinding> {
+  return mergeFindings(
     await Promise.all(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault))),
   );
 }
@@ -27,10 +27,10 @@ async function tryOutage(
   step: Step,
   fault: FacilitatorFault,
 ): Promise<TrialFinding> {
-  const timeoutMs = lateMs(tester.timing);
-  const send = () => tester.attempt({}, { step, fault, timeoutMs });
+  const timeoutMs = toTimeoutMs(tester.timing);
+  const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
   const first = await send();
-  // The machine may be too slow for all faults at once, so a hang is tried again by itself.
+  // The machine may be too slow for all faults at once, so a payment without an answer is repeated alone.
   const isSilent = !first.reply.ok && first.reply.why === 'silent';
   const attempt = isSilent ? await send() : first;
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
@@ -54,8 +54,8 @@ function judgeSettleOutage(
   tester: RouteTester,
   { nonce, reply, description }: PaymentAttempt,
 ): TrialFinding {
-  const calls = tester.ledger.calls(nonce, 'settle');
-  const amounts = new Set(calls.map(({ requirements }) => amountIn(requirements)));
+  const calls = tester.ledger.listCalls(nonce, 'settle');
+  const amounts = new Set(calls.map(({ requirements }) => readAmount(requirements)));
   if (amounts.size > 1) {
     return { status: 'fail', evidence: `${description}, with another amount the second time` };
   }
@@ -72,6 +72,6 @@ function judgeSettleOutage(
   return { status: isLate ? 'fail' : 'pass', evidence: description };
 }
 
-function amountIn(requirements: Readonly<Record<string, unknown>>): unknown {
+function readAmount(requirements: Readonly<Record<string, unknown>>): unknown {
   return requirements['amount'] ?? requirements['maxAmountRequired'];
 }

@@ -3,38 +3,42 @@ import type { SellerChallenge, Terms } from '../payer.ts';
 import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
-/** An address without an owner. */
-const OTHER = '0x00000000000000000000000000000000000000A1';
-const NETWORKS = {
+/** Nobody has the key of this address. */
+const UNOWNED_ADDRESS = '0x00000000000000000000000000000000000000A1';
+const NETWORK_CHOICES = {
   1: ['base-sepolia', 'base'],
   2: ['eip155:84532', 'eip155:8453'],
 } as const;
 
 /** T2: the buyer signs for terms of their own, and claims in the payload that they were accepted. */
-export async function ownTerms(tester: RouteTester): Promise<TrialFinding> {
+export async function tryOwnTerms(tester: RouteTester): Promise<TrialFinding> {
   const notes: string[] = [];
   let isGift = false;
-  let isHandedOn = false;
-  for (const [name, terms] of variantsOf(await tester.challenge())) {
-    const attempt = await tester.attempt(terms);
-    const wasHandedOn = tester.ledger
-      .calls(attempt.nonce)
-      .some(({ requirements }) => hasTermOf(requirements, terms));
+  let hasForwardedTerms = false;
+  for (const [name, terms] of listVariants(await tester.fetchChallenge())) {
+    const attempt = await tester.signAndSend(terms);
+    const isForwarded = tester.ledger
+      .listCalls(attempt.nonce)
+      .some(({ requirements }) => hasChangedTerm(requirements, terms));
     isGift ||= attempt.isDelivered;
-    isHandedOn ||= wasHandedOn;
-    notes.push(`${name}: ${attempt.description}${wasHandedOn ? " with the buyer's terms" : ''}`);
+    hasForwardedTerms ||= isForwarded;
+    notes.push(`${name}: ${attempt.description}${isForwarded ? " with the buyer's terms" : ''}`);
   }
-  return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: notes.join('; '), isGift };
+  return {
+    status: isGift || hasForwardedTerms ? 'fail' : 'pass',
+    evidence: notes.join('; '),
+    isGift,
+  };
 }
 
-function variantsOf({
+function listVariants({
   version,
   terms,
 }: SellerChallenge): readonly (readonly [string, Partial<Terms>])[] {
-  const names = NETWORKS[version];
-  const network = names.find((one) => toCaip2(one) !== toCaip2(terms.network)) ?? names[0];
+  const choices = NETWORK_CHOICES[version];
+  const network = choices.find((choice) => toCaip2(choice) !== toCaip2(terms.network)) ?? choices[0];
   const amount = terms.amount === '1' ? '2' : '1';
-  const [asset, payTo] = [OTHER, OTHER];
+  const [asset, payTo] = [UNOWNED_ADDRESS, UNOWNED_ADDRESS];
   // A payload of version 1 repeats only the signed value and recipient.
   const others = version === 1 ? {} : { asset, network };
   return [
@@ -50,13 +54,16 @@ function variantsOf({
   ];
 }
 
-/** True if the seller asked the facilitator to check against a term that the buyer made up. */
-function hasTermOf(requirements: Readonly<Record<string, unknown>>, made: Partial<Terms>): boolean {
-  const handed: typeof requirements = {
+/** True if the seller sent the facilitator a term that the buyer changed. */
+function hasChangedTerm(
+  requirements: Readonly<Record<string, unknown>>,
+  changedTerms: Partial<Terms>,
+): boolean {
+  const sentTerms: typeof requirements = {
     amount: requirements['maxAmountRequired'],
     ...requirements,
   };
-  return Object.entries(made).some(
-    ([name, value]) => toCaip2(String(handed[name]).toLowerCase()) === toCaip2(value.toLowerCase()),
+  return Object.entries(changedTerms).some(
+    ([name, value]) => toCaip2(String(sentTerms[name]).toLowerCase()) === toCaip2(value.toLowerCase()),
   );
 }

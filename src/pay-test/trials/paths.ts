@@ -7,19 +7,20 @@ import type { Request } from '../seller-client.ts';
 type Variant = readonly [name: string, request: Partial<Request>];
 
 /** T11: unpaid requests that a router may take for the paid route. */
-export async function paths(tester: RouteTester): Promise<TrialFinding> {
-  const { paid } = tester;
-  if (paid === null) return notRun('no paid body to compare with');
+export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
+  const { paidAnswer } = tester;
+  if (paidAnswer === null) return notRun('no paid body to compare with');
   const gifts: string[] = [];
   const lengths: string[] = [];
-  const variants = variantsOf(tester.route.method, tester.path, tester.origin);
+  const variants = listPathVariants(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
-    const reply = await tester.ask(request);
+    const reply = await tester.request(request);
     if (!isDelivery(reply)) continue;
     const reaction = `${name} ${request.path ?? ''}: ${describeReply(reply)}`;
     if (request.method !== 'HEAD') {
-      if (isPaidBody(paid, reply.body)) gifts.push(`${reaction} with the body of the resource`);
-    } else if (Number(reply.headers['content-length']) === paid.body.length) {
+      if (isPaidBody(paidAnswer, reply.body))
+        gifts.push(`${reaction} with the body of the resource`);
+    } else if (Number(reply.headers['content-length']) === paidAnswer.body.length) {
       lengths.push(`HEAD: ${describeReply(reply)} with the length of the paid body`);
     }
   }
@@ -29,50 +30,54 @@ export async function paths(tester: RouteTester): Promise<TrialFinding> {
   return { status: 'pass', evidence: `${variants.length} unpaid variants: none delivers` };
 }
 
-/** Requests that some routers take for `whole`, the path with its query. */
-export function variantsOf(method: string, whole: string, origin: string): readonly Variant[] {
-  const [path = '/', query] = whole.split('?', 2);
-  const end = query === undefined ? '' : `?${query}`;
-  const last = path.lastIndexOf('/');
-  const [folder, name] = [path.slice(0, last), path.slice(last + 1)];
-  const at = (label: string, ...changed: string[]): Variant[] =>
-    changed.map((one) => [label, { path: `${one}${end}` }]);
+/** Requests that some routers take for `target`, the path with its query. */
+export function listPathVariants(
+  method: string,
+  target: string,
+  origin: string,
+): readonly Variant[] {
+  const [path = '/', query] = target.split('?', 2);
+  const querySuffix = query === undefined ? '' : `?${query}`;
+  const lastSlash = path.lastIndexOf('/');
+  const [folder, name] = [path.slice(0, lastSlash), path.slice(lastSlash + 1)];
+  const withPath = (label: string, ...changed: string[]): Variant[] =>
+    changed.map((changedPath) => [label, { path: `${changedPath}${querySuffix}` }]);
   const withHeader = (label: string, header: string, value: string, more = {}): Variant => [
     label,
     { ...more, headers: { [header]: value } },
   ];
-  const swapped = path.replace(/[a-z]/gi, (one) =>
-    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+  const swappedCase = path.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
-  const joined = (separator: string) => `${folder === '' ? '/' : folder}${separator}${name}`;
-  const backslashes = (slashed: string) => slashed.replaceAll('/', '\\');
-  const later = `/${backslashes(path.slice(1))}`;
-  const encoded = name.replace(/[a-z]/i, (one) => `%${one.charCodeAt(0).toString(16)}`);
-  const other = method === 'GET' ? 'POST' : 'GET';
+  const joinBy = (separator: string) => `${folder === '' ? '/' : folder}${separator}${name}`;
+  const toBackslashes = (slashed: string) => slashed.replaceAll('/', '\\');
+  const laterBackslashes = `/${toBackslashes(path.slice(1))}`;
+  const encodedName = name.replace(/[a-z]/i, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const otherMethod = method === 'GET' ? 'POST' : 'GET';
   return [
-    ...at('trailing slash', `${path}/`),
-    ...at('doubled slash', `/${path}`, `${folder}//${name}`),
-    ...at('case', swapped, `${folder}/${name.charAt(0).toUpperCase()}${name.slice(1)}`),
-    ...at('%2f', joined('%2f'), `${path}%2f`),
-    ...at('encoded separator', joined('%5c'), joined('%252f')),
-    ...(later === path ? [] : at('backslash', later)),
-    ...at('backslash', `/${backslashes(path)}`),
-    ...at('line end', `${path}%0A`, `${path}%0Aa`),
-    ...at('malformed %', `${path}%`, `${path}%c0`),
-    ['absolute form', { path: `${origin}${whole}` }],
-    ...(encoded === name ? [] : at('encoded letter', `${folder}/${encoded}`)),
-    ...at(';x=y', `${path};x=y`),
-    ...at('/./', `${folder}/./${name}`),
+    ...withPath('trailing slash', `${path}/`),
+    ...withPath('doubled slash', `/${path}`, `${folder}//${name}`),
+    ...withPath('case', swappedCase, `${folder}/${name.charAt(0).toUpperCase()}${name.slice(1)}`),
+    ...withPath('%2f', joinBy('%2f'), `${path}%2f`),
+    ...withPath('encoded separator', joinBy('%5c'), joinBy('%252f')),
+    ...(laterBackslashes === path ? [] : withPath('backslash', laterBackslashes)),
+    ...withPath('backslash', `/${toBackslashes(path)}`),
+    ...withPath('line end', `${path}%0A`, `${path}%0Aa`),
+    ...withPath('malformed %', `${path}%`, `${path}%c0`),
+    ['absolute form', { path: `${origin}${target}` }],
+    ...(encodedName === name ? [] : withPath('encoded letter', `${folder}/${encodedName}`)),
+    ...withPath(';x=y', `${path};x=y`),
+    ...withPath('/./', `${folder}/./${name}`),
     ['query', { path: `${path}?${query === undefined ? '' : `${query}&`}x=y` }],
-    ['query', { path: `${path}${end || '?'}` }],
+    ['query', { path: `${path}${querySuffix || '?'}` }],
     ['encoded query', { path: `${path}%3fx=y` }],
-    ['fragment', { path: `${whole}#x` }],
-    ...at('fragment', `${path}%23x`),
+    ['fragment', { path: `${target}#x` }],
+    ...withPath('fragment', `${path}%23x`),
     ...(method === 'GET' ? [['HEAD', { method: 'HEAD' }] as const] : []),
     ['OPTIONS', { method: 'OPTIONS' }],
-    withHeader('method override', 'x-http-method-override', method, { method: other }),
-    withHeader('method override', 'x-http-method-override', other),
-    withHeader('X-Original-URL', 'x-original-url', whole, { path: '/' }),
+    withHeader('method override', 'x-http-method-override', method, { method: otherMethod }),
+    withHeader('method override', 'x-http-method-override', otherMethod),
+    withHeader('X-Original-URL', 'x-original-url', target, { path: '/' }),
     withHeader('X-Original-URL', 'x-original-url', '/'),
     withHeader('Forwarded', 'forwarded', 'for=127.0.0.1;host=localhost;proto=https'),
   ];

@@ -1,44 +1,47 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { notRun, type TrialFinding, worstOf } from '../result.ts';
+import { mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
-import { lateMs } from '../timing.ts';
-import { ONLY_VERSION_2 } from './passed-on.ts';
+import { toTimeoutMs } from '../timing.ts';
+import { NOT_IN_VERSION_1 } from './passed-on.ts';
 
-const FORMS = [
+const PENDING_FAULTS = [
   ['pending-once', 'settle said pending once'],
   ['pending', 'settle stays pending'],
 ] as const;
 
 /** T17: settle answers `settlement_pending` with a transaction, which is neither success nor refusal. */
-export async function pending(tester: RouteTester): Promise<TrialFinding> {
-  const { version } = await tester.challenge();
-  if (version === 1) return notRun(ONLY_VERSION_2);
+export async function tryPendingSettle(tester: RouteTester): Promise<TrialFinding> {
+  const { version } = await tester.fetchChallenge();
+  if (version === 1) return notRun(NOT_IN_VERSION_1);
   const findings: TrialFinding[] = [];
-  for (const [fault, name] of FORMS) {
-    const timeoutMs = lateMs(tester.timing);
-    const attempt = await tester.attempt({}, { step: 'settle', fault, timeoutMs });
+  for (const [fault, name] of PENDING_FAULTS) {
+    const timeoutMs = toTimeoutMs(tester.timing);
+    const attempt = await tester.signAndSend({}, { step: 'settle', fault, timeoutMs });
     const finding = judgePending(tester, attempt);
     const evidence = `${name}: ${finding.evidence}`;
     const isLate = attempt.reply.ms > tester.timing.patienceMs && finding.status !== 'fail';
-    const late = { status: 'warn', evidence: `${evidence}, late` } as const;
-    findings.push(isLate ? late : { ...finding, evidence });
+    const lateFinding = { status: 'warn', evidence: `${evidence}, late` } as const;
+    findings.push(isLate ? lateFinding : { ...finding, evidence });
   }
-  return worstOf(findings);
+  return mergeFindings(findings);
 }
 
 function judgePending(
   tester: RouteTester,
   { nonce, reply, description }: PaymentAttempt,
 ): TrialFinding {
-  const [first, ...more] = tester.ledger.calls(nonce, 'settle');
-  if (first === undefined) return notRun(`${description}: nothing was settled`);
-  const isOther = more.some(
+  const [firstCall, ...laterCalls] = tester.ledger.listCalls(nonce, 'settle');
+  if (firstCall === undefined) return notRun(`${description}: nothing was settled`);
+  const hasOtherTerms = laterCalls.some(
     (call) =>
-      !isDeepStrictEqual([call.payload, call.requirements], [first.payload, first.requirements]),
+      !isDeepStrictEqual(
+        [call.payload, call.requirements],
+        [firstCall.payload, firstCall.requirements],
+      ),
   );
-  if (isOther) {
+  if (hasOtherTerms) {
     return {
       status: 'fail',
       evidence: `${description}, again with another payload or other terms`,
@@ -46,21 +49,23 @@ function judgePending(
   }
   const receipt = reply.ok ? readReceipt(reply) : null;
   if (isDelivery(reply)) {
-    if (tester.ledger.settled(nonce) !== null) return { status: 'pass', evidence: description };
+    if (tester.ledger.findSettlement(nonce) !== null)
+      return { status: 'pass', evidence: description };
     if (receipt?.success === true) {
       const evidence = `${description}, and a settlement header that says success`;
       return { status: 'fail', evidence, isGift: true };
     }
-    if (tester.paid === null || isPaidBody(tester.paid, reply.body)) {
+    if (tester.paidAnswer === null || isPaidBody(tester.paidAnswer, reply.body)) {
       return {
         status: 'warn',
         evidence: `${description}: delivered without a proof of settlement`,
       };
     }
   }
-  const transaction = tester.ledger.transactionOf(nonce);
-  const isTold = receipt !== null && receipt.reason !== '' && receipt.transaction === transaction;
-  if (isTold) return { status: 'pass', evidence: `${description}, with reason and transaction` };
-  const lack = 'without reason and transaction in a settlement header: the buyer pays twice';
-  return { status: 'warn', evidence: `${description}, ${lack}` };
+  const transaction = tester.ledger.getTransaction(nonce);
+  const hasReason =
+    receipt !== null && receipt.reason !== '' && receipt.transaction === transaction;
+  if (hasReason) return { status: 'pass', evidence: `${description}, with reason and transaction` };
+  const missing = 'without reason and transaction in a settlement header: the buyer pays twice';
+  return { status: 'warn', evidence: `${description}, ${missing}` };
 }

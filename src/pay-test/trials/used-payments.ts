@@ -3,41 +3,47 @@ import { judgeGift, notRun, type TrialFinding } from '../result.ts';
 import { type RouteTester, toRouteName } from '../route-tester.ts';
 import type { SellerAnswer } from '../seller-client.ts';
 
-const RACERS = 10;
-const STALE = [
+const RACING_REQUESTS = 10;
+const STALE_TIMES = [
   ['validBefore past', { validAfterSec: -600, validBeforeSec: -60 }],
   ['validAfter ahead', { validAfterSec: 3_600, validBeforeSec: 7_200 }],
 ] as const;
 
 /** T7: the same header again, after it was settled. */
-export async function replay(tester: RouteTester): Promise<TrialFinding> {
-  const payment = await tester.pay();
-  const { reply: first } = await tester.send(payment);
-  const { reply: again } = await tester.send(payment);
+export async function tryReplay(tester: RouteTester): Promise<TrialFinding> {
+  const payment = await tester.signPayment();
+  const { reply: first } = await tester.sendPayment(payment);
+  const { reply: second } = await tester.sendPayment(payment);
   const calls = tester.ledger.describe(payment.nonce);
-  const replies = `the same header twice: ${describeReply(first)}, then ${describeReply(again)}`;
+  const replies = `the same header twice: ${describeReply(first)}, then ${describeReply(second)}`;
   if (!isDelivery(first)) return notRun(`${replies}: nothing to replay`);
-  if (!isDelivery(again)) return judgeGift(false, `${replies}, ${calls}`);
-  const isAgain = isRedelivery(first, again);
-  const what = isAgain ? 'a redelivery of the same answer' : 'delivered anew';
-  return judgeGift(!isAgain, `${replies}, ${what}, ${calls}`);
+  if (!isDelivery(second)) return judgeGift(false, `${replies}, ${calls}`);
+  const isRepeated = isRedelivery(first, second);
+  const description = isRepeated ? 'a redelivery of the same answer' : 'delivered anew';
+  return judgeGift(!isRepeated, `${replies}, ${description}, ${calls}`);
 }
 
 /** T8: the same header ten times at once. */
-export async function race(tester: RouteTester): Promise<TrialFinding> {
-  const payment = await tester.pay();
-  tester.facilitator.holdVerify(payment.nonce, RACERS, tester.timing.raceMs);
-  const attempts = await Promise.all(Array.from({ length: RACERS }, () => tester.send(payment)));
-  const delivered = attempts.map(({ reply }) => reply).filter(isDelivery);
+export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
+  const payment = await tester.signPayment();
+  tester.facilitator.holdVerify(payment.nonce, RACING_REQUESTS, tester.timing.raceMs);
+  const attempts = await Promise.all(
+    Array.from({ length: RACING_REQUESTS }, () => tester.sendPayment(payment)),
+  );
+  const deliveries = attempts.map(({ reply }) => reply).filter(isDelivery);
   const distinct: SellerAnswer[] = [];
-  for (const one of delivered) {
-    if (!distinct.some((other) => isRedelivery(other, one))) distinct.push(one);
+  for (const answer of deliveries) {
+    if (!distinct.some((other) => isRedelivery(other, answer))) distinct.push(answer);
   }
-  const again = delivered.length - distinct.length;
-  const verified = tester.ledger.calls(payment.nonce, 'verify').filter(({ isGood }) => isGood);
+  const redeliveries = deliveries.length - distinct.length;
+  const verified = tester.ledger
+    .listCalls(payment.nonce, 'verify')
+    .filter(({ isAccepted }) => isAccepted);
   const evidence = [
-    `the same header ${RACERS} times at once: ${counted(distinct.length, 'delivery', 'deliveries')}`,
-    ...(again > 0 ? [`${counted(again, 'redelivery', 'redeliveries')} of it`] : []),
+    `the same header ${RACING_REQUESTS} times at once: ${formatCount(distinct.length, 'delivery', 'deliveries')}`,
+    ...(redeliveries > 0
+      ? [`${formatCount(redeliveries, 'redelivery', 'redeliveries')} of it`]
+      : []),
     tester.ledger.describe(payment.nonce),
     ...(verified.length > 1 ? [`the handler may have run ${verified.length} times`] : []),
   ].join(', ');
@@ -45,27 +51,27 @@ export async function race(tester: RouteTester): Promise<TrialFinding> {
 }
 
 /** T9: a payment that was signed for a cheaper route. */
-export async function otherResource(
+export async function tryOtherResource(
   tester: RouteTester,
   cheaper: RouteTester | null,
 ): Promise<TrialFinding> {
   if (cheaper === null) return notRun('no other route with a lower price was found');
-  const { isDelivered, description } = await tester.send(await cheaper.pay());
+  const { isDelivered, description } = await tester.sendPayment(await cheaper.signPayment());
   return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
 }
 
 /** T10: payments that are no longer valid, and that are not yet valid. */
-export async function stale(tester: RouteTester): Promise<TrialFinding> {
+export async function tryStaleTimes(tester: RouteTester): Promise<TrialFinding> {
   const notes: string[] = [];
   let isGift = false;
-  for (const [name, times] of STALE) {
-    const attempt = await tester.attempt(times);
+  for (const [name, times] of STALE_TIMES) {
+    const attempt = await tester.signAndSend(times);
     isGift ||= attempt.isDelivered;
     notes.push(`${name}: ${attempt.description}`);
   }
   return judgeGift(isGift, notes.join('; '));
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+function formatCount(count: number, singular: string, plural: string): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }
