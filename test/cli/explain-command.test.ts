@@ -48,7 +48,7 @@ describe('explain', () => {
       expect(hedera).toMatch(words);
     }
     expect(await explain('P3', '--offer', 'upto,eip155:8453')).toContain('(@x402/evm)');
-    expect(await explain('P3', '--offer', 'exact,sui:35834a8a')).toContain('not judged here');
+    expect(await explain('P3', '--offer', 'exact,sui:35834a8a')).toContain('does not judge it');
     const long = 'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=';
     expect(await explain('P3', '--offer', `exact,${long}`)).toContain(
       'an outdated id: write algorand',
