@@ -36,7 +36,8 @@ function listVariants({
   terms,
 }: SellerChallenge): readonly (readonly [string, Partial<Terms>])[] {
   const choices = NETWORK_CHOICES[version];
-  const network = choices.find((choice) => toCaip2(choice) !== toCaip2(terms.network)) ?? choices[0];
+  const network =
+    choices.find((choice) => toCaip2(choice) !== toCaip2(terms.network)) ?? choices[0];
   const amount = terms.amount === '1' ? '2' : '1';
   const [asset, payTo] = [UNOWNED_ADDRESS, UNOWNED_ADDRESS];
   // A payload of version 1 repeats only the signed value and recipient.
@@ -64,6 +65,7 @@ function hasChangedTerm(
     ...requirements,
   };
   return Object.entries(changedTerms).some(
-    ([name, value]) => toCaip2(String(sentTerms[name]).toLowerCase()) === toCaip2(value.toLowerCase()),
+    ([name, value]) =>
+      toCaip2(String(sentTerms[name]).toLowerCase()) === toCaip2(value.toLowerCase()),
   );
 }
