@@ -22,7 +22,7 @@ export type SlotRequest = {
   readonly group?: string | undefined;
   /** Random, new for every slot. A repeated try with the same value finds the slot that it took before. */
   readonly attempt?: string | undefined;
-  /** Any text, selection is stored with the slot. */
+  /** Any text, which is stored with the slot. */
   readonly data?: string | undefined;
 };
 
@@ -50,7 +50,7 @@ export type SlotOutcome =
 type SlotRow = Row<'slots'>;
 
 /**
- * Limits and leases. A caller takes a slot by inserting its scope and number, selection are unique. The limit therefore
+ * Limits and leases. A caller takes a slot by inserting its scope and number, which are unique. The limit therefore
  * holds even if several instances race. Expired slots are deleted.
  */
 export type SlotStore = ReturnType<typeof slotsOn>;
@@ -131,7 +131,7 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
   }
 }
 
-/** Finds the time at selection the first of them expires. */
+/** Finds the time at which the first of these slots expires. */
 export function findFirstExpiryMs(live: readonly { readonly expiresAtMs: number }[]): number {
   return Math.min(...live.map((slot) => slot.expiresAtMs));
 }

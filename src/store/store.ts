@@ -19,17 +19,16 @@ import { slotsOn } from './slots.ts';
 import { statisticsOn, type Tally } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
-/** Options of `openStore(url, options)`; each may be left out. */
 export type OpenStoreOptions = {
-  /** Default: this machine's name, and a random id of this start. */
+  /** The process that uses the store. Default: this machine's name, and a random id of this start. */
   readonly owner?: InstanceId | undefined;
   /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /** For tests only: a factor on the times of heartbeats and silence. Default 1. */
+  /** A factor on the heartbeat interval and on `SILENT_AFTER_MS`. Only tests set it. Default 1. */
   readonly timeScale?: number | undefined;
-  /** Time that a remote database may take to answer at the start; default 5000. */
+  /** Longest time until a remote database answers at the start; default 5000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Called with background failures that no call reports, such as a missed heartbeat. */
+  /** Called with failures in the background that no call can report, such as a missed heartbeat. */
   readonly onError?: ((message: string, error: unknown) => void) | undefined;
 };
 
@@ -37,17 +36,17 @@ export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
-  /** Written into every row that this process owns. */
+  /** The process that uses the store. Its rows name it as their owner. */
   readonly owner: InstanceId;
 };
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;
-/** Others may take over what an owner holds after this long without a heartbeat (database time). */
+/** An instance without a heartbeat for this long counts as gone, and others may take over its leases and payments. */
 export const SILENT_AFTER_MS = 20_000;
 
 /**
- * Settings that all instances on one store must share, compared as strings. `signingKey` is the id of the key that
- * `SIGNING_KEY` holds, or "kept in the store".
+ * Names of the settings that must be equal on all instances of one store. `signingKey` is the id of the key in
+ * `SIGNING_KEY`, or "kept in the store".
  */
 export const MEMBERSHIP_SETTINGS = [
   'revision',
@@ -61,34 +60,33 @@ export const MEMBERSHIP_SETTINGS = [
 
 export type MembershipSettings = Readonly<Record<(typeof MEMBERSHIP_SETTINGS)[number], string>>;
 
-/** The processes that live on this store. */
+/** The processes that use this store. */
 export type InstanceStore = {
   /**
-   * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting,
-   * while instances with other settings live on the store, or while another living instance has the same
-   * `signer` (the address that sends settlements). A predecessor that crashed counts as living until it is
-   * silent, so a conflict is waited out for up to `waitMs` (default 25 s).
+   * Registers this process, and writes heartbeats until `leave` or `close`. Rejects `incompatible` if a living instance
+   * has other settings, or the same `signer` (the address that sends settlements). An instance that crashed counts as
+   * living for `SILENT_AFTER_MS`, so this waits up to `waitMs` (default 25 s) for a conflict to end.
    */
   join(request: {
     readonly settings: MembershipSettings;
     readonly signer?: string | undefined;
     readonly waitMs?: number | undefined;
-    /** Called when a later heartbeat finds that instances with other settings have taken the store. */
+    /** Called if a later heartbeat finds instances with other settings, or finds that this one has lost its signer. */
     readonly onEvicted?: ((reason: Error) => void) | undefined;
   }): Promise<void>;
 
-  /** True while the owner of a row lives. Embedded store: only this very process does. */
+  /** True while the process that wrote a row lives. On an embedded store only this process can live. */
   isAlive(owner: InstanceId): Promise<boolean>;
 
-  /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
+  /** Ends the heartbeats and unregisters this process, so that others need not wait until it counts as gone. */
   leave(): Promise<void>;
 };
 
-/** Fixed-window counters for request rates. Nothing is synced: a lost count lets a few more through. */
+/** Fixed-window counters of requests. They are not synced. A lost count admits a few more requests. */
 export type LimitStore = {
   /**
-   * Counts one request; windows begin at multiples of `windowMs` since the epoch. Resolves to the number of requests
-   * of this key in this window, this one included.
+   * Counts one request. Resolves to the number of requests of this key in this window, this one included. Windows begin
+   * at multiples of `windowMs` since the epoch.
    */
   hit(
     key: string,
@@ -96,29 +94,29 @@ export type LimitStore = {
   ): Promise<{ readonly count: number; readonly resetAtMs: number }>;
 };
 
-/** Beyond it the least recently used counters are dropped, so that many clients cannot fill the memory. */
+/** The least recently used counters beyond this number are dropped, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
-/** The parts of a store that an engine provides beside its tables. */
+/** The parts of a store that an engine (SQLite or MongoDB) provides beside its tables. */
 export type EngineParts = {
   readonly info: Omit<StoreInfo, 'owner'>;
-  /** Left out if one process uses the store. */
+  /** The parts of a store that several processes share. An embedded store has none. */
   readonly sharing?: {
     readonly limits: LimitStore;
     readonly instances: InstanceStore;
-    /** Removes expired counters and silent instances; returns their number. */
+    /** Removes expired counters and instances that are gone, and returns their number. */
     readonly purge: (nowMs: number) => Promise<number>;
   };
 
-  /** Resolves while the database answers; `unavailable` otherwise, within a few seconds. */
+  /** Resolves if the database answers. Otherwise rejects `unavailable` within a few seconds. */
   ping(): Promise<void>;
 
-  /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
+  /** Unregisters this process, waits for writes in progress and releases the lock. May be called twice. */
   close(): Promise<void>;
 };
 
 /**
- * The service's whole persistent state. Both implementations pass one contract suite.
+ * The whole persistent state of the service. Both engines pass the same contract suite.
  *
  * Every race between instances or requests is decided by one insert under a unique key, never by a read
  * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
@@ -131,13 +129,13 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
   const { owner, isAlive, now } = context;
   const slots = slotsOn(context);
   const info: StoreInfo = { ...engine.info, owner };
-  const limits: LimitStore = sharing?.limits ?? memoryLimits(now);
-  const alone: InstanceStore = { join: async () => {}, isAlive, leave: async () => {} };
+  const limits: LimitStore = sharing?.limits ?? createMemoryLimits(now);
+  const soleInstance: InstanceStore = { join: async () => {}, isAlive, leave: async () => {} };
   return {
     ...engine,
     info,
     limits,
-    instances: sharing?.instances ?? alone,
+    instances: sharing?.instances ?? soleInstance,
     ledger: ledgerOn(context),
     answers: answersOn(context),
     identifiers: identifiersOn(context),
@@ -159,24 +157,23 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     now,
 
     /**
-     * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
-     * id, so it may be run again after a crash, and by several instances at once. The current record is the
-     * scan with the greatest `scannedAtMs`, in whatever order scans are published.
-     * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
+     * Publishes a scan: writes a history row, the directory record and a change. All rows are unique by the scan's
+     * id. The call may therefore be repeated after a crash, also by several instances at once. The record of a host
+     * shows the scan with the greatest `scannedAtMs`, even if scans are published in another order.
+     * @param tally the counters that the scan raises if it is the first one of the host in this UTC day
      */
     publish: (scan: PublishedScan, tally?: Tally): Promise<void> => publishOn(context, scan, tally),
 
     /**
-     * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time).
-     * Works in batches, so that other calls are served between them. Safe at any time, also from several
-     * instances at once.
+     * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time). Works in
+     * batches, so that other calls are served between them. Several instances may call it at once.
      */
     purge: (nowMs: number): Promise<PurgeReport> => purgeOn(context, sharing?.purge, nowMs),
   };
 }
 
-/** Counters of the one process that uses an embedded store; a restart resets them. */
-function memoryLimits(now: () => number): LimitStore {
+/** Counters in memory, for the only process of an embedded store. A restart resets them. */
+function createMemoryLimits(now: () => number): LimitStore {
   const counters = new LRUCache<string, { readonly count: number; readonly resetAtMs: number }>({
     max: MAX_COUNTERS,
   });

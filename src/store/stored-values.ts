@@ -5,14 +5,18 @@ import zlib from 'node:zlib';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { StoreError } from './errors.ts';
 
-/** The most that one value may take, so that it fits one MongoDB document with room to spare. */
-const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;
+/** A MongoDB document has at most 16 MiB, and this limit leaves room for the other members. */
+const MAX_STORED_JSON_BYTES = 8 * 1024 * 1024;
 
-export function toStoredJson(value: JsonValue, what: string): string {
+/**
+ * @param subject names the value in the error
+ * @throws StoreError `too_large`
+ */
+export function toStoredJson(value: JsonValue, subject: string): string {
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
-  if (bytes > STORED_JSON_MAX_BYTES) {
-    const message = `${what} has ${bytes} bytes of JSON, at most ${STORED_JSON_MAX_BYTES} are stored; store less of it`;
+  if (bytes > MAX_STORED_JSON_BYTES) {
+    const message = `${subject} has ${bytes} bytes of JSON, at most ${MAX_STORED_JSON_BYTES} are stored; store less of it`;
     throw new StoreError('too_large', message);
   }
   return text;
@@ -69,14 +73,14 @@ export function packReport(json: string): Promise<Uint8Array> {
   return deflate(Buffer.from(json), {});
 }
 
-/** The JSON of a report. Throws StoreError `corrupt`. */
+/** Returns the JSON of a report. Throws StoreError `corrupt`. */
 export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
   return unpack(packed, {});
 }
 
 /**
- * Compresses an answer with the report that it repeats as the dictionary, so mostly the differences take
- * space. A dictionary reaches back 32 KiB; the rest of a longer report is compressed again.
+ * Compresses an answer. The report that the answer repeats is the dictionary, so mostly the differences take space. A
+ * dictionary has at most 32 KiB, so the parts of a longer report that are not in it take space again.
  */
 export async function* packAgainst(
   report: Uint8Array,
@@ -85,7 +89,7 @@ export async function* packAgainst(
   yield await deflate(await buffer(body), { dictionary: report });
 }
 
-/** Restores the body byte for byte, in pieces. Throws StoreError `corrupt`. */
+/** Yields the body of a compressed answer in pieces, byte for byte. Throws StoreError `corrupt`. */
 export async function* unpackAgainst(
   report: Uint8Array,
   packed: AsyncIterable<Uint8Array>,
@@ -109,22 +113,22 @@ async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Bu
 }
 
 /**
- * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. The buffer grows with the
- * body, because most answers have a few KiB. Each piece has a buffer of its own, which is not reused.
+ * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last piece may be shorter. Its buffer starts small
+ * and grows, because most answers have a few KiB. No two pieces share a buffer.
  */
 export async function* cutIntoPieces(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(0);
   let filledBytes = 0;
-  for await (const given of body) {
-    let rest = given;
+  for await (const part of body) {
+    let rest = part;
     while (rest.length > 0) {
-      const part = rest.subarray(0, ANSWER_CHUNK_BYTES - filledBytes);
-      piece = withRoom(piece, filledBytes + part.length);
-      piece.set(part, filledBytes);
-      filledBytes += part.length;
-      rest = rest.subarray(part.length);
+      const fitting = rest.subarray(0, ANSWER_CHUNK_BYTES - filledBytes);
+      piece = withRoom(piece, filledBytes + fitting.length);
+      piece.set(fitting, filledBytes);
+      filledBytes += fitting.length;
+      rest = rest.subarray(fitting.length);
       if (filledBytes < ANSWER_CHUNK_BYTES) continue;
       yield piece;
       piece = new Uint8Array(0);
@@ -134,7 +138,7 @@ export async function* cutIntoPieces(
   if (filledBytes > 0) yield piece.subarray(0, filledBytes);
 }
 
-/** Doubled at least, so that a body of many small parts is not copied for each of them. */
+/** At least doubles a buffer that is too small. A body of many small parts is then not copied for each part. */
 function withRoom(piece: Uint8Array<ArrayBuffer>, neededBytes: number): Uint8Array<ArrayBuffer> {
   if (neededBytes <= piece.length) return piece;
   const bytes = Math.min(ANSWER_CHUNK_BYTES, Math.max(neededBytes, 2 * piece.length));

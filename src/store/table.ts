@@ -6,6 +6,7 @@ export const integer: Column<number> = { kind: 'integer', isNullable: false };
 export const boolean: Column<boolean> = { kind: 'boolean', isNullable: false };
 export const bytes: Column<Uint8Array> = { kind: 'bytes', isNullable: false };
 
+/** A text column that holds only the values of `V`. */
 export function textOf<V extends string>(): Column<V> {
   return { kind: 'text', isNullable: false };
 }
@@ -14,17 +15,17 @@ export function orNull<V>({ kind }: Column<V>): Column<V | null> {
   return { kind, isNullable: true };
 }
 
-/** An object of texts; an engine with flat rows has a column for each. */
+/** A column of objects whose members are texts. An engine with flat rows has a column for each member. */
 export function objectOf<M extends string>(...members: readonly M[]): Column<Record<M, string>> {
   return { kind: 'object', isNullable: false, members };
 }
 
-/** Checks keys and indexes against the columns, which make the type of the rows. */
+/** Returns `spec`. Its type checks that keys and indexes name existing columns. */
 export function defineTable<R>(spec: TableSpec<R>): TableSpec<R> {
   return spec;
 }
 
-const LONGEST_JITTER_MS = 40;
+const MAX_JITTER_MS = 40;
 
 export type Condition<V> =
   | V
@@ -38,11 +39,11 @@ export type Condition<V> =
       readonly before?: number;
     };
 
-/** Every condition holds. */
+/** Selects the rows that fulfil all conditions. */
 export type Where<R> = { readonly [Column in keyof R]?: Condition<R[Column]> };
 
 export type RangeOptions<R> = {
-  /** Sorts by these columns, the first one first. */
+  /** Sorts by the first of these columns. Rows with equal values are sorted by the next column. */
   readonly order?: readonly (readonly [keyof R & string, 'asc' | 'desc'])[];
   readonly limit?: number;
 };
@@ -60,60 +61,63 @@ export type Column<V = unknown> = {
   readonly isNullable: boolean;
   /** The members of an object; each is a text. */
   readonly members?: readonly string[];
-  /** Never set; it only carries the type of the values. */
+  /** Never set. It only exists to carry the type of the column's values. */
   readonly value?: V;
 };
 
 export type TableSpec<R> = {
   readonly name: string;
   readonly columns: { readonly [Name in keyof R]-?: Column<R[Name]> };
-  /** The columns that name a row. */
+  /** The columns of the primary key. */
   readonly key: readonly (keyof NoInfer<R> & string)[];
   /** Further unique keys. */
   readonly unique?: readonly (readonly (keyof NoInfer<R> & string)[])[];
-  /** Rows are looked up by these. */
+  /** Lists of columns by which rows are looked up. */
   readonly indexes?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /**
-   * True for rows that need not be synced at once: they stand for work of their writer, or a synced row follows them
-   * and makes all earlier rows durable with it. Default: no row.
+   * True if a row need not be synced when it is written. Either the row only matters while its writer lives, or a
+   * synced row follows it and makes all earlier rows durable. Default: all rows are synced.
    */
   syncsLater?(row: NoInfer<R>): boolean;
 };
 
 /** A row of any table. */
 export type AnyRow = Readonly<Record<string, unknown>>;
-/** Engines read only names and kinds, so one implementation serves every table. */
+/** An engine reads only the names and kinds of columns, so one implementation serves all tables. */
 export type AnyTableSpec = TableSpec<AnyRow>;
 
 /**
- * Rows of one kind. Only an insert under unique keys is atomic on every engine, so inserts decide every race. Every
- * method rejects with `StoreError` only.
+ * Rows of one kind. The only atomic operation of all engines is an insert under unique keys, so inserts decide all
+ * races. All methods reject only with `StoreError`.
  */
 export type Table<R> = {
-  /** False if a unique key of the row is taken. */
+  /** Inserts a row. Resolves to false if another row has one of its unique keys. */
   insert(row: R): Promise<boolean>;
 
   /**
-   * Inserts a contended row and returns the winner, also when the reply to an earlier try was lost: a stored row with
-   * this row's attempt means that the caller won.
+   * Inserts a row for whose key several writers may race. Retries after a lost reply: if the stored row has the same
+   * `attempt` as `row`, the caller has won.
    */
   insertContended(row: R): Promise<InsertOutcome>;
 
-  /** The row with these values of the key's columns. */
+  /** Finds the row with these values in the columns of the primary key. */
   get(...key: readonly (string | number)[]): Promise<R | null>;
   first(where: Where<R>, options?: RangeOptions<R>): Promise<R | null>;
   all(where: Where<R>, options?: RangeOptions<R>): Promise<readonly R[]>;
 
-  /** Yields rows in arrays of at most `size`, and serves others between them. Rows removed meanwhile may be missing. */
+  /**
+   * Yields arrays of at most `size` rows. Other calls are served between them. Rows that are removed meanwhile may be
+   * missing.
+   */
   batches(where: Where<R>, options?: BatchOptions<R>): AsyncIterable<readonly R[]>;
 
-  /** Sets members of the row with the key of `row`, if it exists and matches `only`. Decides no race. */
+  /** Updates `members` in the row with the key of `row`, if that row exists and matches `only`. Not for races. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
 
-  /** Resolves to the number of rows removed. Decides no race. */
+  /** Resolves to the number of removed rows. Not for races. */
   remove(where: Where<R>): Promise<number>;
 
-  /** Removes `BATCH_ROWS` rows at a time, and serves others between the batches. */
+  /** Removes `BATCH_ROWS` rows at a time. Other calls are served between the batches. */
   removeInBatches(where: Where<R>): Promise<number>;
 };
 
@@ -141,23 +145,23 @@ export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
     if (condition === null || typeof condition !== 'object') {
       return [{ column, operator: 'equal', value: condition }];
     }
-    const given: AnyRow = { ...condition };
-    const operators = OPERATORS.filter((operator) => given[operator] !== undefined);
-    return operators.map((operator) => ({ column, operator, value: given[operator] }));
+    const values: AnyRow = { ...condition };
+    const operators = OPERATORS.filter((operator) => values[operator] !== undefined);
+    return operators.map((operator) => ({ column, operator, value: values[operator] }));
   });
 }
 
 /** Orders scans by time, then id, so that all instances agree on two scans of the same millisecond. */
-export function orderByScan(way: 'asc' | 'desc') {
+export function orderByScan(direction: 'asc' | 'desc') {
   return [
-    ['scannedAtMs', way],
-    ['scanId', way],
+    ['scannedAtMs', direction],
+    ['scanId', direction],
   ] as const;
 }
 
-/** Waits a random time before the number after a lost one is tried, so that racers do not collide again. */
+/** Waits a random time after a lost insert, so that the racing writers do not collide again. */
 export async function waitJitter(): Promise<void> {
-  await delay(Math.random() * LONGEST_JITTER_MS);
+  await delay(Math.random() * MAX_JITTER_MS);
 }
 
 /** Selects these columns of a row. */
@@ -171,14 +175,14 @@ export function joinId(...parts: readonly (string | number)[]): string {
 }
 
 /**
- * The answer to every contended insert. `won`: the row in the store is the caller's own (also when
- * it was inserted by an earlier try with the same attempt id, whose reply got lost). `lost`:
- * another row holds the key, and the caller stops or reads again.
+ * The result of an insert for which several writers may race.
+ * - `won`: the stored row is the caller's own, from this try or from an earlier one whose reply got lost.
+ * - `lost`: another row has the key. The caller stops, or reads again.
  */
 export type InsertOutcome = 'won' | 'lost';
 
-/** Time within which a decision is retried after a lost reply or an uncommitted conflicting row. */
-const DECIDE_WITHIN_MS = 5_000;
+/** A contended insert is retried for this long after lost replies and uncommitted conflicting rows. */
+const MAX_RETRY_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 
 export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>(
@@ -192,7 +196,7 @@ export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>
       { ...table, insertContended: (row: AnyRow) => insertContended(table, spec, row) },
     ];
   });
-  // The compiler cannot follow names through entries: each table was opened by the specification of its name.
+  // The compiler cannot see that each table was opened with the specification of the same name.
   return Object.fromEntries(tables) as TablesOf<Specs>;
 }
 
@@ -201,13 +205,13 @@ async function insertContended(
   spec: AnyTableSpec,
   row: AnyRow,
 ): Promise<InsertOutcome> {
-  const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
+  const deadlineMs = performance.now() + MAX_RETRY_MS;
   for (;;) {
     try {
       if (await table.insert(row)) return 'won';
       const holder = await findHolder(table, spec, row);
       if (holder) return holder['attempt'] === row['attempt'] ? 'won' : 'lost';
-      // A shared database may refuse a row for one that is not yet with a majority, and may still vanish.
+      // The conflicting row is not yet on a majority of the servers, so it cannot be read and may still vanish.
       const message = 'a row of the database is not with a majority of its servers: check them';
       throw new StoreError('unavailable', message, { mayRetry: true });
     } catch (error) {
@@ -218,7 +222,7 @@ async function insertContended(
   }
 }
 
-/** Finds the row that holds a unique key of this one. */
+/** Finds the stored row that has a unique key of `row`. */
 async function findHolder(
   table: EngineTable,
   { key, unique = [] }: AnyTableSpec,
@@ -232,10 +236,11 @@ async function findHolder(
 }
 
 /**
- * Decides a row that continues a sequence. A purge may remove the whole sequence during the insert, and another writer
- * may then start again at 1. A row whose predecessor is gone has therefore lost.
- * @param previous the key of the predecessor; null: the row begins a sequence
- * @param own finds only this row
+ * Inserts a row that continues a numbered sequence. A purge may remove the whole sequence during the insert, and
+ * another writer may then start again at 1. If the row before this one is gone, this row is therefore removed and has
+ * lost.
+ * @param previous the key of the row before this one; null if this row begins a sequence
+ * @param own selects only this row
  */
 export async function insertNext<R>(
   table: Table<R>,

@@ -16,28 +16,26 @@ import {
 
 export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
 
-/*
- * Free-form JSON is stored as text: its member names may hold characters that a database reserves ("$", "."), and its
- * numbers must stay as they are.
+/**
+ * All tables of a store. Free-form JSON is stored as text, because a database may reserve characters of its member
+ * names ("$", ".") or change its numbers.
  */
-
-/** Every table of a store, with its keys and indexes. */
 export const TABLES = {
   ...PAYMENT_TABLES,
   results: defineTable({
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
-    // Rows that use it follow, durably: the step `settling` of a payment, or the change of a publication.
+    // A synced row follows: the step `settling` of a payment, or the change of a publication.
     syncsLater: () => true,
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),
-  /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
+  /** Reports as compressed JSON. They are not in `results`, because answers refer to them for longer. */
   reports: defineTable({
     name: 'reports',
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
-    // Becomes durable with its result.
+    // The result is inserted next, and becomes durable together with this row.
     syncsLater: () => true,
     indexes: [['scannedAtMs']],
   }),
@@ -46,7 +44,7 @@ export const TABLES = {
     /** `recording` is null when it is too large to be kept. */
     columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
     key: ['scanId'],
-    // Becomes durable with its result, or with the answer that holds it.
+    // The result, or the answer with the recording, becomes durable together with this row.
     syncsLater: () => true,
     indexes: [['keptAtMs']],
   }),
@@ -61,18 +59,18 @@ export const TABLES = {
       grade: textOf<Grade>(),
       score: integer,
       checksVersion: text,
-      /** Null once the record has included the scan for an hour. */
+      /** Null after the record has included the scan for an hour. */
       scan: orNull(text),
       /** Null in rows of older releases. */
       payableBy: orNull(textOf<PayableState>()),
     },
     key: ['host', 'seq'],
-    // The change is inserted next, durably.
+    // A synced row of `changes` follows.
     syncsLater: () => true,
     unique: [['scanId']],
     indexes: [['host', 'scannedAtMs', 'scanId']],
   }),
-  /** The newest scan of each host, built from its history. */
+  /** The newest scan of each host. The row can be rebuilt from the host's history. */
   records: defineTable({
     name: 'records',
     columns: {
@@ -84,18 +82,18 @@ export const TABLES = {
       category: text,
       firstSeenAtMs: integer,
       scanCount: integer,
-      /** True when some scan had an answer of the origin. */
+      /** True if the origin answered in at least one scan. */
       reached: boolean,
       scan: text,
-      /** JSON of `DayWords`: lists read no row of the census, whose listings are long. Null without a word. */
+      /** JSON of `DayWords`, copied from the census because the rows of the census are long. Null without a word. */
       dayWords: orNull(text),
-      /** The census has found the host payable, which counts until then; null if it has not. */
+      /** The host counts as payable today until this time; null if the newest word of the census is not `payable`. */
       payableUntilMs: orNull(integer),
-      /** The UTC days on whose lists its week is payable, by the words so far: " 20513 20514 ". */
+      /** The UTC days whose week counts as payable by the present words, such as " 20513 20514 ". */
       payableWeekDays: orNull(text),
     },
     key: ['host'],
-    // The change is inserted next, durably.
+    // A synced row of `changes` follows.
     syncsLater: () => true,
   }),
   changes: defineTable({
@@ -112,14 +110,14 @@ export const TABLES = {
       checksVersion: text,
       previousGrade: orNull(textOf<Grade>()),
       previousScore: orNull(integer),
-      /** True when the host was not listed at the time, or a rescan moved nothing; readers never see the change. */
+      /** True if no reader may see the change: the host was not listed, or a census scan found the same grade again. */
       hidden: boolean,
     },
     key: ['n'],
     unique: [['scanId']],
     indexes: [['changedAtMs'], ['host', 'n']],
   }),
-  /** Each row is one version of an owner's settings and proof. */
+  /** Each row is one version of the settings and the proof of a host's owner. `n` counts the rows of all hosts. */
   owners: defineTable({
     name: 'owners',
     columns: {
@@ -128,7 +126,7 @@ export const TABLES = {
       host: text,
       atMs: integer,
       listed: boolean,
-      /** Hash of the token whose listing key set it. */
+      /** Hash of the token whose listing key set `listed`; null if no key was used. `suppressedBy` is the same. */
       listedBy: orNull(text),
       enrichmentSuppressed: boolean,
       suppressedBy: orNull(text),
@@ -140,35 +138,36 @@ export const TABLES = {
     key: ['n'],
     indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
   }),
+  /** The last valid answers of indexes and other third parties. */
   snapshots: defineTable({
     name: 'snapshots',
     columns: { source: text, key: text, takenAtMs: integer, data: text },
     key: ['source', 'key'],
     indexes: [['takenAtMs']],
   }),
-  /** The counters that each host adds to the statistics of a UTC day, until the day is folded. */
+  /** The counters that each host raises in the statistics of a UTC day. They are removed when the day is folded. */
   hostDays: defineTable({
     name: 'host_days',
     columns: {
       /** Days since the epoch. */
       day: integer,
       host: text,
-      /** The scan whose publication made it. */
+      /** The scan whose publication inserted the row. */
       scanId: text,
       tally: text,
     },
     key: ['day', 'host'],
-    // The change is inserted next, durably.
+    // A synced row of `changes` follows.
     syncsLater: () => true,
     unique: [['scanId']],
   }),
-  /** The counters of a folded day, summed over all hosts; those of the days before it too while it is not a block. */
+  /** Counters summed over all hosts of a folded day, and of the days before it that are in no earlier block. */
   daySums: defineTable({
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
-  /** The origins of the census. Imports write what indexes list; whoever holds the lease of a look writes the rest. */
+  /** The origins of the census. Imports write the listings. The instance with the lease of a look writes the rest. */
   census: defineTable({
     name: 'census',
     columns: {
@@ -179,25 +178,25 @@ export const TABLES = {
       domain: text,
       /** JSON of `CensusListing`. */
       listing: text,
-      /** UTC days since the epoch of the first and the last import that had the origin. */
+      /** UTC day (since the epoch) of the first import that listed the origin, and of the last one. */
       firstDay: integer,
       lastDay: integer,
-      /** False: it is not asked, and only its days pass. */
+      /** False: the census sends no requests to the origin. */
       isChosen: boolean,
       /** Time of the next look. */
       lookAtMs: integer,
       /** The day of the last look that has begun. */
       begunDay: orNull(integer),
       /**
-       * The look of `begunDay` met no answer, and its word waits until our own outage is ruled out: the id of its
-       * scan, or an empty text.
+       * Not null if the look of `begunDay` got no answer, and its word waits until we know that our own network works.
+       * Then it is the id of the look's scan, or an empty text if there was no scan.
        */
       silence: orNull(text),
       /** The day of the last full scan that was published. */
       scannedDay: orNull(integer),
-      /** JSON: the paths that robots.txt was read for, and whether it allows them. */
+      /** JSON of the paths that were looked up in robots.txt, each with the permission. */
       robots: text,
-      /** The seller asked to be left alone until then. */
+      /** The seller asked us to send no requests until this time. */
       restUntilMs: orNull(integer),
       word: orNull(textOf<DayWord>()),
       wordAtMs: orNull(integer),
@@ -208,14 +207,14 @@ export const TABLES = {
     key: ['host'],
     indexes: [['lookAtMs']],
   }),
-  /** The word of a host and day is one insert. */
+  /** The word of each host and day. It is inserted once and never changed. */
   censusWords: defineTable({
     name: 'census_words',
     columns: { host: text, day: integer, attempt: text, word: textOf<DayWord>(), atMs: integer },
     key: ['host', 'day'],
     indexes: [['day']],
   }),
-  /** Number of hosts with each word on a day that is over. */
+  /** Number of hosts with each word on a finished day. */
   censusSums: defineTable({
     name: 'census_sums',
     columns: { day: integer, attempt: text, sums: text },
@@ -228,7 +227,7 @@ export const TABLES = {
     key: ['source', 'day'],
     indexes: [['day']],
   }),
-  /** Rows of `StoredSigningKey`. */
+  /** The keys that sign reports (`StoredSigningKey`). */
   signingKeys: defineTable({
     name: 'signing_keys',
     columns: {
@@ -248,10 +247,10 @@ export const TABLES = {
       n: integer,
       attempt: text,
       atMs: integer,
-      /** False once a later version replaced it. */
+      /** False after a later version has replaced this one. */
       isCurrent: boolean,
       lookAtMs: orNull(integer),
-      /** Null in rows of older programs, as are the three below. */
+      /** This column, and `domain`, `client` and `holdsPlace`, are null in rows of older programs. */
       isConfirming: orNull(boolean),
       sendAtMs: orNull(integer),
       endedAtMs: orNull(integer),
@@ -273,12 +272,12 @@ export const TABLES = {
       ['isCurrent', 'atMs'],
     ],
   }),
-  /** Each row is a text that version `n` of a watch added. */
+  /** Long texts to which versions of a watch refer. Version `n` added the text. */
   watchTexts: defineTable({
     name: 'watch_texts',
     columns: { id: text, host: text, n: integer, attempt: text, text },
     key: ['id'],
-    // The version is inserted next, durably.
+    // A synced row of `watches` follows.
     syncsLater: () => true,
     indexes: [['host', 'n']],
   }),

@@ -4,50 +4,51 @@ import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { InsertOutcome } from './table.ts';
 import type { Row } from './tables.ts';
 
-/** An ended watch is kept for this long. */
+/** A watch is kept for this long after its end. */
 export const ENDED_WATCH_KEPT_MS = 30 * 24 * 3_600_000;
 
-/** One version of a host's watch: the whole state, valid until a greater number is inserted. */
+/** One version of a host's watch. It has the whole state, and is valid until the next version is inserted. */
 export type WatchVersion = {
   readonly host: string;
-  /** 1, 2, 3 … for each host; the version with the greatest number is current. */
+  /** Number of the version: 1, 2, 3 … for each host. The version with the greatest number is current. */
   readonly n: number;
-  /** Time of the next look at the origin; null when none is planned. */
+  /** Time of the next look at the origin; null if no look is planned. */
   readonly lookAtMs: number | null;
-  /** Time of the next try of a delivery; null when none waits. */
+  /** Time of the next delivery attempt; null if no event waits. */
   readonly sendAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** True when the next look confirms what an earlier one saw; such looks come first. */
+  /** True if the next look only has to confirm the finding of an earlier one. Confirming looks come first. */
   readonly isConfirming: boolean | null;
-  /** The host and port that deliveries go to. */
+  /** The host and port to which events are delivered. */
   readonly receiver: string;
-  /** Registrable domain of the host. */
+  /** Registrable domain of the watched host. */
   readonly domain: string | null;
-  /** Key of the client that made the watch. */
+  /** Hash of the address block of the client that started the watch. */
   readonly client: string | null;
-  /** True once the receiver has agreed: the watch counts among those of its receiver. */
+  /** True after the receiver has agreed. The watch then counts against the receiver's limit. */
   readonly holdsPlace: boolean | null;
   readonly state: JsonObject;
 };
 
-/** A text that a version refers to: the body of an event, or the state that the next look is compared with. */
+/** A text to which a version refers: the body of an event, or the facts with which the next look is compared. */
 export type WatchText = { readonly id: string; readonly text: string };
 
 type WatchTextChange = {
   /** Random. */
   readonly attempt: string;
-  /** The new ones. */
+  /** Texts that the version adds. */
   readonly texts: readonly WatchText[];
-  /** Ids to which the version does not refer any more. */
+  /** Ids of texts to which the version does not refer any more. */
   readonly dropped: readonly string[];
 };
 
+/** A time at which a watch has something to do. */
 export type WatchTime = 'lookAtMs' | 'sendAtMs';
 
 export type DueOptions = {
   readonly upToMs: number;
   readonly limit: number;
-  /** Hosts, or receivers, that are left out. */
+  /** Hosts or receivers to leave out. */
   readonly except: readonly string[];
 };
 
@@ -57,24 +58,26 @@ export type LiveWatches = Partial<
 >;
 
 /**
- * Watches as versions. A writer inserts the number after the one it has read, together with the new
- * texts. Of racing writers one wins, and a version is never stored without its texts.
+ * Each watch is a sequence of versions. A writer reads the newest version, inserts its new texts, and then inserts the
+ * next number. If several writers race, one of them wins. A version is never stored without its texts.
  */
 export function watchesOn({ tables, now }: StoreContext) {
   const { watches, watchTexts } = tables;
 
-  /** Marks a replaced version, so that it is no longer due and the purge removes it. */
-  async function retire(host: string, n: number): Promise<void> {
+  /** Marks a version as replaced. It is then no longer due, and the purge removes it. */
+  async function markReplaced(host: string, n: number): Promise<void> {
     await watches.set({ host, n }, { isCurrent: false, lookAtMs: null, sendAtMs: null });
   }
 
-  /** Leaves out replaced versions: the writer of a later one may have crashed before it retired them. */
-  async function currentAmong(rows: readonly Row<'watches'>[]): Promise<readonly Row<'watches'>[]> {
+  /** Leaves out replaced versions that are not marked yet, because the writer of the later version crashed. */
+  async function selectCurrent(
+    rows: readonly Row<'watches'>[],
+  ): Promise<readonly Row<'watches'>[]> {
     const current: Row<'watches'>[] = [];
     for (const row of rows) {
       const later = await watches.first({ host: row.host, n: { after: row.n } });
       if (later === null) current.push(row);
-      else await retire(row.host, row.n);
+      else await markReplaced(row.host, row.n);
     }
     return current;
   }
@@ -85,7 +88,7 @@ export function watchesOn({ tables, now }: StoreContext) {
       return row && toVersion(row);
     },
 
-    /** On `lost` the caller reads the newest version again, and decides anew. */
+    /** Inserts a version. If it returns `lost`, the caller reads the newest version again, and decides again. */
     async append(
       { host, n, state: value, ...times }: WatchVersion,
       { attempt, texts, dropped }: WatchTextChange,
@@ -98,9 +101,9 @@ export function watchesOn({ tables, now }: StoreContext) {
         await watchTexts.remove({ host, n, attempt });
         return outcome;
       }
-      if (n > 1) await retire(host, n - 1);
+      if (n > 1) await markReplaced(host, n - 1);
       if (dropped.length > 0) await watchTexts.remove({ id: { in: dropped } });
-      // Removes texts of writers that crashed before they won this number.
+      // A writer that crashed before it could insert this version may have left its texts.
       await watchTexts.remove({ host, n, attempt: { not: attempt } });
       return outcome;
     },
@@ -109,18 +112,20 @@ export function watchesOn({ tables, now }: StoreContext) {
       return (await watchTexts.get(id))?.text ?? null;
     },
 
-    /** Hosts whose look is due: those with a confirming look, then the others, each earliest first. */
+    /** Finds hosts whose look is due. Confirming looks come first; of each kind, the earliest look comes first. */
     async findDueLooks({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const order = [['lookAtMs', 'asc']] as const;
-      const urgent = await watches.all({ ...due, isConfirming: true }, { order, limit });
-      const left = { order, limit: limit - urgent.length };
+      const confirming = await watches.all({ ...due, isConfirming: true }, { order, limit });
+      const remaining = { order, limit: limit - confirming.length };
       const others =
-        left.limit > 0 ? await watches.all({ ...due, isConfirming: { not: true } }, left) : [];
-      return (await currentAmong([...urgent, ...others])).map(({ host }) => host);
+        remaining.limit > 0
+          ? await watches.all({ ...due, isConfirming: { not: true } }, remaining)
+          : [];
+      return (await selectCurrent([...confirming, ...others])).map(({ host }) => host);
     },
 
-    /** Receivers to which a delivery is due, each once, earliest first, however many are due to one of them. */
+    /** Finds receivers with a due delivery, each once, the earliest delivery first. */
     async findDueReceivers({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
       const due = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
       const receivers = new Set<string>();
@@ -131,26 +136,26 @@ export function watchesOn({ tables, now }: StoreContext) {
       return [...receivers];
     },
 
-    /** Watches of a receiver that have a delivery due, earliest first. */
+    /** Finds watches of a receiver with a due delivery, the earliest delivery first. */
     async findDueDeliveries(
       receiver: string,
       { upToMs, limit }: Omit<DueOptions, 'except'>,
     ): Promise<readonly WatchVersion[]> {
       const due = { receiver, sendAtMs: { upTo: upToMs } };
       const rows = await watches.all(due, { order: [['sendAtMs', 'asc']], limit });
-      return (await currentAmong(rows)).map(toVersion);
+      return (await selectCurrent(rows)).map(toVersion);
     },
 
-    /** Time of the earliest duty of any watch; null when none is planned. */
-    async findFirstDutyMs(duty: WatchTime): Promise<number | null> {
-      const row = await watches.first({ [duty]: { after: 0 } }, { order: [[duty, 'asc']] });
-      return row?.[duty] ?? null;
+    /** Finds the earliest planned time in this column over all watches; null if none is planned. */
+    async findFirstDueMs(column: WatchTime): Promise<number | null> {
+      const row = await watches.first({ [column]: { after: 0 } }, { order: [[column, 'asc']] });
+      return row?.[column] ?? null;
     },
 
-    /** At most `limit`, in no order. Reads what racing writers have stored so far. */
-    async findLive(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
-      const live = { ...which, isCurrent: true, endedAtMs: null };
-      return (await currentAmong(await watches.all(live, { limit }))).map(toVersion);
+    /** Finds at most `limit` watches, in no order. */
+    async findLive(selection: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
+      const live = { ...selection, isCurrent: true, endedAtMs: null };
+      return (await selectCurrent(await watches.all(live, { limit }))).map(toVersion);
     },
   };
 }
@@ -160,8 +165,8 @@ function toVersion({ attempt, atMs, isCurrent, state, ...version }: Row<'watches
 }
 
 /**
- * Replaced versions stay for longer than any write takes: otherwise a writer that saw an older version
- * could take a freed number.
+ * Removes replaced versions, and watches that ended long ago. Replaced versions stay for longer than any write takes.
+ * Otherwise a slow writer that read an older version could take the number of a removed one.
  */
 export async function purgeWatches({ tables }: StoreContext, nowMs: number): Promise<number> {
   const { watches, watchTexts } = tables;

@@ -38,14 +38,14 @@ export class Watching {
     const now = () => store.now();
     this.#looks = new Rounds({
       ...{ now, onError, maxRunning: MAX_LOOKS },
-      firstDueMs: () => watches.findFirstDutyMs('lookAtMs'),
+      firstDueMs: () => watches.findFirstDueMs('lookAtMs'),
       readDue: (due) => watches.findDueLooks(due),
       runTask: (host) => this.#lookAt(host),
       messages: { unread, failed: 'watch: a look failed' },
     });
     this.#sends = new Rounds({
       ...{ now, onError, maxRunning: MAX_RECEIVERS },
-      firstDueMs: () => watches.findFirstDutyMs('sendAtMs'),
+      firstDueMs: () => watches.findFirstDueMs('sendAtMs'),
       readDue: (due) => watches.findDueReceivers(due),
       runTask: (receiver) => this.#sendTo(receiver),
       messages: { unread, failed: 'watch: a send failed' },

@@ -83,8 +83,8 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       await append(store, versionOf(1, { host: 'd.com', lookAtMs: 150, ...confirming }));
       expect(await due(200)).toEqual(['d.com', 'c.com', 'b.com']);
       expect(await due(200, 1)).toEqual(['d.com']);
-      expect(await store.watches.findFirstDutyMs('lookAtMs')).toBe(100);
-      expect(await store.watches.findFirstDutyMs('sendAtMs')).toBeNull();
+      expect(await store.watches.findFirstDueMs('lookAtMs')).toBe(100);
+      expect(await store.watches.findFirstDueMs('sendAtMs')).toBeNull();
     });
 
     it('list receivers once each, however many of their watches are due', async () => {
