@@ -8,23 +8,29 @@ import { type LedgerState, type Progress, STATE_RULES } from '../../store/paymen
 import { type Authorization, parseRouteName, type SignedPayment } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
 
-/** A block this much later than `validBefore` proves that an authorization was never used. */
+/** After a block this much later than `validBefore`, no reorganisation can add an earlier use of the nonce. */
 export const FINAL_AFTER_MS = 10 * 60_000;
 
 export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
   return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);
 }
 
-/** Code decides by this progress, never by the state itself. */
+/** Other code decides by the progress of a key, so that a new state needs only a rule in `STATE_RULES`. */
 export function toProgress(state: LedgerState): Progress {
   return STATE_RULES[state].meaning;
 }
 
-const CHARGED = { free: false, working: false, in_doubt: null, paid: true, failed: false } as const;
+const CHARGED_BY_PROGRESS = {
+  free: false,
+  working: false,
+  in_doubt: null,
+  paid: true,
+  failed: false,
+} as const;
 
-/** Value of `charged` in an error about this payment. */
+/** Value of `charged` in an error about this payment; null while it is in doubt. */
 export function toCharged(progress: Progress): boolean | null {
-  return CHARGED[progress];
+  return CHARGED_BY_PROGRESS[progress];
 }
 
 export function isPaid(state: LedgerState): boolean {
@@ -35,12 +41,12 @@ export function isInDoubt(state: LedgerState): boolean {
   return toProgress(state) === 'in_doubt';
 }
 
-/** Another writer made the step first; the caller stops, and may read the key again. */
+/** Another writer wrote the next step first. The caller must stop, and may read the key again. */
 export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
 
-/** Facts of a claim. Once a step has added one, it never changes. */
+/** Facts of a claim, which every step repeats. A fact that a step has added never changes. */
 export type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
@@ -50,11 +56,11 @@ export type ClaimFacts = {
   readonly answerId?: string | undefined;
 };
 
-/** A second try shows whether the step was written when the first reply was lost. */
-const TRIES = 2;
+/** If the store's first reply was lost, a second attempt shows if the step was written. */
+const MAX_ATTEMPTS = 2;
 /**
- * Writes the steps of one claim, each with this writer's last number + 1, and stops for good once another
- * writer made one of them. Every method rejects with `StoreError` or `StepLost`.
+ * Writes the steps of one claim. Each step has the number after this writer's last step. Once another writer has
+ * written a step with that number, this writer writes nothing more. Rejects with `StoreError` or `StepLost`.
  */
 export class LedgerWriter {
   readonly #store: LedgerStore;
@@ -92,13 +98,13 @@ export class LedgerWriter {
   async write(
     state: LedgerState,
     data: JsonObject,
-    known: Pick<ClaimFacts, 'scanId' | 'answerId'> = {},
+    newFacts: Pick<ClaimFacts, 'scanId' | 'answerId'> = {},
   ): Promise<void> {
     if (this.#isLost) throw new StepLost(`Another writer holds ${this.#facts.key}.`);
     if (!mayFollow(this.#state, state)) {
       throw new Error(`A ledger step ${state} may not follow ${this.#state}.`);
     }
-    const facts = { ...this.#facts, ...known };
+    const facts = { ...this.#facts, ...newFacts };
     const step = this.#step + 1;
     const row: NewLedgerRow = { ...facts, step, state, attempt: randomUUID(), data };
     if ((await this.#append(row)) === 'lost') {
@@ -111,18 +117,18 @@ export class LedgerWriter {
   }
 
   async #append(row: NewLedgerRow) {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#store.append(row);
       } catch (error) {
         const isReplyLost = error instanceof StoreError && error.code === 'unavailable';
-        if (!isReplyLost || tries === TRIES) throw error;
+        if (!isReplyLost || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }
 }
 
-/** Data of a claim, so that any instance can settle it later at the same terms. */
+/** A payment as a claim stores it, so that any instance can settle it later at the same terms. */
 export type StoredPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
@@ -135,10 +141,15 @@ type StoredPaymentJson = {
   readonly requirements: Requirements;
 };
 
-/** Texts, because JSON has no bigint and its numbers lose digits. */
-export function toAuthorizationTexts({ value, validAfter, validBefore, ...texts }: Authorization) {
+/** Turns the numbers of an authorization into texts, because JSON has no bigint and its numbers lose digits. */
+export function toAuthorizationTexts({
+  value,
+  validAfter,
+  validBefore,
+  ...otherFields
+}: Authorization) {
   const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
-  return { ...texts, ...numbers };
+  return { ...otherFields, ...numbers };
 }
 
 export function toPaymentData(payment: SignedPayment, requirements: Requirements): JsonObject {
@@ -151,14 +162,14 @@ export function toPaymentData(payment: SignedPayment, requirements: Requirements
   };
 }
 
-/** The claim that the last steps of a key belong to; a released key may be claimed again. */
+/** Finds the last claim of a key, to which its last steps belong. A released key may be claimed again. */
 export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
   const claim = entry.rows.findLast((row) => row.state === 'claimed');
   if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
   return claim;
 }
 
-/** Data of a new claim. It has the counts of earlier claims, because only the last claim is read. */
+/** Data of a new claim. It carries the count of earlier claims, because only the last claim is read. */
 export function newClaimData(
   entry: LedgerEntry | null,
   payment: SignedPayment,
@@ -170,7 +181,7 @@ export function newClaimData(
   };
 }
 
-/** Number of earlier claims that their payer ended; claims that failed by our fault do not count. */
+/** Counts the claims of a key that their payer ended. Claims that failed by our fault do not count. */
 export function countClaims(entry: LedgerEntry): number {
   const { countedBefore } = findCurrentClaim(entry).data;
   const { state, data } = entry.last;
@@ -178,8 +189,9 @@ export function countClaims(entry: LedgerEntry): number {
   return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
 }
 
+/** Reads the payment of the last claim. */
 export function readPayment(entry: LedgerEntry): StoredPayment {
-  // `toPaymentData` is the only writer of this document, and the store keeps it unchanged.
+  // Only `toPaymentData` writes this document, and the store keeps it unchanged.
   const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };
   const { authorization, signature, requirements } = payment;
   return {
@@ -203,23 +215,24 @@ export function findTransaction(entry: LedgerEntry): Hex | null {
   return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
 }
 
-/** Database time at which the money was known to have moved; null if it was not. */
+/** Finds the database time at which we knew that the money had moved; null if we do not know it. */
 export function findSettledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
 
 /**
- * Counts the sends of a payment by all processes: the first is that of `settling`, each later one is announced by a step
- * `unknown`. Times are the database's. `isReverted`: a transaction was mined and reverted; one more would revert too, at our cost.
+ * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
+ * each later one. Times are database times. `isReverted`: a transaction of the payment was mined and reverted, so
+ * another would revert too, at our cost.
  */
 export function countSends(entry: LedgerEntry) {
   const { rows } = entry;
-  const first = rows.find(({ state }) => state === 'settling') ?? findCurrentClaim(entry);
-  const again = rows.filter(({ data }) => data['isSend'] === true);
+  const firstSend = rows.find(({ state }) => state === 'settling') ?? findCurrentClaim(entry);
+  const resends = rows.filter(({ data }) => data['isSend'] === true);
   return {
-    count: 1 + again.length,
-    firstMs: first.atMs,
-    lastMs: again.at(-1)?.atMs ?? first.atMs,
+    count: 1 + resends.length,
+    firstMs: firstSend.atMs,
+    lastMs: resends.at(-1)?.atMs ?? firstSend.atMs,
     isReverted: rows.some(isReverted),
   };
 }
@@ -228,28 +241,28 @@ export function isReverted({ data }: LedgerRow): boolean {
   return data['isReverted'] === true;
 }
 
-/** A payment without proof ends in the payer's favour, and its scan is not published. */
+/** Value of `how` in a step `settled` without proof. Such a payment ends in the payer's favour. */
 export const UNPROVED = 'unproved';
 
-/** Publishes a paid scan, by the name of its route. */
+/** Functions that publish a paid scan, by the name of its route. */
 export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
 
-/** An answer without proof of payment belongs to its payer and is not published. */
+/** True if the payment ended without proof. Its answer belongs to the payer and is not published. */
 export function isUnproved(entry: LedgerEntry): boolean {
   return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
 }
 
 /**
- * Publishes a paid scan, then writes the step; without proof it writes the step only. May be run again after a
- * crash, and by several instances at once. Rejects if publishing failed; it must be run again then.
+ * Publishes a paid scan, then writes the step `published`. Without proof of payment it only writes the step. It may
+ * run again after a crash, and on several instances at once. Rejects if publishing fails; the caller must retry.
  */
 export async function publishSettled(
-  routes: PublishByRoute,
+  publishByRoute: PublishByRoute,
   writer: LedgerWriter,
   isWithoutProof = false,
 ): Promise<void> {
   const { request, scanId } = writer.facts;
-  const publish = routes.get(parseRouteName(request));
+  const publish = publishByRoute.get(parseRouteName(request));
   if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
   try {
     await writer.write('published', {});

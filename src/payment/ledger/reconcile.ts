@@ -1,4 +1,4 @@
-/** One look at a payment in doubt, and the times of looks. */
+/** Looks up once how a payment in doubt ended, and computes when the next look is due. */
 
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../../store/ledger.ts';
@@ -16,7 +16,7 @@ import {
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** It is not known yet whether the payment settles. */
+  /** The payment is still in doubt. */
   | { readonly kind: 'open'; readonly reason: string };
 
 export type ReconcileOptions = {
@@ -26,24 +26,22 @@ export type ReconcileOptions = {
   readonly now: () => number;
 };
 
-/** Sends the payment again; null if it may only be looked up. */
+/** Sends the payment again; null if no further send is due. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
 
-/**
- * Time after `validBefore` at which a payment without proof is given up. No node or facilitator will prove
- * it later, and its answer cannot be kept for ever.
- */
+/** So long after `validBefore` we give up a payment without proof, because its answer cannot be stored for ever. */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** Result of one look; `chainVerdict` is missing if the chain was not asked or did not answer. */
-type Lookup = {
+/** Result of one look; `chainVerdict` is missing if no node was asked, or the node did not answer. */
+type LookResult = {
   readonly verdict: ReconcileVerdict;
   readonly chainVerdict?: ChainVerdict | undefined;
 };
 
 /**
- * Sends the payment again only while it can still be settled; a refusal of that proves nothing, for
- * the first send may have taken the money. Rejects if `resend` does.
+ * Asks the chain, or without a node the facilitator, how a payment ended. Sends the payment again only while it can
+ * still be settled. A refusal of that send proves nothing, because an earlier send may have taken the money. Rejects
+ * if `resend` does.
  */
 export async function reconcileOnce(
   { evidence, now }: ReconcileOptions,
@@ -55,9 +53,9 @@ export async function reconcileOnce(
     evidence === null
       ? await askFacilitator(entry, resend)
       : await askChain(evidence, entry, payment, resend);
-  const endsAtMs = Number(payment.authorization.validBefore) * 1000;
-  if (verdict.kind !== 'open' || now() <= endsAtMs + GIVE_UP_AFTER_MS) return verdict;
-  // Even a node that has stopped following the chain proves a payment that it shows.
+  const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
+  if (verdict.kind !== 'open' || now() <= validBeforeMs + GIVE_UP_AFTER_MS) return verdict;
+  // A node that no longer follows the chain shows no final block, but a spent nonce stays spent.
   if (chainVerdict?.kind === 'spent_elsewhere')
     return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };
@@ -68,32 +66,33 @@ async function askChain(
   entry: LedgerEntry,
   payment: StoredPayment,
   resend: Resend,
-): Promise<Lookup> {
+): Promise<LookResult> {
   const sinceMs = findCurrentClaim(entry).atMs;
-  const known = findTransaction(entry);
+  const knownTransaction = findTransaction(entry);
   const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
     evidence.lookUp(payment, { sinceMs, transaction }).then(
-      (chainVerdict) => lookupOf(chainVerdict, sent),
-      (error: unknown): Lookup => ({ verdict: stillOpen(sent, describeNodeError(error)) }),
+      (chainVerdict) => toLookResult(chainVerdict, sent),
+      (error: unknown): LookResult => ({ verdict: toOpenVerdict(sent, describeNodeError(error)) }),
     );
-  const first = await lookUp(known, null);
+  const first = await lookUp(knownTransaction, null);
   const { chainVerdict } = first;
   const isPayable =
     chainVerdict?.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
   if (!isPayable || resend === null) return first;
   const sent = await resend();
-  return lookUp(findOutcomeTransaction(sent) ?? known, sent);
+  return lookUp(findOutcomeTransaction(sent) ?? knownTransaction, sent);
 }
 
-function lookupOf(chainVerdict: ChainVerdict, sent: SettleOutcome | null): Lookup {
-  const ended = verdictOfChain(chainVerdict);
+function toLookResult(chainVerdict: ChainVerdict, sent: SettleOutcome | null): LookResult {
+  const finalVerdict = toFinalVerdict(chainVerdict);
   return {
     chainVerdict,
-    verdict: ended ?? stillOpen(sent, `the chain says: ${chainVerdict.kind}`),
+    verdict: finalVerdict ?? toOpenVerdict(sent, `the chain says: ${chainVerdict.kind}`),
   };
 }
 
-function verdictOfChain(verdict: ChainVerdict): ReconcileVerdict | null {
+/** Null while the chain does not decide the payment. */
+function toFinalVerdict(verdict: ChainVerdict): ReconcileVerdict | null {
   switch (verdict.kind) {
     case 'paid':
       return { kind: 'settled', transaction: verdict.transaction, how: 'found on the chain' };
@@ -106,9 +105,9 @@ function verdictOfChain(verdict: ChainVerdict): ReconcileVerdict | null {
   }
 }
 
-/** Trusts the facilitator: by a false answer only the payer gains, and gains one answer. */
-async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<Lookup> {
-  if (resend === null) return { verdict: stillOpen(null, 'waiting') };
+/** Trusts the facilitator, because a false answer only gives one answer to a payer for free. */
+async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<LookResult> {
+  if (resend === null) return { verdict: toOpenVerdict(null, 'waiting') };
   const sent = await resend();
   switch (sent.kind) {
     case 'settled':
@@ -120,7 +119,7 @@ async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<Looku
     case 'refused':
     case 'not_sent':
     case 'unclear':
-      return { verdict: stillOpen(sent, sent.reason) };
+      return { verdict: toOpenVerdict(sent, sent.reason) };
   }
 }
 
@@ -128,32 +127,31 @@ export function findOutcomeTransaction(outcome: SettleOutcome): Hex | null {
   return 'transaction' in outcome ? outcome.transaction : null;
 }
 
-function stillOpen(sent: SettleOutcome | null, status: string): ReconcileVerdict {
+function toOpenVerdict(sent: SettleOutcome | null, status: string): ReconcileVerdict {
   const resent = sent === null || sent.kind === 'settled' ? '' : `; sent again: ${sent.reason}`;
   return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
 }
 
 export const DEFAULT_TIMING = {
-  /** Interval of look-ups while a caller waits. */
+  /** Interval of looks while a call waits. */
   lookIntervalMs: 1_000,
   /**
-   * Instants of the further sends, counted from the first send; the last is made at three quarters of the
-   * validity, and no later than the last of these. The first is also the shortest pause between two
-   * sends of one process.
+   * Times of the later sends, counted from the first send. The last send is made at three quarters of the validity,
+   * but not after the last of these times. The first of them is also the minimum pause between two sends of a process.
    */
   resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
-  /** Intervals of look-ups in the background: they double from the first to the second. */
+  /** First and longest interval of looks in the background; each interval is twice the one before. */
   firstBackoffMs: 1_000,
   lastBackoffMs: 3_600_000,
 };
 
 export type ReconcileTiming = Readonly<typeof DEFAULT_TIMING>;
 
-/** Random share of a backoff, so that keys of one moment are not looked up together. */
-const JITTER = 0.25;
+/** At most this share of a backoff is added at random, so that keys of one outage are not looked up together. */
+const MAX_JITTER_SHARE = 0.25;
 /**
- * Wait until the next look in the background, ms: its backoff, and no longer than until the payment is
- * to be sent again, or the chain has proof. `random`: 0 to 1.
+ * Computes the wait until the next look in the background: the backoff, but not past `untilDueMs`. `random` is
+ * between 0 and 1.
  */
 export function toNextLookMs({
   backoffMs,
@@ -163,10 +161,10 @@ export function toNextLookMs({
 }: {
   readonly backoffMs: number;
   readonly firstBackoffMs: number;
-  /** Above 0; `Infinity` if nothing is due. */
+  /** Time until the next send, or until the chain can prove the end; above 0, and `Infinity` if neither is ahead. */
   readonly untilDueMs: number;
   readonly random: number;
 }): number {
-  const jitter = JITTER * random;
-  return Math.min(backoffMs * (1 + jitter), untilDueMs + firstBackoffMs * jitter);
+  const jitterShare = MAX_JITTER_SHARE * random;
+  return Math.min(backoffMs * (1 + jitterShare), untilDueMs + firstBackoffMs * jitterShare);
 }

@@ -1,4 +1,4 @@
-/** Finds out how settlements in doubt ended, whether or not their callers still wait. */
+/** Finds out how payments in doubt ended, for calls that wait and in the background. */
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Hex } from 'viem';
@@ -33,22 +33,24 @@ export type ReconcilerOptions = ReconcileOptions &
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
 
-/** Concurrency of each queue, so that an outage does not end in a burst of look-ups. */
-const LOOKS_AT_ONCE = 2;
-/** Interval of look-ups while the store does not answer. */
-const LONGEST_BLIND_MS = 60_000;
+/** Looks of one queue that run at once. Without this limit the end of an outage would cause a burst of looks. */
+const MAX_PARALLEL_LOOKS = 2;
+/** Longest interval of looks while the store does not answer. */
+const MAX_STORE_RETRY_MS = 60_000;
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #timing: ReconcileTiming;
-  /** Two queues, so that keys without a waiting call do not delay a call that waits. */
+  /** There are two queues, so that looks in the background do not delay a call that waits. */
   readonly #queues = {
-    waiting: new PQueue({ concurrency: LOOKS_AT_ONCE }),
-    background: new PQueue({ concurrency: LOOKS_AT_ONCE }),
+    waiting: new PQueue({ concurrency: MAX_PARALLEL_LOOKS }),
+    background: new PQueue({ concurrency: MAX_PARALLEL_LOOKS }),
   };
+  /** Looks that run now, by key. */
   readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
-  readonly #watched = new Map<string, Promise<void>>();
+  readonly #watches = new Map<string, Promise<void>>();
   readonly #resends: Resends;
+  /** Keys that were reported as overdue. */
   readonly #overdue = new Set<string>();
   /** Settlements that are proved and not yet written to the store. */
   readonly #unrecorded = new Map<string, Hex>();
@@ -61,18 +63,18 @@ export class Reconciler {
     this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, resendAfterMs });
   }
 
-  /** True while the background looks after this key. */
+  /** True while this key is looked up in the background. */
   isWatching(key: string): boolean {
-    return this.#watched.has(key);
+    return this.#watches.has(key);
   }
 
   /**
-   * Returns the entry once its payment is no longer in doubt, and at the latest when the time is up; the
-   * background then continues. Null for an unknown key. Rejects with `StoreError`.
+   * Returns the entry when its payment is no longer in doubt, and at the latest after `withinMs`. Looks then continue
+   * in the background. Null for an unknown key. Rejects with `StoreError`.
    */
   async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
-    const over = new AbortController();
-    const timeUp = pause(withinMs, 'time is up', { signal: over.signal }).catch(() => null);
+    const timer = new AbortController();
+    const timeUp = pause(withinMs, 'time is up', { signal: timer.signal }).catch(() => null);
     const endMs = performance.now() + withinMs;
     try {
       for (;;) {
@@ -89,18 +91,18 @@ export class Reconciler {
         await this.#pause(this.#timing.lookIntervalMs);
       }
     } finally {
-      over.abort();
+      timer.abort();
     }
   }
 
-  /** Looks again in the background until the payment is settled or failed. */
+  /** Looks in the background until the payment is no longer in doubt. */
   watch(key: string): void {
-    if (this.#watched.has(key) || this.#stopped.signal.aborted) return;
-    const watching = this.#lookUntilEnded(key).finally(() => this.#watched.delete(key));
-    this.#watched.set(key, watching);
+    if (this.#watches.has(key) || this.#stopped.signal.aborted) return;
+    const watching = this.#lookUntilEnded(key).finally(() => this.#watches.delete(key));
+    this.#watches.set(key, watching);
   }
 
-  /** Writes a settlement that the facilitator confirmed until the store takes it. */
+  /** Writes a confirmed settlement to the store, and retries until the store accepts it. */
   recordLater(key: string, transaction: Hex): void {
     this.#unrecorded.set(key, transaction);
     this.watch(key);
@@ -108,7 +110,7 @@ export class Reconciler {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.allSettled([...this.#watched.values(), ...this.#looks.values()]);
+    await Promise.allSettled([...this.#watches.values(), ...this.#looks.values()]);
   }
 
   async #lookUntilEnded(key: string): Promise<void> {
@@ -125,7 +127,7 @@ export class Reconciler {
       const random = Math.random();
       await this.#pause(toNextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
       if (this.#stopped.signal.aborted) return;
-      let longestMs = lastBackoffMs;
+      let maxBackoffMs = lastBackoffMs;
       try {
         const entry = await this.#look(key, 'background');
         if (entry === null || !isInDoubt(entry.last.state)) return;
@@ -133,16 +135,16 @@ export class Reconciler {
         sendMs = this.#resends.nextMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
-        // The time at which proof is due is in the entry, which could not be read.
-        longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
+        // Without the entry we do not know when proof is due, so the interval stays short.
+        maxBackoffMs = Math.min(lastBackoffMs, MAX_STORE_RETRY_MS);
       }
-      // When the first look after proof is possible does not find it, quick looks follow.
-      const isFinalNow = beforeMs < finalMs && now() >= finalMs;
-      backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, longestMs);
+      // From this time on the chain can prove the end. If this look did not find the proof, quick looks follow.
+      const isProofDueNow = beforeMs < finalMs && now() >= finalMs;
+      backoffMs = isProofDueNow ? firstBackoffMs : Math.min(backoffMs * 2, maxBackoffMs);
     }
   }
 
-  /** Runs one look for all callers that ask while it runs. */
+  /** Looks up a key. Callers that ask while a look of the key runs share it. */
   async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
     return (
       this.#looks.get(key) ??
@@ -160,26 +162,27 @@ export class Reconciler {
   async #lookNow(key: string): Promise<LedgerEntry | null> {
     const { ledger } = this.#options;
     const entry = await ledger.findEntry(key);
-    if (entry === null || !isInDoubt(entry.last.state)) return this.#forget(key, entry);
+    if (entry === null || !isInDoubt(entry.last.state)) return this.#forgetEnded(key, entry);
     const writer = LedgerWriter.onEntry(ledger, entry);
     try {
-      // The step is written before the payment is sent again. From then on a refusal of the first send
-      // proves nothing, so a late writer can no longer free the key.
+      // This step comes before another send. After it a slow first writer cannot release the key any more, because
+      // a refusal of the first send then proves nothing.
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
         await writer.write('unknown', {
           reason: 'taken over',
           transaction: findTransaction(entry),
         });
       }
-      await this.#record(writer, await this.#verdict(writer, entry));
+      await this.#record(writer, await this.#findVerdict(writer, entry));
     } catch (error) {
-      // Another instance wrote first; its step is read below.
+      // Another instance has written a step, which is read below.
       if (!(error instanceof StepLost)) throw error;
     }
-    return this.#forget(key, await ledger.findEntry(key));
+    return this.#forgetEnded(key, await ledger.findEntry(key));
   }
 
-  #forget(key: string, entry: LedgerEntry | null): LedgerEntry | null {
+  /** Drops what is kept of a key that is no longer in doubt. */
+  #forgetEnded(key: string, entry: LedgerEntry | null): LedgerEntry | null {
     if (entry !== null && isInDoubt(entry.last.state)) return entry;
     this.#resends.forget(key);
     this.#overdue.delete(key);
@@ -187,7 +190,7 @@ export class Reconciler {
     return entry;
   }
 
-  async #verdict(writer: LedgerWriter, entry: LedgerEntry): Promise<ReconcileVerdict> {
+  async #findVerdict(writer: LedgerWriter, entry: LedgerEntry): Promise<ReconcileVerdict> {
     const { key } = entry;
     const transaction = this.#unrecorded.get(key);
     if (transaction !== undefined) {
@@ -195,12 +198,12 @@ export class Reconciler {
     }
     const resend = this.#resends.next(writer, entry);
     const verdict = await reconcileOnce(this.#options, entry, resend);
-    if (verdict.kind === 'open') this.#tellOverdue(entry, verdict.reason);
+    if (verdict.kind === 'open') this.#reportOverdue(entry, verdict.reason);
     return verdict;
   }
 
-  /** Reports a key once, when proof has been possible for twice the usual time and is still missing. */
-  #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
+  /** Reports a key once if its proof is still missing so long after `validBefore`. */
+  #reportOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;
     this.#overdue.add(key);
@@ -210,26 +213,26 @@ export class Reconciler {
   async #record(writer: LedgerWriter, verdict: ReconcileVerdict): Promise<void> {
     if (verdict.kind === 'open') return;
     const { key } = writer.facts;
-    const tell = (outcome: 'settled' | 'failed' | 'unproved', reason: string) =>
+    const report = (outcome: 'settled' | 'failed' | 'unproved', reason: string) =>
       this.#options.onEvent?.({ kind: 'reconciled', outcome, key, reason });
     if (verdict.kind === 'failed') {
       await writer.write('failed', { reason: verdict.reason });
-      tell('failed', verdict.reason);
+      report('failed', verdict.reason);
       return;
     }
     const { transaction, how } = verdict;
     const isUnproved = how === UNPROVED;
     await writer.write('settled', { transaction, how });
-    tell(isUnproved ? 'unproved' : 'settled', how);
+    report(isUnproved ? 'unproved' : 'settled', how);
     await publishSettled(this.#options.publish, writer, isUnproved).catch((error: unknown) => {
-      // The sweep publishes what is settled and not published.
+      // A sweep of `Recovery` will publish it.
       this.#options.onError?.(`publishing ${key} failed and is tried again`, error);
     });
   }
 
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#stopped;
-    // Timers overflow after 24 days; no wait here is longer than an hour.
+    // A timer of Node overflows after 24 days, but no wait here is longer than about an hour.
     await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
-/** Recovery: ends the keys that dead processes left open. */
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+/** Ends the keys that dead processes left open. */
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { InstanceId, LedgerState } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
@@ -18,34 +18,35 @@ export type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
   readonly publish: PublishByRoute;
-  /** Keys that this process works on, which recovery skips. */
+  /** True for keys that a call of this process works on; recovery skips them. */
   readonly isInFlight: (key: string) => boolean;
   readonly onError: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
-  /** Monotonic clock for retries, ms. */
+  /** Monotonic clock, ms; it times the retries of publishing. */
   readonly elapsedMs?: (() => number) | undefined;
 };
 
 export const SWEEP_INTERVAL_MS = 5_000;
-/** Intervals of retries to publish a key: they double from the first to the last. */
+/** First and longest interval between two attempts to publish a key; each interval is twice the one before. */
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
-/** Unfinished keys, as a sweep counted them. */
+/** Numbers of unfinished keys in the last sweep. */
 export type KeyCounts = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
-  /** Claim of the payment that has been in doubt for longest, ms; null if there is none. */
+  /** Database time of the oldest claim whose payment is in doubt, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;
 };
 
 /**
- * Ends keys that dead processes, or failed calls of this process, have left open. No call waits for it: a
- * call that finds such a key before the sweep ends it itself.
+ * Sweeps all open keys again and again, and ends those that dead processes or failed calls left open. No call waits
+ * for a sweep: a call that finds such a key first ends it itself.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
-  readonly #unpublished = new Map<string, { waitMs: number; dueMs: number }>();
+  /** Keys whose publishing failed: the last interval, and the monotonic time of the next attempt. */
+  readonly #publishRetries = new Map<string, { waitMs: number; dueMs: number }>();
   #counts: KeyCounts = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();
 
@@ -53,9 +54,9 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** Begins at once, in the background. */
+  /** Starts sweeping at once, in the background. */
   start(): void {
-    this.#running = this.#repeat();
+    this.#running = this.#sweepRepeatedly();
   }
 
   async stop(): Promise<void> {
@@ -63,14 +64,13 @@ export class Recovery {
     await this.#running;
   }
 
-  /** Counts of the last sweep. */
   get counts(): KeyCounts {
     return this.#counts;
   }
 
-  /** One pass over all open keys. */
+  /** Reads all open keys once, counts them and recovers those of dead processes. */
   async sweep(): Promise<void> {
-    const isDead = this.#deathRegister();
+    const isDead = this.#createDeathCheck();
     const byState: Partial<Record<LedgerState, number>> = {};
     let oldestInDoubtMs: number | null = null;
     for await (const openEntry of this.#options.store.ledger.findUnfinished()) {
@@ -82,18 +82,18 @@ export class Recovery {
           findCurrentClaim(openEntry).atMs,
         );
       }
-      // The SQLite store answers without a turn of the event loop, which other callers need.
-      await turn();
+      // The SQLite store answers synchronously, and other calls need turns of the event loop.
+      await nextTurn();
       if (this.#stopped.signal.aborted) return;
-      if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
-      // Another writer may have made a step since the key was read.
+      if (this.#isHandled(key) || !(await isDead(last.owner))) continue;
+      // Another writer may have written a step since the sweep read this key.
       const entry = await this.#options.store.ledger.findEntry(key);
-      if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
+      if (entry !== null && !this.#isHandled(key)) await this.#recover(entry);
     }
     this.#counts = { byState, oldestInDoubtMs };
   }
 
-  #isLookedAfter(key: string): boolean {
+  #isHandled(key: string): boolean {
     return this.#options.isInFlight(key) || this.#options.reconciler.isWatching(key);
   }
 
@@ -122,33 +122,33 @@ export class Recovery {
     }
   }
 
-  /** Retries publications at growing intervals. */
+  /** Publishes a key; after a failure the next attempts come at growing intervals. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
     const { elapsedMs = () => performance.now() } = this.#options;
     const nowMs = elapsedMs();
-    const earlier = this.#unpublished.get(key);
+    const earlier = this.#publishRetries.get(key);
     if (earlier !== undefined && earlier.dueMs > nowMs) return;
     const waitMs = Math.min((earlier?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
-    this.#unpublished.set(key, { waitMs, dueMs: nowMs + waitMs });
+    this.#publishRetries.set(key, { waitMs, dueMs: nowMs + waitMs });
     await publishSettled(this.#options.publish, writer, isUnproved(entry));
-    this.#unpublished.delete(key);
+    this.#publishRetries.delete(key);
   }
 
-  /** Looks up each owner once in a sweep; open calls of this process count as alive. */
-  #deathRegister(): (owner: InstanceId) => Promise<boolean> {
+  /** Returns a function that asks the store once per process if it is dead. This process counts as alive. */
+  #createDeathCheck(): (owner: InstanceId) => Promise<boolean> {
     const { store } = this.#options;
-    const answers = new Map<string, Promise<boolean>>();
+    const isDeadByBoot = new Map<string, Promise<boolean>>();
     return (owner) => {
       if (owner.boot === store.info.owner.boot) return Promise.resolve(true);
       const known =
-        answers.get(owner.boot) ?? store.instances.isAlive(owner).then((alive) => !alive);
-      answers.set(owner.boot, known);
+        isDeadByBoot.get(owner.boot) ?? store.instances.isAlive(owner).then((alive) => !alive);
+      isDeadByBoot.set(owner.boot, known);
       return known;
     };
   }
 
-  async #repeat(): Promise<void> {
+  async #sweepRepeatedly(): Promise<void> {
     const { sweepIntervalMs = SWEEP_INTERVAL_MS, onError } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
