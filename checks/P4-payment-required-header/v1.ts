@@ -66,11 +66,9 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      (paidResource) => {
-        const { tool } = paidResource.resource;
-        const flaw = tool?.binding
-          ? inspectTool(paidResource, tool, kit)
-          : inspect(paidResource, kit);
+      (item) => {
+        const { tool } = item.resource;
+        const flaw = tool?.binding ? inspectTool(item, tool, kit) : inspect(item, kit);
         return flaw === null ? [] : [flaw];
       },
       (count, challenged) => [
@@ -106,10 +104,8 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   if (difference?.inTerms) return ['terms-differ', difference.text];
   const bytes = kit.headBytes(answer);
   if (bytes >= NODE_MAX_HEAD_BYTES) {
-    return [
-      'long-head',
-      `sends ${bytes} bytes of headers: Node's fetch gives up, Python reads them`,
-    ];
+    const evidence = `sends ${bytes} bytes of headers: Node's fetch gives up, Python reads them`;
+    return ['long-head', evidence];
   }
   if (difference !== null) return ['differs', difference.text];
   if (header.raw.length > MAX_HEADER_CHARS) {

@@ -24,10 +24,10 @@ import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
 const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 
 const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
-const noManifest = { manifest: NOT_FOUND };
-const nothingDeclared = { openapi: NOT_FOUND, manifest: NOT_FOUND };
+const NO_MANIFEST = { manifest: NOT_FOUND };
+const NO_DOCUMENTS = { openapi: NOT_FOUND, manifest: NOT_FOUND };
 
-/** The offers of GET /weather, for each of its probes. */
+/** GET /weather answers its first request with the first list of offers, and so on. */
 function asking(...probes: readonly (readonly JsonObject[])[]): CheckCase['seen'] {
   const get = probes.map((accepts) => challenge402(challengeV2({ accepts })));
   return { resources: resources([resource({ get })]) };
@@ -36,7 +36,7 @@ function asking(...probes: readonly (readonly JsonObject[])[]): CheckCase['seen'
 /** The declared `x-payment-info` of GET /weather; the live price is 10000 base units. */
 function declaring(info: JsonValue): CheckCase['seen'] {
   const paths = { '/weather': { get: paidOperation({ 'x-payment-info': info }) } };
-  return { openapi: answer(200, openApiDocument({ paths })), ...noManifest };
+  return { openapi: answer(200, openApiDocument({ paths })), ...NO_MANIFEST };
 }
 
 function fixed(amount: string, currency = 'USD'): JsonObject {
@@ -53,7 +53,7 @@ function manifestPrice(entry: JsonObject): CheckCase['seen'] {
   return { ...only, openapi: NOT_FOUND, manifest: answer(200, manifestDocument({ endpoints })) };
 }
 
-/** Only the manifest declares anything of GET /weather. */
+/** Only the manifest declares a price of GET /weather. */
 function manifestEntry(entry: JsonObject): CheckCase['seen'] {
   const { openapi, manifest } = manifestPrice(entry);
   return { ...(openapi && { openapi }), ...(manifest && { manifest }) };
@@ -80,19 +80,19 @@ function malformed(name: string, amount: JsonValue | undefined, evidence: string
 }
 
 const cases: readonly CheckCase[] = [
-  malformed('zero', '0', '/accepts/0 asks "0"'),
-  malformed('negative', '-10000', '"-10000"'),
-  malformed('a decimal', '0.01', '"0.01"'),
-  malformed('missing', undefined, 'missing'),
-  malformed('a number', 10_000, '10000'),
-  malformed('79 digits', '1'.repeat(79), '111'),
+  malformed('the amount is zero', '0', '/accepts/0 asks "0"'),
+  malformed('the amount is negative', '-10000', '"-10000"'),
+  malformed('the amount is a decimal', '0.01', '"0.01"'),
+  malformed('the amount is missing', undefined, 'missing'),
+  malformed('the amount is a number', 10_000, '10000'),
+  malformed('the amount has 79 digits', '1'.repeat(79), '111'),
   {
-    name: 'no offer at all',
+    name: 'accepts is empty',
     seen: asking([]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts'] },
   },
   {
-    name: 'version 1 without maxAmountRequired',
+    name: 'a version 1 offer has no maxAmountRequired',
     seen: {
       resources: resources([
         resource({
@@ -105,67 +105,67 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['missing'] },
   },
   {
-    name: 'the second probe is malformed',
+    name: 'the second request gets a malformed amount',
     seen: asking([offer()], [offer({ amount: 'free' })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['"free"'] },
   },
   {
-    name: 'a malformed amount beside a sound offer is the finding of P3',
+    name: 'one offer is sound, another has a malformed amount',
     seen: asking([offer(), offer({ amount: '$0.01' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'another price by a scheme that nobody knows is the finding of P3',
+    name: 'one offer is sound, another has another price and an unknown scheme',
     seen: asking([offer(), offer({ scheme: 'barter', amount: '99' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'another price of an offer that nobody can sign is the finding of P3',
+    name: 'one offer is sound, another has another price and no domain',
     seen: asking([offer(), offer({ extra: {}, amount: '99' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'an asset by its symbol, beside a sound offer',
+    name: 'one offer is sound, another has the symbol of its asset',
     seen: asking([offer({ asset: 'USDC' }), offer()]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'values of every other type than text',
+    name: 'network and amount are objects',
     seen: asking([offer({ network: { toString: 1 }, amount: { toString: 1 } })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts/0'] },
   },
   {
-    name: 'a ceiling beside the declared price',
+    name: 'one offer has the declared price, another is a ceiling',
     seen: asking([offer(), upto('50000')]),
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/1', '"50000"'] },
   },
   {
-    name: 'only a ceiling is not compared with a fixed price',
+    name: 'the only offer is a ceiling above the declared price',
     seen: asking([upto('50000')]),
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/0'] },
   },
   {
-    name: 'a ceiling beside a price that nobody declares',
-    seen: { ...asking([offer(), upto('50000')]), ...nothingDeclared },
+    name: 'one offer has an undeclared price, another is a ceiling',
+    seen: { ...asking([offer(), upto('50000')]), ...NO_DOCUMENTS },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
-    name: 'a ceiling below the declared min: less may be paid anyway',
+    name: 'the ceiling is below the declared min',
     seen: { ...asking([upto('9999')]), ...declaring(dynamic('0.01', '0.05')) },
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
-    name: 'a ceiling at the declared max',
+    name: 'the ceiling equals the declared max',
     seen: { ...asking([upto('50000')]), ...declaring(dynamic('0.01', '0.05')) },
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
-    name: 'a ceiling one base unit above the declared max',
+    name: 'the ceiling is one base unit above the declared max',
     seen: { ...asking([upto('50001')]), ...declaring(dynamic('0.01', '0.05')) },
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['50001', '0 to 50000'] },
   },
   {
-    name: 'the manifest states ceiling and price: the price is compared',
+    name: 'the manifest declares the ceiling and the price of both offers',
     seen: {
       ...asking([offer(), upto('50000')]),
       ...manifestEntry({ accepts: [upto('50000'), offer()] }),
@@ -173,7 +173,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
-    name: 'an asset by its symbol',
+    name: 'the only offer has the symbol of its asset',
     seen: asking([offer({ asset: 'USDC' })]),
     expect: {
       status: 'fail',
@@ -182,17 +182,17 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an asset at the zero address',
+    name: 'the asset is the zero address',
     seen: asking([offer({ asset: `0x${'0'.repeat(40)}` })]),
     expect: { status: 'fail', outcome: 'malformed-asset', evidence: ['0x0000'] },
   },
   {
-    name: 'two probes, two prices, no range',
+    name: 'two requests get two prices, and no range is declared',
     seen: asking([offer()], [offer({ amount: '12000' })]),
     expect: { status: 'fail', outcome: 'probes-differ', evidence: ['"10000"', '"12000"'] },
   },
   {
-    name: 'two probes differ, and the dynamic price has no bounds',
+    name: 'two requests get two prices, and the declared range has no bounds',
     seen: {
       ...asking([offer()], [offer({ amount: '12000' })]),
       ...declaring(dynamic(undefined, undefined)),
@@ -200,7 +200,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'probes-differ' },
   },
   {
-    name: 'OpenAPI says 0.05, the challenge 0.01',
+    name: 'OpenAPI declares 0.05, and the challenge asks for 0.01',
     seen: { ...asking([offer()]), ...declaring(fixed('0.05')) },
     expect: {
       status: 'fail',
@@ -209,12 +209,12 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one base unit too much',
+    name: 'the challenge asks for one base unit more than declared',
     seen: { ...asking([offer({ amount: '10001' })]), ...declaring(fixed('0.010000')) },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['10001', '10000'] },
   },
   {
-    name: 'the second offer asks for more',
+    name: 'the second offer asks for more than declared',
     seen: asking([
       offer(),
       offer({
@@ -227,7 +227,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['20000'] },
   },
   {
-    name: 'the manifest says $0.02',
+    name: 'the manifest declares $0.02, and the challenge asks for 0.01',
     seen: manifestPrice({ price: '$0.02' }),
     expect: {
       status: 'fail',
@@ -236,17 +236,17 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the manifest has base units that differ',
+    name: 'the manifest declares other base units',
     seen: manifestPrice({ accepts: [offer({ amount: '999' })] }),
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['"999"'] },
   },
   {
-    name: 'OpenAPI agrees, the manifest does not',
+    name: 'OpenAPI declares the live price, and the manifest another one',
     seen: { ...manifestPrice({ price: 0.5 }), openapi: answer(200, openApiDocument()) },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['"0.5"'] },
   },
   {
-    name: 'version 1 is compared by its own names',
+    name: 'a version 1 challenge asks for another price than OpenAPI declares',
     seen: {
       resources: resources([resource({ get: bodyChallenge402() })]),
       ...declaring(fixed('0.02')),
@@ -254,7 +254,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['declares 20000'] },
   },
   {
-    name: 'MPP amounts are base units',
+    name: 'OpenAPI declares another MPP amount in base units',
     seen: {
       ...asking([offer()]),
       ...declaring({ offers: [{ intent: 'charge', amount: '20000', currency: 'USDC.e' }] }),
@@ -262,7 +262,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['declares 20000'] },
   },
   {
-    name: 'above the declared range',
+    name: 'the second request gets a price above the declared range',
     seen: {
       ...asking([offer()], [offer({ amount: '50001' })]),
       ...declaring(dynamic('0.01', '0.05')),
@@ -270,54 +270,66 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['50001', '10000 to 50000'] },
   },
   {
-    name: 'below the declared range',
+    name: 'the price is below the declared range',
     seen: { ...asking([offer({ amount: '9999' })]), ...declaring(dynamic('0.01', undefined)) },
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['9999', '10000 to any'] },
   },
   {
-    name: 'a token whose decimals are unknown',
+    name: 'the offer asks for a token with unknown decimals',
     seen: asking([offer({ asset: UNKNOWN_TOKEN })]),
     expect: { status: 'warn', outcome: 'unknown-decimals', evidence: [UNKNOWN_TOKEN] },
   },
   {
-    name: 'nothing is declared',
-    seen: { ...asking([offer()]), ...nothingDeclared },
+    name: 'the seller has neither OpenAPI nor a manifest',
+    seen: { ...asking([offer()]), ...NO_DOCUMENTS },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['GET /weather'] },
   },
   {
-    name: 'a price in another currency',
+    name: 'OpenAPI declares a price in euros',
     seen: { ...asking([offer()]), ...declaring(fixed('0.01', 'EUR')) },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
-    name: 'a declared price that is not a number',
+    name: 'OpenAPI declares the price "one cent"',
     seen: { ...asking([offer()]), ...declaring(fixed('one cent')) },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
-    name: 'one of two resources declares no price',
+    name: 'one of two resources has no declared price',
     seen: { resources: resources([resource(), resource({ path: '/b' })]) },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['GET /b'] },
   },
   {
-    name: 'OpenAPI has the price of another method',
-    seen: { resources: resources([resource({ method: 'POST', path: '/weather' })]), ...noManifest },
+    name: 'OpenAPI declares only the price of another method',
+    seen: {
+      resources: resources([resource({ method: 'POST', path: '/weather' })]),
+      ...NO_MANIFEST,
+    },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['POST /weather'] },
   },
-  agrees('within the range at both ends', {
+  agrees('two requests get the min and the max of the declared range', {
     ...asking([offer()], [offer({ amount: '50000' })]),
     ...declaring(dynamic('0.01', '0.05')),
   }),
-  agrees('a legacy flat price', declaring({ price: '0.01' })),
-  agrees('a legacy range', declaring({ pricingMode: 'range', minPrice: '0.01', maxPrice: '0.02' })),
+  agrees('OpenAPI declares a legacy flat price', declaring({ price: '0.01' })),
   agrees(
-    'MPP base units',
+    'OpenAPI declares a legacy range',
+    declaring({ pricingMode: 'range', minPrice: '0.01', maxPrice: '0.02' }),
+  ),
+  agrees(
+    'OpenAPI declares the MPP amount in base units',
     declaring({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
   ),
-  agrees('only a manifest, with zeroes', manifestPrice({ price: '$0.010000' })),
-  agrees('a manifest with a number', manifestPrice({ price_usd: 0.01 })),
-  agrees('a manifest with base units', manifestPrice({ accepts: [offer()] })),
-  agrees('a manifest whose POST costs more than its GET', {
+  agrees(
+    'only a manifest declares the price, with zeroes at its end',
+    manifestPrice({ price: '$0.010000' }),
+  ),
+  agrees('only a manifest declares the price, as a number', manifestPrice({ price_usd: 0.01 })),
+  agrees(
+    'only a manifest declares the price, in base units',
+    manifestPrice({ accepts: [offer()] }),
+  ),
+  agrees('a manifest declares a higher price for POST than for GET', {
     openapi: NOT_FOUND,
     manifest: answer(200, {
       resources: [
@@ -327,14 +339,14 @@ const cases: readonly CheckCase[] = [
     }),
   }),
   agrees(
-    'offers in another order on the second probe',
+    'the second request gets the offers in another order',
     asking(
       [offer(), offer({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA })],
       [offer({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA }), offer()],
     ),
   ),
   {
-    name: 'a fresh authentication id beside the challenge is not a difference',
+    name: 'each answer has another id in WWW-Authenticate',
     seen: {
       resources: resources([
         resource({
@@ -347,7 +359,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees', evidence: ['1 of 1'] },
   },
   {
-    name: 'a path template is compared by its operation',
+    name: 'OpenAPI declares the price for a path template',
     seen: {
       resources: resources([resource({ path: '/users/1', template: '/users/{id}' })]),
       openapi: answer(200, openApiDocument({ paths: { '/users/{id}': { get: paidOperation() } } })),
@@ -355,36 +367,36 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
-    name: 'all right',
+    name: 'both resources ask for the declared price',
     seen: {},
     expect: { status: 'pass', outcome: 'agrees', evidence: ['2 of 2 resources'] },
   },
   {
-    name: 'a tool asks what tools/list states in dollars',
+    name: 'a tool asks for the price that tools/list declares',
     seen: {
       resources: resources([toolResource({ price: { dollars: '0.01', member: '/_meta/p' } })]),
     },
     expect: { status: 'pass', outcome: 'agrees', evidence: ['1 of 1'] },
   },
   {
-    name: 'a tool asks for more than tools/list states',
+    name: 'a tool asks for more than tools/list declares',
     seen: {
       resources: resources([toolResource({ price: { dollars: '0.001', member: '/_meta/p' } })]),
     },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['tools/list', '0.001', '10000'] },
   },
   {
-    name: 'a tool without a stated price',
+    name: 'tools/list declares no price for a tool',
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['tools/list'] },
   },
   {
-    name: 'no challenge was seen, and P2 did not fail',
+    name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
   {
-    name: 'only an offer that is known and not judged',
+    name: 'the only offer is on Sui, which is not judged',
     seen: offering(SUI),
     expect: {
       status: 'warn',
@@ -394,7 +406,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an offer that is known and not judged, beside a judged one',
+    name: 'one offer is on Sui, which is not judged, another on Base',
     seen: offering(SUI, {}),
     expect: { status: 'pass', outcome: 'agrees' },
   },

@@ -1,4 +1,4 @@
-/** P6: the price that is asked is the price that is declared. Rule and sources: README.md. */
+/** P6: each resource asks for the price that its documents declare. Rule and sources: README.md. */
 import {
   defineCheck,
   type Found,
@@ -26,20 +26,20 @@ const TOOL_FIX = 'State the price of the tool in _meta["agents-x402/priceUSD"], 
 
 const OUTCOMES = {
   'malformed-amount': fail('Write amount as a positive whole number of base units, as text.'),
-  'malformed-asset': fail("Name the asset by its token's address on that network."),
+  'malformed-asset': fail('Set asset to the address of the token on the network of the offer.'),
   'probes-differ': fail('Declare the range of a dynamic price: mode "dynamic" with min and max.'),
-  mismatch: fail('Take the price of route, OpenAPI and manifest from one constant.'),
+  mismatch: fail('Build route, OpenAPI and manifest from one constant for the price.'),
   'out-of-range': warn(
     'Widen min and max of the declared price, or keep the live price within them.',
   ),
-  'unknown-decimals': warn('Offer a well-known stablecoin, such as USDC on Base, as well.'),
+  'unknown-decimals': warn('Offer a well-known stablecoin too, such as USDC on Base.'),
   undeclared: warn('Declare the price of each paid operation in x-payment-info of /openapi.json.'),
   named: notDetermined('Offer "exact" on Base or Solana too, whose prices can be compared.'),
   ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
-type Needed = Seen<(typeof NEEDS)[number]>;
+type Facts = Seen<(typeof NEEDS)[number]>;
 
 export default defineCheck({
   id: 'P6',
@@ -59,35 +59,35 @@ export default defineCheck({
       OUTCOMES,
       seen.resources,
       kit,
-      (one) => inspect(one, seen, kit),
+      (item) => inspect(item, seen, kit),
       (count) => ['agrees', `${count} ask for the declared price`],
       'named',
     );
   },
 });
 
-function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw[] {
-  const { challenge } = one.reading;
-  if (challenge.offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
-  const first = kit.judgedOffers(challenge);
-  const second = one.second === null ? [] : kit.judgedOffers(one.second);
+function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw[] {
+  const { reading, second: laterChallenge, resource } = item;
+  if (reading.challenge.offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
+  const offers = kit.judgedOffers(reading.challenge);
+  const laterOffers = laterChallenge === null ? [] : kit.judgedOffers(laterChallenge);
   const faults = new Map(
-    [...first, ...second].flatMap((offer) => {
-      const flaw = faultOf(offer, kit);
+    [...offers, ...laterOffers].flatMap((offer) => {
+      const flaw = findFault(offer, kit);
       return flaw === null ? [] : [[flaw[1], flaw] as const];
     }),
   );
   if (faults.size > 0) return [...faults.values()];
 
-  const declared = termsIn(seen, one, kit);
-  const { isRange } = declared(first);
-  const [price, laterPrice] = [first, second].map((all) => termsOf(all, kit));
-  if (one.second !== null && price !== laterPrice && !isRange) {
-    return [['probes-differ', `asks ${price}, then ${laterPrice}`]];
+  const { isRange } = compareOpenApi(offers, item, seen, kit);
+  const [terms, laterTerms] = [offers, laterOffers].map((list) => describeTerms(list, kit));
+  if (laterChallenge !== null && terms !== laterTerms && !isRange) {
+    return [['probes-differ', `asks ${terms}, then ${laterTerms}`]];
   }
-  const { prices, unknownDecimals } = declared(isRange ? [...first, ...second] : first);
-  const elsewhere = isRange ? [] : [...manifestPrices(one, seen, kit), ...toolPrices(one, kit)];
-  const compared = [...prices, ...elsewhere];
+  const judged = isRange ? [...offers, ...laterOffers] : offers;
+  const { prices, unknownDecimals } = compareOpenApi(judged, item, seen, kit);
+  const otherPrices = [...compareManifest(item, seen, kit), ...compareTool(item, kit)];
+  const compared = isRange ? prices : [...prices, ...otherPrices];
   const flaws: Flaw[] = [
     ...compared
       .filter(({ agrees }) => !agrees)
@@ -99,72 +99,71 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
       return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
     }),
   ];
-  // Two probes mostly say the same.
+  // Both requests often give the same flaw: its text is the key.
   if (flaws.length > 0) return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 
-  const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
-  if (compared.length === 0 && ceilings.length < first.length) {
-    return one.resource.tool === undefined
-      ? [['undeclared', 'has no price in OpenAPI or manifest to compare with']]
-      : [['undeclared', 'has no price in tools/list to compare with', TOOL_FIX]];
+  const ceilings = offers.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
+  if (compared.length === 0 && ceilings.length < offers.length) {
+    return resource.tool === undefined
+      ? [['undeclared', 'has no price in OpenAPI or manifest that can be compared']]
+      : [['undeclared', 'has no price in tools/list that can be compared', TOOL_FIX]];
   }
   return ceilings.map(({ pointer, amount }) => {
     return ['ceiling', `${pointer} asks for up to ${kit.show(amount)} base units`];
   });
 }
 
-/** Compares the prices that OpenAPI declares for the resource with some of its offers. */
-function termsIn(seen: Needed, one: ChallengedResource, kit: Kit) {
+/** Compares offers of a resource with the prices that OpenAPI declares for it. */
+function compareOpenApi(offers: readonly Offer[], item: ChallengedResource, seen: Facts, kit: Kit) {
   const openapi = kit.openapi(seen);
-  return (offers: readonly Offer[]) => {
-    if (openapi.state !== 'found') return { isRange: false, prices: [], unknownDecimals: [] };
-    const terms = kit.openapiTerms(openapi.facts, one, offers);
-    const prices = terms.prices.map((price) => {
-      return { ...price, place: `${openapi.path}#${price.pointer} declares` };
-    });
-    return { ...terms, prices };
-  };
+  if (openapi.state !== 'found') return { isRange: false, prices: [], unknownDecimals: [] };
+  const terms = kit.openapiTerms(openapi.facts, item, offers);
+  const prices = terms.prices.map((price) => {
+    return { ...price, place: `${openapi.path}#${price.pointer} declares` };
+  });
+  return { ...terms, prices };
 }
 
-function manifestPrices(one: ChallengedResource, seen: Needed, kit: Kit) {
+function compareManifest(item: ChallengedResource, seen: Facts, kit: Kit) {
   const manifest = kit.manifest(seen);
   if (manifest.state !== 'found') return [];
-  const { prices } = kit.manifestTerms(manifest.facts, seen.origin.url, one);
+  const { prices } = kit.manifestTerms(manifest.facts, seen.origin.url, item);
   return prices.map(({ pointer, stated, ...price }) => {
     return { ...price, stated: kit.quote(stated), place: `the manifest at ${pointer}` };
   });
 }
 
-/** Compares the dollar price of tools/list with offers in assets that are worth a dollar. */
-function toolPrices({ resource, reading }: ChallengedResource, kit: Kit) {
+/** Compares the dollar price in tools/list with offers in assets that are worth a dollar. */
+function compareTool({ resource, reading }: ChallengedResource, kit: Kit) {
   const price = resource.tool?.price ?? null;
   if (price === null) return [];
   return kit.judgedOffers(reading.challenge).flatMap((offer) => {
     const { network, asset, scheme, amount } = offer;
     const known = kit.asset(kit.text(network), kit.text(asset));
     const live = kit.amountKind(scheme) === 'price' ? kit.amount(amount) : null;
-    const due = known === null ? null : kit.baseUnits(price.dollars, known.decimals);
-    if (live === null || due === null) return [];
+    const units = known === null ? null : kit.baseUnits(price.dollars, known.decimals);
+    if (live === null || units === null) return [];
     const place = `tools/list at ${kit.quote(price.member)} declares`;
-    return [{ live: String(live), agrees: live === due, stated: kit.quote(price.dollars), place }];
+    const stated = kit.quote(price.dollars);
+    return [{ live: String(live), agrees: live === units, stated, place }];
   });
 }
 
-function faultOf(offer: Offer, kit: Kit): Flaw | null {
+function findFault(offer: Offer, kit: Kit): Flaw | null {
   const { amount, asset, network, pointer } = offer;
   if (!kit.isAmount(offer)) return ['malformed-amount', `${pointer} asks ${kit.show(amount)}`];
-  const on = typeof network === 'string' ? network : '';
+  const networkText = typeof network === 'string' ? network : '';
   const isText = typeof asset === 'string' && asset !== '';
-  const form = isText ? kit.address(on, asset, 'asset') : 'malformed';
+  const form = isText ? kit.address(networkText, asset, 'asset') : 'malformed';
   if (form !== 'malformed' && form !== 'zero') return null;
   return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }
 
-/** Sorted, because sellers list their offers as their language keeps them. */
-function termsOf(offers: readonly Offer[], kit: Kit): string {
+/** One text for all offers. They are sorted, because a seller may send them in another order each time. */
+function describeTerms(offers: readonly Offer[], kit: Kit): string {
   const terms = offers.map(({ scheme, amount, asset, network }) => {
-    const [much, what, where] = [amount, asset, network].map((value) => kit.show(value));
-    return `${much} of ${what} on ${where} by ${kit.show(scheme)}`.toLowerCase();
+    const price = `${kit.show(amount)} of ${kit.show(asset)}`;
+    return `${price} on ${kit.show(network)} by ${kit.show(scheme)}`.toLowerCase();
   });
   return terms.toSorted().join(', ');
 }

@@ -28,22 +28,22 @@ const SOLANA = {
   payTo: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
   extra: { feePayer: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' },
 };
-const noManifest = { manifest: NOT_FOUND };
+const NO_MANIFEST = { manifest: NOT_FOUND };
 
 function paying(...changes: readonly JsonObject[]): CheckCase['seen'] {
   const accepts = changes.map((change) => offer(change));
   const get = challenge402(challengeV2({ accepts }));
-  return { resources: resources([resource({ get })]), ...noManifest };
+  return { resources: resources([resource({ get })]), ...NO_MANIFEST };
 }
 
 function perResource(...payTo: readonly string[]): CheckCase['seen'] {
-  const each = payTo.map((one, index) =>
+  const each = payTo.map((address, index) =>
     resource({
       path: `/${index}`,
-      get: challenge402(challengeV2({ accepts: [offer({ payTo: one })] })),
+      get: challenge402(challengeV2({ accepts: [offer({ payTo: address })] })),
     }),
   );
-  return { resources: resources(each), ...noManifest };
+  return { resources: resources(each), ...NO_MANIFEST };
 }
 
 function manifest(changes: JsonObject): CheckCase['seen'] {
@@ -55,14 +55,14 @@ function manifest(changes: JsonObject): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'a line break behind the recipient',
+    name: 'the recipient ends with a line break',
     seen: paying({ payTo: `${PAY_TO}\n` }),
     expect: { status: 'fail', outcome: 'malformed', evidence: [`"${PAY_TO}\\n"`] },
   },
   {
-    name: 'an offer to another recipient only in the body, beside the shared one',
+    name: 'the body has one offer more, to another recipient',
     seen: {
-      ...noManifest,
+      ...NO_MANIFEST,
       resources: resources([
         resource({
           get: challenge402(challengeV2(), {
@@ -74,37 +74,37 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'consistent', evidence: ['1 of 1'] },
   },
   {
-    name: 'no recipient',
+    name: 'the recipient is missing',
     seen: paying({ payTo: undefined }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo is missing'] },
   },
   {
-    name: 'a name in place of an address',
+    name: 'the recipient is a name',
     seen: paying({ payTo: 'seller.eth' }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"seller.eth"'] },
   },
   {
-    name: 'a Solana address that is not base58',
+    name: 'the recipient on Solana is not base58',
     seen: paying({ ...SOLANA, payTo: '0OIl' }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"0OIl"'] },
   },
   {
-    name: 'the zero address',
+    name: 'the recipient is the zero address',
     seen: paying({ payTo: `0x${'0'.repeat(40)}` }),
     expect: { status: 'fail', outcome: 'zero-address', evidence: ['0x0000'] },
   },
   {
-    name: 'the token is its own recipient, in another case',
+    name: 'the recipient is the token, in lower case',
     seen: paying({ payTo: USDC_BASE.toLowerCase() }),
     expect: { status: 'fail', outcome: 'asset-as-recipient', evidence: ['/accepts/0/payTo'] },
   },
   {
-    name: 'one letter in the wrong case',
+    name: 'one letter of the recipient has the wrong case',
     seen: paying({ payTo: PAY_TO.replace('C', 'c') }),
     expect: { status: 'fail', outcome: 'bad-checksum', evidence: ['/accepts/0/payTo'] },
   },
   {
-    name: 'another recipient in the body',
+    name: 'the body names another recipient',
     seen: {
       resources: resources([
         resource({
@@ -121,7 +121,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'another recipient in a version 1 body',
+    name: 'a version 1 body names another recipient',
     seen: {
       resources: resources([
         resource({
@@ -134,7 +134,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'body-differs' },
   },
   {
-    name: 'a fresh address for each request, and the manifest names one of them',
+    name: 'each request gets another recipient, and the manifest names one of them',
     seen: {
       resources: resources([
         resource({
@@ -147,7 +147,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'manifest-differs', evidence: [OTHER_PAY_TO, '/payTo'] },
   },
   {
-    name: 'a fresh address for each request, and no document names one',
+    name: 'each request gets another recipient, and no document names one',
     seen: {
       ...manifest({ payTo: undefined }),
       resources: resources([
@@ -165,27 +165,27 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a malformed recipient beside a sound one is the finding of P3',
+    name: 'one offer is sound, another has a malformed recipient',
     seen: paying({}, { payTo: 'me' }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'another recipient of a scheme that nobody knows is the finding of P3',
+    name: 'one offer is sound, another has another recipient and an unknown scheme',
     seen: paying({}, { scheme: 'barter', payTo: OTHER_PAY_TO }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'a bad checksum beside a sound offer is still one',
+    name: 'one offer is sound, another has a recipient with a wrong checksum',
     seen: paying({}, { payTo: PAY_TO.replace('C', 'c') }),
     expect: { status: 'fail', outcome: 'bad-checksum' },
   },
   {
-    name: 'values of every other type than text',
+    name: 'network and recipient are objects',
     seen: paying({ network: { toString: 1 }, payTo: { toString: 1 } }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo'] },
   },
   {
-    name: 'the manifest names another recipient for all',
+    name: 'the manifest names another recipient for all resources',
     seen: manifest({ payTo: OTHER_PAY_TO }),
     expect: {
       status: 'fail',
@@ -203,7 +203,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a marketplace: each resource pays its own seller',
+    name: 'each resource of a marketplace pays another seller',
     seen: perResource(PAY_TO, OTHER_PAY_TO),
     expect: {
       status: 'warn',
@@ -212,7 +212,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one recipient a network, two of one family',
+    name: 'two EVM networks have two recipients',
     seen: paying(
       {},
       {
@@ -225,22 +225,22 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'several-recipients', evidence: ['2 recipients'] },
   },
   {
-    name: 'one recipient on Base, one on Solana',
+    name: 'Base has one recipient, Solana another',
     seen: paying({}, SOLANA),
     expect: { status: 'pass', outcome: 'consistent', evidence: [SOLANA.payTo] },
   },
   {
-    name: 'one recipient in two spellings',
+    name: 'two resources write one recipient in upper and in lower case',
     seen: perResource(PAY_TO, PAY_TO.toLowerCase()),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['2 of 2'] },
   },
   {
-    name: 'a manifest that names the recipient of another family says nothing of this one',
+    name: 'the manifest names only a recipient on Solana, and the offer is on Base',
     seen: manifest({ payTo: SOLANA.payTo }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'a manifest entry of another resource may pay somebody else',
+    name: 'the manifest names another recipient for another resource',
     seen: manifest({
       endpoints: [{ resource: `${ORIGIN}/other`, payTo: OTHER_PAY_TO }],
       payTo: PAY_TO,
@@ -248,27 +248,27 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'an address of a family that is not known here',
+    name: 'the recipient is on an unknown network',
     seen: paying({ network: 'valueof:x', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['GA5ZSEJYB37JRC5AVCIA5'] },
   },
   {
-    name: 'version 1, only in the body',
+    name: 'a version 1 challenge is only in the body',
     seen: { resources: resources([resource({ get: bodyChallenge402() })]) },
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'all right',
+    name: 'both resources and the manifest name one recipient',
     seen: {},
     expect: { status: 'pass', outcome: 'consistent', evidence: ['2 of 2', PAY_TO.toLowerCase()] },
   },
   {
-    name: 'no challenge was seen, and P2 did not fail',
+    name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
   {
-    name: 'only an offer that is known and not judged',
+    name: 'the only offer is on Sui, which is not judged',
     seen: offering(SUI),
     expect: {
       status: 'warn',
@@ -278,7 +278,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an offer that is known and not judged, beside a judged one',
+    name: 'one offer is on Sui, which is not judged, another on Base',
     seen: offering(SUI, {}),
     expect: { status: 'pass', outcome: 'consistent' },
   },

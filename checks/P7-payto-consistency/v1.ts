@@ -22,9 +22,9 @@ const OUTCOMES = {
   'asset-as-recipient': fail('Set payTo to your own address, not to that of the token.'),
   'bad-checksum': fail('Copy payTo from the wallet again: its EIP-55 checksum is wrong.'),
   'body-differs': fail('Write header and body from one object, with one recipient.'),
-  'manifest-differs': fail('Take payTo of routes and manifest from one constant.'),
+  'manifest-differs': fail('Build routes and manifest from one constant for payTo.'),
   'fresh-recipient': warn('Keep one recipient, or name in the documents who takes the payments.'),
-  'several-recipients': warn('Use one address, or say in the documents whose each address is.'),
+  'several-recipients': warn('Use one address, or say in the documents who owns each address.'),
   named: notDetermined('Offer "exact" on Base or Solana too, whose recipients can be judged.'),
   consistent: pass('Keep one recipient for each address family.'),
 };
@@ -47,7 +47,7 @@ export default defineCheck({
       OUTCOMES,
       seen.resources,
       kit,
-      (one) => inspect(one, seen, kit),
+      (item) => inspect(item, seen, kit),
       (count, challenged) => judgeRecipients(count, challenged, kit),
       'named',
     );
@@ -56,10 +56,10 @@ export default defineCheck({
 
 function judgeRecipients(count: string, challenged: readonly ChallengedResource[], kit: Kit): Flaw {
   const recipients = new Set(
-    challenged.flatMap(({ reading }) => payees(kit.judgedOffers(reading.challenge), kit)),
+    challenged.flatMap(({ reading }) => listPayees(kit.judgedOffers(reading.challenge), kit)),
   );
-  const families = new Set([...recipients].map((one) => one.split(' ')[0]));
-  const list = listed([...recipients].map((one) => kit.quote(one)));
+  const families = new Set([...recipients].map((payee) => payee.split(' ')[0]));
+  const list = listed([...recipients].map((payee) => kit.quote(payee)));
   if (recipients.size > families.size) {
     return ['several-recipients', `${count} pay ${recipients.size} recipients: ${list}`];
   }
@@ -67,73 +67,71 @@ function judgeRecipients(count: string, challenged: readonly ChallengedResource[
 }
 
 function inspect(
-  one: ChallengedResource,
+  item: ChallengedResource,
   seen: Seen<(typeof NEEDS)[number]>,
   kit: Kit,
 ): readonly Flaw[] {
-  const { reading, second } = one;
+  const { reading, second: laterChallenge } = item;
   const { challenge } = reading;
   const flaws = kit.judgedOffers(challenge).flatMap((offer) => inspectOffer(offer, kit));
-  const live = payees(challenge.offers, kit);
+  const payees = listPayees(challenge.offers, kit);
+  const findOther = (offers: readonly Offer[]) =>
+    listPayees(offers, kit).find((payee) => !payees.includes(payee));
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    // If one side has one offer more and the shared ones agree, that is P4's finding.
-    const isOther = body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
-    const other = isOther
-      ? payees(kit.judgedOffers(body), kit).find((payee) => !live.includes(payee))
-      : undefined;
-    if (other !== undefined)
-      flaws.push(['body-differs', `pays ${kit.quote(other)} according to its body`]);
+    // P4 reports an offer that only one of them has, if the shared offers agree.
+    const differs = body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
+    const bodyPayee = differs ? findOther(kit.judgedOffers(body)) : undefined;
+    if (bodyPayee !== undefined)
+      flaws.push(['body-differs', `pays ${kit.quote(bodyPayee)} according to its body`]);
   }
-  const then = second
-    ? payees(kit.judgedOffers(second), kit).find((payee) => !live.includes(payee))
-    : undefined;
-  if (then !== undefined) {
-    flaws.push(['fresh-recipient', `pays ${kit.quote(then)} when asked again`]);
+  const laterPayee = laterChallenge ? findOther(kit.judgedOffers(laterChallenge)) : undefined;
+  if (laterPayee !== undefined) {
+    flaws.push(['fresh-recipient', `pays ${kit.quote(laterPayee)} when asked again`]);
   }
 
   const manifest = kit.manifest(seen);
   if (manifest.state !== 'found') return flaws;
-  for (const each of second ? [challenge, second] : [challenge]) {
-    const variant = { ...one, reading: { ...reading, challenge: each } };
+  for (const each of laterChallenge ? [challenge, laterChallenge] : [challenge]) {
+    const variant = { ...item, reading: { ...reading, challenge: each } };
     const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, variant);
-    for (const { agrees, live: paid, stated, pointer } of recipients) {
-      const where = `${manifest.path}#${pointer} is ${kit.quote(stated)}`;
-      if (!agrees) flaws.push(['manifest-differs', `pays ${kit.quote(paid)}, ${where}`]);
+    for (const { agrees, live, stated, pointer } of recipients) {
+      const declared = `${manifest.path}#${pointer} is ${kit.quote(stated)}`;
+      if (!agrees) flaws.push(['manifest-differs', `pays ${kit.quote(live)}, but ${declared}`]);
     }
   }
-  // Two probes mostly say the same.
+  // Both requests often give the same flaw: its text is the key.
   return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 }
 
 function inspectOffer(offer: Offer, kit: Kit): Flaw[] {
   const { payTo, asset, pointer } = offer;
   const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
-  const form = formOf(offer, kit);
+  const form = findForm(offer, kit);
   if (form === 'malformed') return [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
-  if (sameText(asset, payTo)) return [['asset-as-recipient', text]];
+  if (isSameText(asset, payTo)) return [['asset-as-recipient', text]];
   return form === 'bad-checksum' ? [['bad-checksum', text]] : [];
 }
 
-function sameText(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'string' || typeof other !== 'string') return false;
-  return one.toLowerCase() === other.toLowerCase();
+function isSameText(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (typeof left !== 'string' || typeof right !== 'string') return false;
+  return left.toLowerCase() === right.toLowerCase();
 }
 
-function formOf({ network, payTo }: Offer, kit: Kit) {
+function findForm({ network, payTo }: Offer, kit: Kit) {
   if (typeof payTo !== 'string' || payTo === '') return 'malformed';
   return kit.address(typeof network === 'string' ? network : '', payTo);
 }
 
-/** "eip155 0x…": one address is one recipient on all networks of its family. */
-function payees(offers: readonly Offer[], kit: Kit): readonly string[] {
-  const all = offers.flatMap((offer) => {
+/** Returns texts such as "eip155 0x…". One address is one recipient on all networks of its family. */
+function listPayees(offers: readonly Offer[], kit: Kit): readonly string[] {
+  const payees = offers.flatMap((offer) => {
     const { network, payTo } = offer;
     if (typeof network !== 'string' || typeof payTo !== 'string') return [];
-    if (formOf(offer, kit) === 'malformed') return [];
+    if (findForm(offer, kit) === 'malformed') return [];
     const [family = ''] = kit.caip2(network).split(':');
     return [`${family} ${family === 'eip155' ? payTo.toLowerCase() : payTo}`];
   });
-  return [...new Set(all)];
+  return [...new Set(payees)];
 }

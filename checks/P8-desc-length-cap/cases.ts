@@ -32,7 +32,7 @@ function describedV1(...descriptions: readonly string[]): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
-    name: '501 characters',
+    name: 'the description has 501 characters',
     seen: described('x'.repeat(501)),
     expect: {
       status: 'fail',
@@ -41,7 +41,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'version 1: the second offer has 501 characters',
+    name: 'the second offer of version 1 has a description of 501 characters',
     seen: describedV1('Weather', 'x'.repeat(501)),
     expect: {
       status: 'fail',
@@ -50,57 +50,57 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: '500 characters',
+    name: 'the description has 500 characters',
     seen: described('x'.repeat(500)),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['1 of 1', '500'] },
   },
   {
-    name: '500 characters outside the basic plane are 500, not 1000',
+    name: 'the description has 500 emoji',
     seen: described('🌦'.repeat(500)),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['500'] },
   },
   {
-    name: '501 characters outside the basic plane',
+    name: 'the description has 501 emoji',
     seen: described('🌦'.repeat(501)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['501'] },
   },
   {
-    name: 'spaces count: measured raw',
+    name: 'the description has one letter and 500 spaces',
     seen: described(`x${' '.repeat(500)}`),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['501'] },
   },
   {
-    name: 'one of two is too long',
+    name: 'one of two descriptions has 600 characters',
     seen: described('short', 'x'.repeat(600)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['GET /1', '600'] },
   },
   {
-    name: 'too long by version 1',
+    name: 'the only offer of version 1 has a description of 501 characters',
     seen: describedV1('x'.repeat(501)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['/accepts/0/description has 501'] },
   },
   {
-    name: 'fine by version 1',
+    name: 'the only offer of version 1 has a short description',
     seen: describedV1('Weather'),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['7'] },
   },
   {
-    name: 'no description',
+    name: 'the description is missing',
     seen: described(undefined),
     expect: { status: 'warn', outcome: 'missing', evidence: ['GET /0 /resource/description'] },
   },
   {
-    name: 'Express sends an unset description as empty text',
+    name: 'one of two descriptions is empty, as Express sends an unset one',
     seen: described('Weather', ''),
     expect: { status: 'warn', outcome: 'missing', evidence: ['GET /1'] },
   },
   {
-    name: 'one of two resources challenges',
+    name: 'one resource challenges with a description, another answers 200',
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(200) })]) },
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['1 of 2'] },
   },
   {
-    name: 'no challenge was seen, and P2 did not fail',
+    name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },

@@ -11,7 +11,7 @@ import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge } from '../../src/parse/x402/challenge.ts';
 
-/** The CDP facilitator refuses payments whose description has 501 (x402 issues 2284, 2832). */
+/** The CDP facilitator refuses a payment with a longer description (x402 issues 2284, 2832). */
 const MAX_CODE_POINTS = 500;
 
 const OUTCOMES = {
@@ -39,18 +39,16 @@ export default defineCheck({
       kit,
       ({ reading }) => inspect(reading.challenge, kit),
       (count, challenged) => {
-        const lengths = challenged.map(({ reading }) => longest(reading.challenge, kit).length);
-        return [
-          'short-enough',
-          `${count} describe what they sell; the longest description has ${Math.max(...lengths)} characters`,
-        ];
+        const lengths = challenged.map(({ reading }) => findLongest(reading.challenge, kit).length);
+        const evidence = `${count} describe what they sell; the longest description has ${Math.max(...lengths)} characters`;
+        return ['short-enough', evidence];
       },
     );
   },
 });
 
 function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OUTCOMES>[] {
-  const { pointer, length } = longest(challenge, kit);
+  const { pointer, length } = findLongest(challenge, kit);
   if (length > MAX_CODE_POINTS) {
     return [
       ['too-long', `${pointer} has ${length} characters; facilitators accept ${MAX_CODE_POINTS}`],
@@ -59,20 +57,21 @@ function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OU
   return length === 0 ? [['missing', `${pointer} is missing or empty`]] : [];
 }
 
-type Measured = { readonly pointer: string; readonly length: number };
+type Description = { readonly pointer: string; readonly length: number };
 
-/** The longest description: version 1 has one beside each offer, and a buyer may take any. */
-function longest({ version, value, description }: Challenge, kit: Kit): Measured {
-  if (version === 2) return { pointer: '/resource/description', length: lengthOf(description) };
-  const measured = kit.list(value['accepts']).map((entry, index) => ({
+/** Version 1 has a description in each offer, and a buyer may take any offer. */
+function findLongest({ version, value, description }: Challenge, kit: Kit): Description {
+  if (version === 2)
+    return { pointer: '/resource/description', length: countCodePoints(description) };
+  const descriptions = kit.list(value['accepts']).map((entry, index) => ({
     pointer: `/accepts/${index}/description`,
-    length: lengthOf(kit.object(entry)['description']),
+    length: countCodePoints(kit.object(entry)['description']),
   }));
-  const none: Measured = { pointer: '/accepts/0/description', length: 0 };
-  return measured.reduce((most, one) => (one.length > most.length ? one : most), none);
+  const none: Description = { pointer: '/accepts/0/description', length: 0 };
+  return descriptions.reduce((most, each) => (each.length > most.length ? each : most), none);
 }
 
-/** Raw, as facilitators measure it: no trimming, no normal form. */
-function lengthOf(description: JsonValue | undefined): number {
+/** Facilitators count the text as it is, without trimming or normalising it. */
+function countCodePoints(description: JsonValue | undefined): number {
   return typeof description === 'string' ? Array.from(description).length : 0;
 }
