@@ -56,9 +56,9 @@ export const NODE_ANSWER_PARSER: AnswerParser<NodeAnswer, NodeQuestion> = {
 };
 
 export function readNodeAnswer(text: string, question: NodeQuestion): NodeAnswer {
-  const answer = membersOf(tryParseJson(text));
+  const answer = readMembers(tryParseJson(text));
   if (answer === null) return null;
-  const error = membersOf(answer['error']);
+  const error = readMembers(answer['error']);
   if (error !== null) return { error: shortenError(error) };
   return 'result' in answer ? { result: keepUsedMembers(answer['result'], question) } : null;
 }
@@ -73,7 +73,7 @@ function shortenError({ code, message, data }: Members) {
 }
 
 function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): unknown {
-  const members = membersOf(result);
+  const members = readMembers(result);
   switch (method) {
     case 'eth_getLogs':
       return isLogList(result) ? result.flatMap(toLog) : null;
@@ -96,12 +96,12 @@ function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): u
 }
 
 function isLogList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.every((log) => membersOf(log) !== null);
+  return Array.isArray(value) && value.every((log) => readMembers(log) !== null);
 }
 
 /** Empty for a pending log, and for a log that is not an event of a token. */
 function toLog(value: unknown): readonly NodeLog[] {
-  const log = membersOf(value);
+  const log = readMembers(value);
   if (log === null) return [];
   const { address, topics, data = '0x', blockNumber, transactionHash } = log;
   if (!Array.isArray(topics) || topics.length > MAX_TOPICS || !topics.every(isShortText)) return [];
@@ -123,7 +123,7 @@ function isShortText(value: unknown): boolean {
 
 type Members = Readonly<Record<string, unknown>>;
 
-function membersOf(value: unknown): Members | null {
+function readMembers(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 

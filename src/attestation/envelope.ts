@@ -1,6 +1,6 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { type JsonObject, type JsonValue, membersOf } from '../model/json.ts';
+import { type JsonObject, type JsonValue, readMembers } from '../model/json.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /**
@@ -59,7 +59,7 @@ export function signEnvelope(
 
 /** Returns null for JSON that is not an envelope. */
 export function readEnvelope(value: unknown): Envelope | null {
-  const { payload, payloadType, signatures: values } = membersOf(value);
+  const { payload, payloadType, signatures: values } = readMembers(value);
   if (typeof payload !== 'string' || typeof payloadType !== 'string') return null;
   if (!Array.isArray(values)) return null;
   const signatures = values.map(readSignature).filter((signature) => signature !== null);
@@ -109,7 +109,7 @@ function toSignedBytes(payloadType: string, payload: Buffer): Buffer {
 }
 
 function readSignature(value: unknown): EnvelopeSignature | null {
-  const { sig, keyid } = membersOf(value);
+  const { sig, keyid } = readMembers(value);
   if (typeof sig !== 'string') return null;
   if (keyid === undefined) return { sig };
   return typeof keyid === 'string' ? { keyid, sig } : null;

@@ -5,7 +5,7 @@ import {
   hash,
   type KeyObject,
 } from 'node:crypto';
-import { membersOf } from '../model/json.ts';
+import { readMembers } from '../model/json.ts';
 import {
   SIGNING_KEY_KEPT_MS,
   type SigningKeyStore,
@@ -113,12 +113,12 @@ export type VerificationKey = {
 
 /** Returns the Ed25519 keys of a JWK Set; null for JSON that is not a JWK Set. */
 export function readKeySet(value: unknown): readonly VerificationKey[] | null {
-  const { keys } = membersOf(value);
+  const { keys } = readMembers(value);
   return Array.isArray(keys) ? keys.map(readKey).filter((key) => key !== null) : null;
 }
 
 function readKey(value: unknown): VerificationKey | null {
-  const { kty, crv, x, kid: statedKid, nbf, exp } = membersOf(value);
+  const { kty, crv, x, kid: statedKid, nbf, exp } = readMembers(value);
   if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return null;
   const ownKid = toThumbprint(x);
   const kid = typeof statedKid === 'string' ? statedKid : ownKid;

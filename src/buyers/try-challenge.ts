@@ -4,8 +4,8 @@ import {
   type OfferPayability,
   type OfferVerdict,
   type PayableBy,
-  REFUSED_WHOLE,
-  SIGNED_UNSOUND,
+  REFUSED_WHOLE_PREFIX,
+  SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
 import { showJson } from '../parse/json/json.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
@@ -75,7 +75,7 @@ async function tryWhole(
   const member = findRefusedMember(challenge);
   if (member !== null) {
     const isSaid = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
-    const own = `${REFUSED_WHOLE}: ${member.pointer} is ${showJson(member.value)}`;
+    const own = `${REFUSED_WHOLE_PREFIX}: ${member.pointer} is ${showJson(member.value)}`;
     return { payableBy: 'nobody', words: isSaid ? words : escapeInvisible(own, MAX_WORDS) };
   }
   if (words === null) {
@@ -114,7 +114,7 @@ function findFault(offer: Offer, { version }: Challenge): string | null {
   const [fault] = findOfferFaults(offer, version);
   if (fault === undefined) return null;
   const { pointer, why } = fault;
-  return `${SIGNED_UNSOUND}: ${pointer} is ${showFault(fault)}${why === undefined ? '' : `, which ${why}`}`;
+  return `${SIGNED_UNSOUND_PREFIX}: ${pointer} is ${showFault(fault)}${why === undefined ? '' : `, which ${why}`}`;
 }
 
 async function tryOffer(

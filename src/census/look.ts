@@ -11,7 +11,7 @@ import {
   withLease,
 } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
-import { dayWord } from '../scan/day-word.ts';
+import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
@@ -111,7 +111,7 @@ export class CensusLook {
     const request = { resources, allowed, robotsPaths };
     const answers = await this.#options.askListed(this.#origin, request, admit);
     const { signs, handshakeMs, ...facts } = answers;
-    const word = dayWord(signs);
+    const word = toDayWord(signs);
     const isSilent = word === 'down' && signs.every(({ status }) => status === null);
     return { result: { ...facts, word, isSilent, scan: null }, handshakeMs };
   }

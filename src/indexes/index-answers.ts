@@ -6,7 +6,7 @@
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 import { tryParseJson } from '../answers/answer-reader.ts';
-import { membersOf } from '../model/json.ts';
+import { readMembers } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { count, nullable, text } from '../model/shapes.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
@@ -186,12 +186,12 @@ function partnersOfPage(page: string): readonly Partner[] {
 /** Returns the listing, or the lists inside an object. */
 function listsIn(value: unknown): readonly (readonly unknown[])[] {
   if (Array.isArray(value)) return [value];
-  return Object.values(membersOf(value)).filter((member) => Array.isArray(member));
+  return Object.values(readMembers(value)).filter((member) => Array.isArray(member));
 }
 
 function toPartners(list: readonly unknown[]): readonly Partner[] {
   return list.flatMap((record) => {
-    const { websiteUrl: website, name } = membersOf(record);
+    const { websiteUrl: website, name } = readMembers(record);
     if (typeof website !== 'string' || website.length > MAX_URL_CHARS) return [];
     return [{ name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARS) : null, website }];
   });

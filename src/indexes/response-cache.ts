@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryParseJson } from '../answers/answer-reader.ts';
-import { membersOf } from '../model/json.ts';
+import { readMembers } from '../model/json.ts';
 import type { Lookup } from '../model/observations.ts';
 import { failed, type IndexAnswer } from './ask.ts';
 
@@ -126,6 +126,6 @@ export function createFileCache(folder: string): SnapshotCache {
 
 /** A truncated or foreign file counts as no answer. */
 function parse(text: string): CachedAnswer | null {
-  const { takenAtMs, data } = membersOf(tryParseJson(text));
+  const { takenAtMs, data } = readMembers(tryParseJson(text));
   return typeof takenAtMs === 'number' ? { takenAtMs, data } : null;
 }

@@ -1,10 +1,10 @@
-/** The words of the census for a host, day by day: they say if somebody can pay it. */
+/** Words of the census. Each says whether somebody could pay a host on one day. */
 
 export const DAY_WORDS = ['payable', 'not_payable', 'down', 'not_checked'] as const;
-/** The one word of a host and UTC day. */
+/** The only word of a host for one UTC day. */
 export type DayWord = (typeof DAY_WORDS)[number];
 
-/** `not_checked` shares its letter with days that have no word. */
+/** Letter of each word. A day without a word has the letter of `not_checked`. */
 export const DAY_LETTERS: Readonly<Record<DayWord, string>> = {
   payable: 'p',
   not_payable: 'n',
@@ -12,7 +12,7 @@ export const DAY_LETTERS: Readonly<Record<DayWord, string>> = {
   not_checked: '-',
 };
 
-/** Days that a record shows. */
+/** Number of days that a record shows. */
 export const SHOWN_DAYS = 30;
 
 export type Availability = {

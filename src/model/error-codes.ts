@@ -1,4 +1,4 @@
-/** Codes are stable, because clients key on them. */
+/** Status and meaning of each code. Codes are stable, because clients key on them. */
 export const ERROR_CODES = {
   invalid_url: { status: 400, meaning: 'The URL or host is not one that can be scanned.' },
   invalid_request: { status: 400, meaning: 'The body does not have the form of the schema.' },
@@ -60,9 +60,9 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 type ErrorOptions = {
   readonly cause?: unknown;
-  /** Answered as `Retry-After`. */
+  /** Sent as `Retry-After`. */
   readonly retryAfterSec?: number;
-  /** The limit that a 429 enforces; answered as `RateLimit-Limit`. */
+  /** The limit that a 429 enforces; sent as `RateLimit-Limit`. */
   readonly limit?: number;
   /** Extra members of the response body. */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ type ErrorOptions = {
   readonly charged?: Charged;
 };
 
-/** True when the request's payment was charged, false when not, null while that is unknown. */
+/** True if the request's payment was charged, false if not, null while that is unknown. */
 export type Charged = boolean | null;
 
 /** Subclasses have a stable code and status; the message says what happened and what to do. */
@@ -81,7 +81,7 @@ export abstract class ServiceError extends Error {
   readonly limit: number | null;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined when the thrower knows nothing of payments. */
+  /** Undefined if the throwing code knows nothing about payments. */
   readonly charged: Charged | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {

@@ -1,6 +1,6 @@
 /**
- * `plugins/errors.ts` answers these errors. None is ever charged for; `charged` reports the state of the
- * request's payment. A 402 is not an error: it is the challenge of the payment gate.
+ * `plugins/errors.ts` turns these errors into answers. No error is ever charged for. `charged` reports the
+ * state of the request's payment. A 402 is not an error but the challenge of the payment gate.
  */
 import { ServiceError } from './error-codes.ts';
 
@@ -75,7 +75,7 @@ export class NotVerified extends ServiceError {
   }
 }
 
-/** Thrown within an hour of a confirm when the caller did not start the token. */
+/** Thrown within an hour after a confirm, if the caller did not start the confirmed token. */
 export class NotYourProof extends ServiceError {
   constructor(message: string) {
     super('not_your_proof', message);
@@ -128,7 +128,7 @@ export class PaymentConflict extends ServiceError {
 }
 
 export class AnswerExpired extends ServiceError {
-  /** `isOwn` is true when this payment bought the answer, false when another with its identifier did. */
+  /** `isOwn` is true if this payment bought the answer, false if another payment with its identifier did. */
   constructor(isOwn: boolean) {
     const message = isOwn
       ? 'This payment was settled and answered, and the answer was deleted after 24 hours. Sign a new payment for a new answer.'
@@ -268,7 +268,7 @@ export class PaymentsUnavailable extends ServiceError {
   }
 }
 
-/** Locates the payment while its settlement is being reconciled. */
+/** Identifies a payment whose settlement is still looked up. */
 export type UnsettledPayment = {
   readonly network: string;
   readonly payer: string;

@@ -26,7 +26,7 @@ export const INDEXED_FIELDS = [
 ] as const;
 export type IndexedField = (typeof INDEXED_FIELDS)[number];
 
-/** Reasons for a missing resource, in report order; the last two are of a listed one. */
+/** Reasons why a resource is missing, in report order. The last two concern a listed resource. */
 export const INDEXED_REASONS = [
   'not_registered',
   'no_settlement_seen',
@@ -42,13 +42,13 @@ export const INDEXED_REASONS = [
   'testnet_only',
   'resource_url_elsewhere',
   'recipient_changes',
-  /** Its newest settlement is over 25 days old, or over 30: the Bazaar drops what nobody pays. */
+  /** The newest settlement is over 25 days old, then over 30. The Bazaar drops resources that nobody pays. */
   'lapsing',
   'lapsed',
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
 
-/** Both values as written, cleaned and cut. */
+/** Both values as they were written, but cleaned and cut. */
 export type IndexedDifference = {
   readonly field: IndexedField;
   readonly live: string;
@@ -58,7 +58,7 @@ export type IndexedDifference = {
 export type IndexedReason = {
   readonly code: IndexedReasonCode;
   readonly evidence: string;
-  /** Id of the check that judges it; null when none does. */
+  /** Id of the check that judges this; null if none does. */
   readonly check: string | null;
 };
 

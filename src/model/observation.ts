@@ -1,8 +1,7 @@
 /**
- * The result of a request to an origin. It is plain data: stored, sent to workers, replayed. A status of
- * 400 or more is an answer (`ok: true`); `ok: false` means that no answer was seen. A body that is too
- * long or breaks off gives `ok: true, truncated: true`, because headers count whatever becomes of the
- * body.
+ * The reason why a request to an origin has no answer. An observation is plain data that is stored, sent to
+ * workers and replayed. A status of 400 or more is an answer (`ok: true`). A body that is too long or breaks
+ * off gives `ok: true, truncated: true`, because the headers are complete.
  */
 export type FailureReason =
   | 'dns'
@@ -30,7 +29,7 @@ export type AnswerObservation<T> = {
   readonly truncated: boolean;
 };
 
-export type Failed = {
+export type FailedObservation = {
   readonly ok: false;
   readonly reason: FailureReason;
   /** One line for evidence. It never quotes the origin. */
@@ -38,7 +37,7 @@ export type Failed = {
   readonly ms: number;
 };
 
-export type Observation<T> = AnswerObservation<T> | Failed;
+export type Observation<T> = AnswerObservation<T> | FailedObservation;
 
 /** A redirect that was followed, or that closed a loop. */
 export type Hop = { readonly url: string; readonly status: number; readonly location: string };
@@ -50,7 +49,7 @@ export type HttpData = {
   readonly url: string;
   readonly method: HttpMethod;
   readonly status: number;
-  /** In the received order, names in lower case, repeated ones as separate entries. */
+  /** In the received order, with names in lower case. Repeated headers are separate entries. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Decoded text; empty for HEAD, and if `binary` is set. */
   readonly body: string;
@@ -59,7 +58,7 @@ export type HttpData = {
   readonly redirects: readonly Hop[];
   /** A redirect that was not followed; this answer is the redirect itself. */
   readonly refusedRedirect?: { readonly to: string; readonly why: string };
-  /** The body contains a NUL byte, or its encoding could not be undone. */
+  /** Set if the body contains a NUL byte, or could not be decoded. */
   readonly binary?: true;
   /** Reason why the body broke off, other than the size limit. */
   readonly bodyFailure?: FailureReason;

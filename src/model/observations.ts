@@ -1,7 +1,7 @@
 /**
- * The data that checks may read of one scan: plain, JSON-safe and frozen. Bodies stay unparsed text, so that the main
- * thread never parses a hostile document. Each shape is a schema, by which recordings are read, and its type. Only
- * files that validate import the schemas: a command that loads typebox starts later.
+ * The data of one scan that checks may read: plain, JSON-safe and frozen. Bodies stay unparsed text, so that
+ * the main thread never parses a hostile document. Each shape is a type and the schema that validates
+ * recordings. Only files that validate import the schemas, because typebox loads slowly.
  */
 import { type Static, Type } from 'typebox';
 import type { HttpData, Observation } from './observation.ts';
@@ -67,9 +67,9 @@ export type OriginFacts = Static<typeof originFacts>;
 
 /** Probing settings of the catalog, recorded because a replay is judged by the requests that were sent. */
 const probingOptions = shape({
-  /** Post `{}` to resources that are declared paid. */
+  /** True to post `{}` to resources that are declared paid. */
   post: Type.Boolean(),
-  /** Call the tools of an MCP endpoint; set by the caller, never by a catalog. */
+  /** Set if the tools of an MCP endpoint are called. The caller sets it, never a catalog. */
   mcp: optionalTrue,
 });
 export type ProbingOptions = Static<typeof probingOptions>;
@@ -88,9 +88,9 @@ export type ResourceSource =
   | 'mcp';
 
 /**
- * A paid tool of an MCP endpoint. Its probes have its answer in HTTP form (`tool-answer.ts`): status 402
- * for a result that asks for payment, PAYMENT-REQUIRED for the challenge in the structured result, the
- * body for the text beside it.
+ * A paid tool of an MCP endpoint. Its probes hold its answer in HTTP form (`tool-answer.ts`). A result that
+ * asks for payment has status 402, the challenge of the structured result in PAYMENT-REQUIRED, and the
+ * result's text as body.
  */
 const toolFacts = shape({
   name: text,
@@ -102,7 +102,7 @@ const toolFacts = shape({
   isError: nullable(Type.Boolean()),
   /** Parties that had offered the extension `org.x402/payment` when the tool was called. */
   extension: oneOf(['nobody', 'client', 'both']),
-  /** Decimal dollars in tools/list and the member that states them; null when none does. */
+  /** Decimal dollars in tools/list, and the member that states them; null if no member does. */
   price: nullable(shape({ dollars: text, member: text })),
 });
 export type ToolFacts = Static<typeof toolFacts>;
@@ -112,10 +112,10 @@ const probe = shape({
   /** 2 is the second probe of the same request, for checks that compare both. */
   number: Type.Union([Type.Literal(1), Type.Literal(2)]),
   /**
-   * A POST that is redirected by 307 or 308 within this origin is sent once more: `data.redirects` then
+   * A POST that is redirected by 307 or 308 within this origin is sent once more. `data.redirects` then
    * holds that hop, and `data.url` its target. A second redirect, or one to another origin, is not
-   * followed: the answer is that redirect, with `data.refusedRedirect`. Recordings of schema 2 and older
-   * never followed a POST.
+   * followed. The answer is then that redirect, with `data.refusedRedirect`. Recordings of schema 2 and
+   * older never followed a POST.
    */
   answer,
 });
@@ -131,11 +131,11 @@ const resourceObservation = shape({
   /** The declared method; null when the source names none. */
   method: nullable(oneOf(['GET', 'POST'])),
   sources: list(Type.Unsafe<ResourceSource>(text)),
-  /** OpenAPI, manifest or an index calls it paid. Other candidates are probed with GET only. */
+  /** True if OpenAPI, manifest or an index declares it as paid. Other candidates are probed with GET only. */
   declaredPaid: Type.Boolean(),
   /**
    * A path or required query parameter has no declared example, default or enum, so its value in `path`
-   * is made up and a 404 says nothing of the resource. Absent when every value is declared.
+   * is made up, and a 404 says nothing about the resource. Absent if every value is declared.
    */
   madeUp: optionalTrue,
   probes: list(probe),
@@ -146,13 +146,13 @@ export type ResourceObservation = Static<typeof resourceObservation>;
 
 const resourceSet = shape({
   probed: list(resourceObservation),
-  /** Number of paid resources found, probed or not ("6 of 41 probed"). */
+  /** Number of paid resources that were found, probed or not: 41 in "6 of 41 probed". */
   declared: count,
   /** Number of paid operations whose method is never probed: PUT, PATCH, DELETE. */
   otherMethods: count,
-  /** Places that were searched, for the evidence of an empty result: "/openapi.json: 404", … */
+  /** The searched places, for the evidence of an empty result: "/openapi.json: 404", … */
   looked: list(text),
-  /** Other origins that serve paid operations of the OpenAPI document; absent when there is none. */
+  /** Other origins that serve paid operations of the OpenAPI document; absent if there are none. */
   elsewhere: Type.Optional(list(text)),
   /** Number of paid tools that are not called, because they are not declared read-only. */
   uncalledTools: Type.Optional(count),
@@ -166,7 +166,7 @@ const linkObservation = shape({
   /** Document that names the link first: "/llms.txt", "/openapi.json#/servers/0", … */
   from: text,
   method,
-  /** An OpenAPI server is a base address: only DNS and connection failures make it dead. */
+  /** True for an OpenAPI server. It is a base address, so only DNS and connection failures make it dead. */
   server: Type.Boolean(),
   answer,
 });
@@ -188,7 +188,7 @@ const iconSet = shape({
   checked: list(pathAnswer),
   /** Icons that the root names on other hosts; never fetched. */
   otherHosts: list(text),
-  /** The root names a `data:` icon. */
+  /** True if the root names a `data:` icon. */
   inline: Type.Boolean(),
 });
 export type IconSet = Static<typeof iconSet>;
@@ -248,7 +248,7 @@ const observations = shape(OBSERVATIONS);
 export type Observations = Static<typeof observations>;
 export type ObservationName = keyof Observations;
 
-/** Observations as files hold them: version 1 has no payability. */
+/** Observations in a recording. Version 1 has no payability. */
 export const recordedObservations = shape({
   ...OBSERVATIONS,
   payability: Type.Optional(OBSERVATIONS.payability),

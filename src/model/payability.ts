@@ -1,16 +1,16 @@
-/** An official client's package: "@x402/evm" 2.27.0. */
+/** The package of an official client, such as "@x402/evm" 2.27.0. */
 export type ClientVersion = { readonly name: string; readonly version: string };
 
-/** Prefix of an offer's `words` when a client signs it and it still counts as refused. */
-export const SIGNED_UNSOUND = 'clients sign it, facilitators refuse it';
+/** Prefix of an offer's `words` if a client signs the offer, but no facilitator would settle it. */
+export const SIGNED_UNSOUND_PREFIX = 'clients sign it, facilitators refuse it';
 
-/** Prefix of a challenge's `words` when a client signs it and it still counts as refused. */
-export const REFUSED_WHOLE = 'some clients sign it, others refuse the whole challenge';
+/** Prefix of a challenge's `words` if one client signs it and others refuse it as a whole. */
+export const REFUSED_WHOLE_PREFIX = 'some clients sign it, others refuse the whole challenge';
 
 /**
- * Verdicts of a client with every scheme on one offer without the others: it signs; it signs once the default spend
- * controls are lifted; it refuses, or nobody could settle its signature; no client has that scheme on
- * that network.
+ * Verdicts of a client with every scheme on one offer alone. `limited`: it signs only without the default
+ * spend controls. `refuses`: it does not sign, or nobody could settle its signature. `unsupported`: no
+ * client has that scheme on that network.
  */
 export const OFFER_VERDICTS = ['signs', 'limited', 'refuses', 'unsupported'] as const;
 export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
@@ -19,7 +19,7 @@ export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
 export const PAYABLE_BY = ['default', 'settings', 'unknown', 'nobody'] as const;
 export type PayableBy = (typeof PAYABLE_BY)[number];
 
-/** Values of `payableBy`, and one for hosts whose report has null because no challenge was seen. */
+/** Values of `payableBy`, and `noChallenge` for a report with null, in which no challenge was seen. */
 export const PAYABLE_STATES = [...PAYABLE_BY, 'noChallenge'] as const;
 export type PayableState = (typeof PAYABLE_STATES)[number];
 
@@ -38,7 +38,7 @@ export type OfferPayability = {
   readonly words: string | null;
 };
 
-/** One resource that challenged, by the method that it is judged by. */
+/** One resource that challenged, under the method by which it was judged. */
 export type ResourcePayability = {
   readonly method: string;
   readonly path: string;
@@ -56,7 +56,7 @@ export type Payability = {
   readonly silent: readonly { readonly method: string; readonly path: string }[];
 };
 
-/** Protocols of a 402 beside x402: MPP is `WWW-Authenticate: Payment`, L402 has a header of its own name. */
+/** Protocols other than x402 that a 402 may speak, by the schemes `Payment` (MPP) and `L402` of WWW-Authenticate. */
 export const OTHER_PROTOCOLS = ['MPP', 'L402'] as const;
 export type OtherProtocol = (typeof OTHER_PROTOCOLS)[number];
 

@@ -1,4 +1,4 @@
-/** Shapes of reports, as the interface documents them; the types are those of `report.ts`, which the package ships without typebox. */
+/** Schemas of a report's members, for the interface's documents. The types without typebox are in `report.ts`. */
 import { Type } from 'typebox';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from './indexed.ts';
 import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from './payability.ts';
@@ -6,14 +6,14 @@ import { ADVICE_IDS } from './report.ts';
 import { nullable, oneOf, text } from './shapes.ts';
 
 const nullableText = (description: string) => Type.Union([text, Type.Null()], { description });
-const shown = nullable(text);
+const optionalText = nullable(text);
 
 const payableBy = oneOf(
   PAYABLE_BY,
-  'Whose client can pay: one as its quickstart sets it up, one with further settings, not known, nobody.',
+  'Who can pay: a client with the settings of its quickstart, a client with further settings, not known, nobody.',
 );
 
-/** Payability of an origin: that of its best resource. */
+/** Payability of an origin, which is the payability of its best resource. */
 export const payableBySchema = nullable(payableBy);
 
 export const resourcePayability = Type.Object({
@@ -26,10 +26,10 @@ export const resourcePayability = Type.Object({
   offers: Type.Array(
     Type.Object({
       pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
-      scheme: shown,
-      network: shown,
-      asset: shown,
-      amount: shown,
+      scheme: optionalText,
+      network: optionalText,
+      asset: optionalText,
+      amount: optionalText,
       client: nullable(Type.String({ description: 'The package that was asked.' })),
       verdict: oneOf(
         OFFER_VERDICTS,
@@ -98,27 +98,27 @@ export const indexedRows = Type.Array(
 
 const operations = Type.Array(Type.Object({ method: text, template: text }));
 
-/** The sold routes that documents and challenges declare. */
+/** The routes that documents and challenges declare. */
 export const routeFacts = Type.Object(
   {
     paid: Type.Array(
       Type.Object({
-        method: shown,
+        method: optionalText,
         template: nullable(
           Type.String({
             description: 'As declared: "/weather/{city}"; null if nothing declares it.',
           }),
         ),
         path: Type.String({ description: 'An example request.' }),
-        description: shown,
-        mimeType: shown,
+        description: optionalText,
+        mimeType: optionalText,
         offers: Type.Array(
           Type.Object({
-            scheme: shown,
-            network: shown,
-            asset: shown,
-            amount: shown,
-            payTo: shown,
+            scheme: optionalText,
+            network: optionalText,
+            asset: optionalText,
+            amount: optionalText,
+            payTo: optionalText,
           }),
         ),
       }),
@@ -127,5 +127,5 @@ export const routeFacts = Type.Object(
     free: operations,
     isComplete: Type.Boolean({ description: 'False if more exist than are listed.' }),
   },
-  { description: 'The routes that patches are written from; they ground no grade.' },
+  { description: 'The routes that patches are written from. No grade depends on them.' },
 );

@@ -20,10 +20,10 @@ export type CheckResult = {
   readonly fix: string;
 };
 
-/** Processor time is budgeted apart for the origin's documents and for third parties' answers. */
+/** Processor time has two budgets: one for the origin's documents, one for the answers of third parties. */
 export type BudgetName = 'origin' | 'standing';
 
-/** Null when no check of the category was determined. */
+/** A score is null if no check of its category was determined. */
 export type SubScores = {
   readonly protocol: number | null;
   readonly docs: number | null;
@@ -44,9 +44,9 @@ export type ScanReport = {
   readonly results: readonly CheckResult[];
   /** The official clients' verdicts on each paid resource; null in reports that predate them. */
   readonly payability: readonly ResourcePayability[] | null;
-  /** The best of its resources; null when no challenge was seen. */
+  /** The value of the best resource; null if no challenge was seen. */
   readonly payableBy: PayableBy | null;
-  /** The clients that were run. */
+  /** The official clients that tried the challenges. */
   readonly clients: readonly ClientVersion[];
   /** Other protocols that sell here; absent in reports that predate them. */
   readonly otherWays?: readonly OtherWay[];
@@ -54,9 +54,9 @@ export type ScanReport = {
   readonly advice: readonly Advice[];
   /** Paid and free routes; null when they could not be read, absent in reports that predate them. */
   readonly routes?: RouteFacts | null;
-  /** Ungraded: the index entries of each paid resource; empty when no index is asked. */
+  /** Ungraded index entries of each paid resource; empty if no index is asked. */
   readonly indexed: readonly IndexedRow[];
-  /** Budgets that were spent, so that their checks were not judged; absent when none was. */
+  /** Spent budgets, whose checks were not judged; absent if no budget was spent. */
   readonly exhausted?: readonly BudgetName[];
 };
 
@@ -83,7 +83,7 @@ export type ScanTiming = {
   readonly judgeMs: number;
   readonly totalMs: number;
   readonly requests: number;
-  /** Depth of dependent round trips, not their number. */
+  /** Length of the longest sequence of round trips, not their number. */
   readonly roundTrips: number;
 };
 
@@ -105,7 +105,7 @@ export const CATEGORIES = [
 
 export type DirectoryCategory = (typeof CATEGORIES)[number];
 
-/** Advice covers what a seller should know and no check grades; the interface fixes the 25 checks. */
+/** Advice tells a seller what no check grades. The interface fixes the 25 checks. */
 export const ADVICE_IDS = [
   'testnet-only',
   'over-default-limit',
@@ -134,7 +134,7 @@ export type Advice = {
   readonly fix: string;
 };
 
-/** Said in reports and by `explain`. */
+/** Fixes that reports and `explain` show. */
 export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
   'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
   'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
@@ -143,20 +143,18 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
   'signed-offer-differs': 'Sign the offers in accepts, with the same terms.',
   'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
   'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
-  'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
+  'methods-unseen': 'Offer a paid GET or POST too: indexes ask for no other method.',
   'pays-before-delivery':
     'Offer the flow authorization too: buyers who pay upfront have no refund if you deliver nothing.',
   'hidden-from-browsers':
     'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
   'paywall-without-challenge':
     'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
-  'asset-without-code':
-    'Name the token of this chain: a settlement of what has no code moves nothing.',
+  'asset-without-code': 'Name the token of this chain: an address without code cannot move money.',
   'domain-differs': 'Set extra.name and extra.version to the signing domain of the token.',
   'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
   'no-token-account': 'Open the associated token account of the recipient for this token.',
-  'varies-unsaid':
-    'Send Vary: Accept on both answers, or a cache gives one to whom the other is due.',
+  'varies-unsaid': 'Send Vary: Accept on both answers, or a cache may give a caller the wrong one.',
 };
 
 /** One payment option of the challenge, cleaned and cut; null members are missing. */
@@ -174,8 +172,8 @@ export type ReportRoute = {
   /** Upper case; null when no document or answer states it. */
   readonly method: string | null;
   /**
-   * The declared path, base path of the server included: "/weather/{city}". Null when no document
-   * declares one: a requested path may be one of many that a route serves.
+   * The declared path with the server's base path: "/weather/{city}". Null if no document declares one,
+   * because a requested path may be one of many that a route serves.
    */
   readonly template: string | null;
   /** A concrete path of the route, which a scan may have requested. */
@@ -190,10 +188,10 @@ export type FreeRoute = { readonly method: string; readonly template: string };
 
 export type RouteFacts = {
   readonly paid: readonly ReportRoute[];
-  /** Operations whose 402 asks for a sign-in and sells nothing. */
+  /** Operations whose 402 asks for a sign-in and not for a payment. */
   readonly signIn: readonly FreeRoute[];
-  /** The first OpenAPI operations that nothing calls paid. */
+  /** The first OpenAPI operations that no document declares as paid. */
   readonly free: readonly FreeRoute[];
-  /** False when the list of paid routes was cut, or documents could not be read. */
+  /** False if the list of paid routes was cut, or documents could not be read. */
   readonly isComplete: boolean;
 };

@@ -1,4 +1,4 @@
-/** Parts of schemas. A file that is loaded at the start of a command imports none of them: typebox loads slowly. */
+/** Parts of schemas. No file that every command loads may import them, because typebox loads slowly. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 
 export const text = Type.String();
@@ -16,7 +16,7 @@ export function shape<P extends TProperties>(members: P) {
   return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
 }
 
-/** `documented`: see `plugins/openapi.ts`. */
+/** `documented` has members for the documents only; `plugins/openapi.ts` adds them there. */
 export function oneOf<T extends string>(
   values: readonly T[],
   description?: string,

@@ -11,7 +11,7 @@ import type {
 
 export type Payee = { readonly network: string; readonly address: string };
 
-/** The members of an offer that a chain node is asked about. */
+/** The members of an offer that are needed to ask a chain node about it. */
 export type ChainOffer = {
   /** CAIP-2 */
   readonly network: string;
@@ -20,23 +20,23 @@ export type ChainOffer = {
   /** The offer's EIP-712 domain. */
   readonly name: string | null;
   readonly version: string | null;
-  /** The catalog knows the asset, so its code and domain are not requested. */
+  /** True if the asset is in our table, so that its code and domain are not requested. */
   readonly isKnown: boolean;
 };
 
 export type Standing = {
-  /** No third party is asked, so recipients need not be chosen; default false. */
+  /** True if no third party is asked, so that no recipient need be chosen. Default false. */
   readonly isOff?: boolean;
-  /** Runs beside the first wave; resolves within its own time limit, never rejects. */
+  /** Asks during the first wave. Resolves within its own time limit and never rejects. */
   origin(origin: Origin): Promise<{
     readonly x402scan: Lookup<IndexedOrigin>;
     readonly listing: Lookup<ListingFacts>;
   }>;
-  /** Runs once the origin's recipients are known; resolves within its own limit, never rejects. */
+  /** Asks once the recipients are known. Resolves within its own time limit and never rejects. */
   settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
-  /** Asks chain nodes about these offers; empty when none is set or none answers. Never rejects. */
+  /** Asks chain nodes about these offers. Returns nothing if no node is set or none answers. Never rejects. */
   onChain?(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]>;
-  /** Bazaar entries under these recipients of an origin; absent when the Bazaar is never asked. */
+  /** Finds the Bazaar's entries under these recipients; absent if the Bazaar is never asked. */
   listings?(payees: readonly Payee[], origin: Origin): Promise<Lookup<BazaarListings>>;
 };
 

@@ -1,18 +1,18 @@
-/** The shapes of what indexes, chains and listings say about an origin, which caches and recordings are validated by. */
+/** Schemas for the answers of indexes, chains and listings. They validate cached answers and recordings. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { count, list, nullable, oneOf, shape, text } from './shapes.ts';
 
-const maybeText = nullable(text);
-const maybeInstant = nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T' }));
+const nullableText = nullable(text);
+const nullableInstant = nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T' }));
 
 /** The answer of an index, a chain or a listing about this origin. */
 export type Lookup<T> =
-  /** `asOf` is the time of the source's answer (ISO 8601), which may be a cached one. */
+  /** `asOf` is the time of the source's answer (ISO 8601). The answer may come from our cache. */
   | {
       readonly state: 'seen';
       readonly source: string;
       readonly asOf: string;
-      /** Seconds from `asOf` to this scan. Windows ("within 30 days") end at `asOf`, not now. */
+      /** Seconds from `asOf` to this scan. A window such as "within 30 days" ends at `asOf`. */
       readonly ageSec: number;
       readonly data: T;
     }
@@ -35,7 +35,7 @@ const offerOnChain = shape({
   network: text,
   asset: text,
   payTo: text,
-  /** True without a request when the asset is known. */
+  /** True without a request if our table has the asset. */
   hasCode: Type.Boolean(),
   /** Compares DOMAIN_SEPARATOR() with the offer's; `named` is eip712Domain(). Null without an answer. */
   domain: nullable(
@@ -43,26 +43,26 @@ const offerOnChain = shape({
   ),
   /** Null if the node cannot tell. */
   transferReverts: nullable(Type.Boolean()),
-  /** Solana; null elsewhere. */
+  /** Null on chains other than Solana. */
   noTokenAccount: nullable(Type.Boolean()),
 });
 export type OfferOnChain = Static<typeof offerOnChain>;
 export const offersOnChain = list(offerOnChain);
 
-/** An index's terms for a resource; null members are not stated. */
+/** The terms of a resource in an index. A null member is not stated. */
 const listedTerms = shape({
   x402Version: nullable(Type.Number()),
-  description: maybeText,
+  description: nullableText,
   /** "sha256:…" of the canonical JSON of the declared input. */
-  inputSchema: maybeText,
+  inputSchema: nullableText,
   offers: list(
     shape({
       /** In base units. */
-      price: maybeText,
-      payTo: maybeText,
-      network: maybeText,
-      asset: maybeText,
-      scheme: maybeText,
+      price: nullableText,
+      payTo: nullableText,
+      network: nullableText,
+      asset: nullableText,
+      scheme: nullableText,
     }),
   ),
 });
@@ -70,26 +70,26 @@ export type ListedTerms = Static<typeof listedTerms>;
 
 const listedResource = shape({
   resource: text,
-  method: maybeText,
+  method: nullableText,
   terms: listedTerms,
   /** ISO 8601, or null when the index does not say; absent in recordings that predate it. */
-  lastSettledAt: Type.Optional(maybeInstant),
+  lastSettledAt: Type.Optional(nullableInstant),
 });
 export type ListedResource = Static<typeof listedResource>;
 
 /** The Bazaar's entries under the origin's recipients. */
 export const bazaarListings = shape({
   resources: list(listedResource),
-  /** False when the list may have further items, so a missing resource proves nothing. */
+  /** False if the list may have further items. A missing resource then proves nothing. */
   isComplete: Type.Boolean(),
 });
 export type BazaarListings = Static<typeof bazaarListings>;
 
 const indexedResource = shape({
   resource: text,
-  method: maybeText,
+  method: nullableText,
   /** ISO 8601, or null when the index does not say. */
-  lastUpdated: maybeText,
+  lastUpdated: nullableText,
   /** Number of payment options in the index; 0 is not displayable. */
   accepts: count,
   deprecated: Type.Boolean(),
@@ -111,23 +111,23 @@ export const indexedOrigin = shape({
 export type IndexedOrigin = Static<typeof indexedOrigin>;
 
 /** x402scan's row of an origin; the id is null when the index does not know it. */
-export const indexRow = shape({ id: maybeText, ...LISTED_ORIGIN });
+export const indexRow = shape({ id: nullableText, ...LISTED_ORIGIN });
 export type IndexRow = Static<typeof indexRow>;
 
 export const settlementFacts = shape({
-  /** The payTo address looked up; null when the source answers by origin. */
-  address: maybeText,
+  /** The payTo address that was looked up; null if the source answers by origin. */
+  address: nullableText,
   windowDays: Type.Number({ minimum: 0 }),
   settlements: count,
   payers: count,
   /** ISO 8601 of the newest settlement, null when none was seen. */
-  lastAt: maybeInstant,
+  lastAt: nullableInstant,
 });
 export type SettlementFacts = Static<typeof settlementFacts>;
 
 export const listingFacts = shape({
   listed: Type.Boolean(),
-  name: maybeText,
-  website: maybeText,
+  name: nullableText,
+  website: nullableText,
 });
 export type ListingFacts = Static<typeof listingFacts>;

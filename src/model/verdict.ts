@@ -1,7 +1,7 @@
 export type Status = 'pass' | 'warn' | 'fail';
 export type Basis = 'measured' | 'not_applicable' | 'not_determined' | 'not_evaluated';
 
-/** Outcomes that every check shares: the engine sets them, or a check returns them. */
+/** Outcomes that all checks share. The engine sets them, or a check returns them. */
 export const ENGINE_OUTCOMES = [
   'prerequisite-failed',
   'limits',
@@ -21,7 +21,7 @@ export type Verdict<Outcome extends string = string> = {
   readonly fix: string;
 };
 
-/** Excludes the check from the score: its observation is missing through no fault of the origin. */
+/** Excludes the check from the score, because its observation is missing through no fault of the origin. */
 export function notSeen<const O extends 'unseen' | 'offline'>(
   outcome: O,
   evidence: string,
@@ -30,7 +30,7 @@ export function notSeen<const O extends 'unseen' | 'offline'>(
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix };
 }
 
-/** `cause` is the id of the failed check at the root. */
+/** `cause` is the id of the failed check that is the root cause. */
 export function notEvaluated(
   cause: string,
   evidence: string,
@@ -45,15 +45,15 @@ export function notEvaluated(
   };
 }
 
-const FOLLOWS = /^Not evaluated, see ([A-Z]\d+)\b/;
+const ROOT_CAUSE_ID = /^Not evaluated, see ([A-Z]\d+)\b/;
 
 type VerdictWithId = Pick<Verdict, 'basis' | 'outcome' | 'evidence'> & { readonly id: string };
 
 /**
- * Groups results that were not evaluated because another check failed, by the id of that check. Nothing
- * follows from a check that broke: its own result, among `all`, says that the fault is ours.
+ * Groups results that were not evaluated because another check failed, by the id of that check. Results
+ * behind a broken check are left out. The broken check's own result, in `all`, says that the fault is ours.
  */
-export function byRootCause<Result extends VerdictWithId>(
+export function groupByRootCause<Result extends VerdictWithId>(
   results: readonly Result[],
   all: readonly VerdictWithId[] = results,
 ): ReadonlyMap<string, readonly Result[]> {
@@ -61,7 +61,7 @@ export function byRootCause<Result extends VerdictWithId>(
   const groups = new Map<string, Result[]>();
   for (const result of results) {
     if (result.basis !== 'not_evaluated') continue;
-    const [, cause] = FOLLOWS.exec(result.evidence) ?? [];
+    const [, cause] = ROOT_CAUSE_ID.exec(result.evidence) ?? [];
     if (cause === undefined || broken.has(cause)) continue;
     groups.set(cause, [...(groups.get(cause) ?? []), result]);
   }

@@ -9,7 +9,7 @@ import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/obser
 import type { OtherWay, ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
-import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
+import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
 import type { ReadAnswer, ReadTerms } from './read-terms.ts';
 
 export type PreflightEngine = {
@@ -55,14 +55,14 @@ export async function judgeChallenge(
 ): Promise<ChallengeJudgement> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
-  const worked = await workOn(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
+  const worked = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
   const { terms, others }: ReadAnswer = worked.ok ? worked.output : { terms: null, others: [] };
   const { method } = request;
   const otherWays = others.map((one) => ({ method, path: pathOf(answer), ...one }));
   if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
   const resources = toResourceSet(request, answer);
-  const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
+  const listed = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
   const payability = await oracle.tryChallenges(challenges, signal);
   const [judged] = await runChecks({

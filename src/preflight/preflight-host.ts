@@ -2,7 +2,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
-import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
+import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
 import { askOnce, resolveForStranger, type StrangerOptions, unanswered } from './preflight.ts';
 import { notAsked } from './preflight-request.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
@@ -80,6 +80,6 @@ function readDocument(
 
 /** Null too if the documents are over the limits of a worker. */
 async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
-  const paidGet = await workOn(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
+  const paidGet = await runOnWorker(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
   return paidGet.ok ? paidGet.output : null;
 }

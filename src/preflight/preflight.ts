@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
 import type { Address, Resolution } from '../guard/resolve.ts';
-import type { Failed, HttpData, HttpMethod } from '../model/observation.ts';
+import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
 import { notAsked, type PreflightRequest, refusedPreflight } from './preflight-request.ts';
@@ -98,7 +98,7 @@ export async function askOnce(
   return verdictOn(judgement, { origin, maxPrice });
 }
 
-export function unanswered(request: string, { reason, detail }: Failed): Preflight {
+export function unanswered(request: string, { reason, detail }: FailedObservation): Preflight {
   const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
   return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
 }

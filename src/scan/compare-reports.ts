@@ -45,68 +45,70 @@ export const comparedReportSchema = Type.Object({
 export type ComparedReport = Static<typeof comparedReportSchema>;
 
 /**
- * Finds what got worse: the grade, payability, the status of a check. A check that was not observed is no
- * regression.
+ * Lists what got worse: the grade, payability, the status of a check. A check that was not observed is not
+ * a regression.
  */
 export function findRegressions(before: ComparedReport, after: ComparedReport): readonly string[] {
-  const checks = after.results.flatMap((is) => {
-    const was = before.results.find((cell) => cell.id === is.id);
-    if (was === undefined || is.basis === 'not_determined') return [];
-    return fell(STATUSES, was.status, is.status)
-      ? [`${cleanText(is.id, MAX_LINE_CHARS)} ${was.status} -> ${is.status}`]
+  const checks = after.results.flatMap((current) => {
+    const previous = before.results.find((cell) => cell.id === current.id);
+    if (previous === undefined || current.basis === 'not_determined') return [];
+    return hasFallen(STATUSES, previous.status, current.status)
+      ? [`${cleanText(current.id, MAX_LINE_CHARS)} ${previous.status} -> ${current.status}`]
       : [];
   });
   return [
-    ...(fell(GRADES, before.grade, after.grade) ? [`grade ${before.grade} -> ${after.grade}`] : []),
-    ...(fell(PAYABLE_BY, before.payableBy, after.payableBy)
+    ...(hasFallen(GRADES, before.grade, after.grade)
+      ? [`grade ${before.grade} -> ${after.grade}`]
+      : []),
+    ...(hasFallen(PAYABLE_BY, before.payableBy, after.payableBy)
       ? [`payableBy ${before.payableBy} -> ${after.payableBy}`]
       : []),
     ...checks,
   ];
 }
 
-function fell(order: readonly unknown[], was: unknown, is: unknown): boolean {
-  const [from, to] = [order.indexOf(was), order.indexOf(is)];
+function hasFallen(order: readonly unknown[], before: unknown, after: unknown): boolean {
+  const [from, to] = [order.indexOf(before), order.indexOf(after)];
   return from >= 0 && to > from;
 }
 
 /** Lists one line per report and per changed check, safe to print on a terminal. */
 export function listDifferences(before: ComparedReport, after: ComparedReport): readonly string[] {
   const ids = [...new Set([...before.results, ...after.results].map(({ id }) => id))];
-  const moved = ids.flatMap((id) => {
-    const was = before.results.find((cell) => cell.id === id);
-    const is = after.results.find((cell) => cell.id === id);
-    if (was?.status === is?.status && was?.outcome === is?.outcome) return [];
-    const cell = is ?? was;
+  const changes = ids.flatMap((id) => {
+    const previous = before.results.find((cell) => cell.id === id);
+    const current = after.results.find((cell) => cell.id === id);
+    if (previous?.status === current?.status && previous?.outcome === current?.outcome) return [];
+    const cell = current ?? previous;
     const label = cell === undefined ? id : toCheckLabel(cell);
-    return [`  ${label}: ${cellText(was)} -> ${cellText(is)}`];
+    return [`  ${label}: ${toCellText(previous)} -> ${toCellText(current)}`];
   });
-  const head = (report: ComparedReport) =>
+  const describeReport = (report: ComparedReport) =>
     `${report.origin} ${report.scannedAt} by ${report.checksVersion}: ${report.grade} ${report.score}`;
   return [
-    head(before),
-    head(after),
-    moved.length === 0 ? 'No check moved.' : `${moved.length} moved:`,
-    ...moved,
-    ...movedListings(before, after),
-    ...movedWays(before, after),
+    describeReport(before),
+    describeReport(after),
+    changes.length === 0 ? 'No check moved.' : `${changes.length} moved:`,
+    ...changes,
+    ...listListingChanges(before, after),
+    ...listWayChanges(before, after),
     // Report files are untrusted, so terminal control characters are removed.
   ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
 }
 
-/** Compares index rows; a report without any is skipped. */
-function movedListings(before: ComparedReport, after: ComparedReport): readonly string[] {
+/** Compares index rows. Returns nothing if a report has none. */
+function listListingChanges(before: ComparedReport, after: ComparedReport): readonly string[] {
   if (before.indexed === undefined || after.indexed === undefined) return [];
-  return movedTexts(listingTexts(before.indexed), listingTexts(after.indexed));
+  return listTextChanges(toListingTexts(before.indexed), toListingTexts(after.indexed));
 }
 
-/** Compares other ways to pay; a report without the member is skipped. */
-function movedWays(before: ComparedReport, after: ComparedReport): readonly string[] {
+/** Compares other ways to pay. Returns nothing if a report lacks the member. */
+function listWayChanges(before: ComparedReport, after: ComparedReport): readonly string[] {
   if (before.otherWays === undefined || after.otherWays === undefined) return [];
-  return movedTexts(wayTexts(before.otherWays), wayTexts(after.otherWays));
+  return listTextChanges(toWayTexts(before.otherWays), toWayTexts(after.otherWays));
 }
 
-function wayTexts(ways: readonly Static<typeof wayCell>[]): ReadonlyMap<string, string> {
+function toWayTexts(ways: readonly Static<typeof wayCell>[]): ReadonlyMap<string, string> {
   return new Map(
     ways.map(({ method, path, protocol, methods }) => {
       const text = methods.length === 0 ? 'sold' : `sold by ${methods.join(', ')}`;
@@ -115,17 +117,17 @@ function wayTexts(ways: readonly Static<typeof wayCell>[]): ReadonlyMap<string, 
   );
 }
 
-function movedTexts(
-  was: ReadonlyMap<string, string>,
-  is: ReadonlyMap<string, string>,
+function listTextChanges(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
 ): readonly string[] {
-  return [...new Set([...was.keys(), ...is.keys()])].flatMap((name) => {
-    const [from, to] = [was.get(name) ?? 'not there', is.get(name) ?? 'not there'];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
+    const [from, to] = [before.get(name) ?? 'not there', after.get(name) ?? 'not there'];
     return from === to ? [] : [`  ${name}: ${from} -> ${to}`];
   });
 }
 
-function listingTexts(rows: readonly Static<typeof listingCell>[]): ReadonlyMap<string, string> {
+function toListingTexts(rows: readonly Static<typeof listingCell>[]): ReadonlyMap<string, string> {
   return new Map(
     rows.map(({ index, method, resource, state, differences }) => {
       const fields = differences.map(({ field, indexed }) => `${field} ${indexed}`).join(', ');
@@ -135,6 +137,6 @@ function listingTexts(rows: readonly Static<typeof listingCell>[]): ReadonlyMap<
   );
 }
 
-function cellText(cell: Static<typeof resultCell> | undefined): string {
+function toCellText(cell: Static<typeof resultCell> | undefined): string {
   return cell === undefined ? 'not there' : `${cell.status} (${cell.outcome})`;
 }

@@ -1,77 +1,77 @@
-/** The word of a day, from what the resources of an origin answered. */
+/** Finds the word of a day from the answers of an origin's resources. */
 import type { DayWord } from '../model/availability.ts';
 import type { FailureReason } from '../model/observation.ts';
 import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
 import type { PayableBy } from '../model/payability.ts';
-import { metOnly429, wasReached } from './finished-scan.ts';
+import { hasAnswered, hasOnly429 } from './finished-scan.ts';
 
-/** The answer of one resource to an unpaid request. */
+/** One resource's answer to an unpaid request, as far as the word of the day depends on it. */
 export type ResourceSign = {
   /** Null without an answer. */
   readonly status: number | null;
-  /** Reason that there was no answer. */
+  /** Reason why there was no answer. */
   readonly reason: FailureReason | null;
   /** Null if the answer is not a challenge, or was not judged. */
   readonly payableBy: PayableBy | null;
 };
 
-/** Our own limits, and what the guard of a scan did not send, say nothing of an origin. */
-const OURS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
-/** A redirect that is not followed leads buyers away from what is listed. */
-const LEADS_AWAY: ReadonlySet<FailureReason> = new Set(['redirect-loop', 'redirect-refused']);
+/** Reasons that come from our own limits, so they say nothing about an origin. */
+const OUR_LIMITS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
+/** Redirects that buyers cannot follow to the listed resource. */
+const FAILED_REDIRECTS: ReadonlySet<FailureReason> = new Set(['redirect-loop', 'redirect-refused']);
 const PAYMENT_REQUIRED = 402;
 const SERVER_ERROR = 500;
-/** Nothing is sold there, whoever asks. */
-const GONE: ReadonlySet<number> = new Set([404, 405, 410]);
+/** Statuses of a path at which nobody can buy anything. */
+const NOTHING_SOLD: ReadonlySet<number> = new Set([404, 405, 410]);
 
-/** One resource that default clients sign makes the day payable; only if each is silent or broken is the host down. */
-export function dayWord(signs: readonly ResourceSign[]): DayWord {
-  const words = signs.map(wordOf);
+/** `payable` if default clients sign for one resource; `down` only if every resource is silent or broken. */
+export function toDayWord(signs: readonly ResourceSign[]): DayWord {
+  const words = signs.map(toResourceWord);
   if (words.includes('payable')) return 'payable';
   if (words.length > 0 && words.every((word) => word === 'down')) return 'down';
   return words.includes('not_payable') ? 'not_payable' : 'not_checked';
 }
 
-function wordOf({ status, reason, payableBy }: ResourceSign): DayWord {
-  if (payableBy !== null) return wordOfChallenge(payableBy);
+function toResourceWord({ status, reason, payableBy }: ResourceSign): DayWord {
+  if (payableBy !== null) return toChallengeWord(payableBy);
   if (status === null) {
-    if (reason === null || OURS.has(reason)) return 'not_checked';
-    return LEADS_AWAY.has(reason) ? 'not_payable' : 'down';
+    if (reason === null || OUR_LIMITS.has(reason)) return 'not_checked';
+    return FAILED_REDIRECTS.has(reason) ? 'not_payable' : 'down';
   }
   if (status >= SERVER_ERROR) return 'down';
-  // A 402 that was judged and is not a challenge of x402 speaks another protocol, or none.
-  const isConclusive = status < 400 || status === PAYMENT_REQUIRED || GONE.has(status);
+  // A 402 without payability holds no x402 challenge, so nobody can pay it.
+  const isConclusive = status < 400 || status === PAYMENT_REQUIRED || NOTHING_SOLD.has(status);
   return isConclusive ? 'not_payable' : 'not_checked';
 }
 
-function wordOfChallenge(payableBy: PayableBy): DayWord {
+function toChallengeWord(payableBy: PayableBy): DayWord {
   if (payableBy === 'default') return 'payable';
   return payableBy === 'unknown' ? 'not_checked' : 'not_payable';
 }
 
-/** An origin that answers and sells nothing that a scan can find is not payable. */
-export function wordOfScan(seen: Observations): DayWord {
-  if (!wasReached(seen)) return 'down';
+/** An origin is `not_payable` if it answers but sells nothing that a scan can find. */
+export function toScanDayWord(seen: Observations): DayWord {
+  if (!hasAnswered(seen)) return 'down';
   const signs = seen.resources.probed
     .filter(({ declaredPaid, probes }) => declaredPaid || probes.some(isPaymentRequired))
-    .map((resource) => signOf(resource, seen));
-  if (signs.length > 0) return dayWord(signs);
-  if (metOnly429(seen)) return 'not_checked';
-  return seen.root.ok ? dayWord([toSign(seen.root)]) : 'not_checked';
+    .map((resource) => toResourceSign(resource, seen));
+  if (signs.length > 0) return toDayWord(signs);
+  if (hasOnly429(seen)) return 'not_checked';
+  return seen.root.ok ? toDayWord([toSign(seen.root)]) : 'not_checked';
 }
 
-function signOf(resource: ResourceObservation, { payability }: Observations): ResourceSign {
+function toResourceSign(resource: ResourceObservation, { payability }: Observations): ResourceSign {
   const judged = payability?.resources.find(
     ({ method, path }) => path === resource.path && method === (resource.method ?? method),
   );
   if (judged !== undefined) return { status: PAYMENT_REQUIRED, reason: null, ...judged };
   const { method = null, probes } = resource;
-  const own = probes.filter((probe) => probe.method === (method ?? 'GET'));
-  const [first] = own.length > 0 ? own : probes;
-  return first === undefined ? UNASKED : toSign(first.answer);
+  const sameMethod = probes.filter((probe) => probe.method === (method ?? 'GET'));
+  const [first] = sameMethod.length > 0 ? sameMethod : probes;
+  return first === undefined ? NOT_ASKED : toSign(first.answer);
 }
 
-const UNASKED: ResourceSign = { status: null, reason: null, payableBy: null };
+const NOT_ASKED: ResourceSign = { status: null, reason: null, payableBy: null };
 
 export function toSign(
   answer: HttpObservation,

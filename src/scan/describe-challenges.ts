@@ -1,4 +1,4 @@
-/** Reads for third parties what the challenges say; pure, runs on a worker. */
+/** Reads from the challenges what third parties and clients are asked about. Pure; runs on a worker. */
 
 import { type ListedChallenges, listChallenges } from '../buyers/list-challenges.ts';
 import type { Observations } from '../model/observations.ts';
@@ -35,8 +35,8 @@ function findPayees(challenged: readonly ChallengedResource[], kit: Kit): readon
   for (const { reading } of challenged) {
     for (const { network, payTo } of reading.challenge.offers) {
       if (typeof network !== 'string' || typeof payTo !== 'string') continue;
-      const form = kit.address(network, payTo);
-      if (form === 'ok')
+      const addressState = kit.address(network, payTo);
+      if (addressState === 'ok')
         payees.set(`${network} ${payTo.toLowerCase()}`, { network, address: payTo });
     }
   }
@@ -57,13 +57,13 @@ function findChainOffers(
         continue;
       }
       if (kit.address(network, asset) !== 'ok' || kit.address(network, payTo) !== 'ok') continue;
-      const named = jsonObject(extra);
+      const domain = jsonObject(extra);
       const offer = {
         network: kit.caip2(network),
         asset,
         payTo,
-        name: jsonText(named['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
-        version: jsonText(named['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+        name: jsonText(domain['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+        version: jsonText(domain['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
         isKnown: kit.asset(network, asset) !== null,
       };
       if (offers.size < MAX_OFFERS) offers.set(JSON.stringify(offer), offer);

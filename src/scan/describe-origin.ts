@@ -1,4 +1,4 @@
-/** Reads the ungraded parts of a report: the origin's branding, advice to its seller, its routes. Pure; runs on a worker. */
+/** Reads the ungraded parts of a report: branding, advice to the seller, routes. Pure; runs on a worker. */
 
 import { type Advised, type Remarks, remark } from '../buyers/advise.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
@@ -19,7 +19,7 @@ const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_ICON_URL_CHARS = 2_048;
 
-type BrandedSurfaces = Pick<
+type BrandingSources = Pick<
   Observations,
   | 'origin'
   | 'root'
@@ -34,12 +34,12 @@ type BrandedSurfaces = Pick<
 
 export type OriginDescription = Remarks & {
   readonly branding: Branding;
-  /** Null when they could not be read within limits. */
+  /** Null if they could not be read within limits. */
   readonly routes: RouteFacts | null;
 };
 
 export function describeOrigin(
-  seen: BrandedSurfaces & RouteSources & Advised,
+  seen: BrandingSources & RouteSources & Advised,
   kit: Kit,
 ): OriginDescription {
   return {
@@ -49,48 +49,48 @@ export function describeOrigin(
   };
 }
 
-/** Name, description, category and icons: unverified, cleaned, cut. */
-export function extractBranding(seen: BrandedSurfaces, kit: Kit): Branding {
+/** Reads name, description, category and icons. They are unverified, cleaned and cut. */
+export function extractBranding(seen: BrandingSources, kit: Kit): Branding {
   const page = isPage(seen.root, kit) ? kit.html(seen.root.data.body) : null;
-  const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
-  const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);
+  const card = readJsonObject('/.well-known/agent-card.json', seen.agentCard, seen, kit);
+  const manifest = readJsonObject('/.well-known/x402', seen.manifest, seen, kit);
   const openapi = kit.openapi(seen);
   const info =
     openapi.state === 'found' ? jsonObject(jsonObject(openapi.facts.document)['info']) : {};
   return {
-    displayName: firstText(MAX_NAME_CHARS, [
+    displayName: findText(MAX_NAME_CHARS, [
       card['name'],
       info['title'],
       page?.meta.get('og:site_name'),
       page?.title,
       seen.origin.host,
     ]),
-    description: firstText(MAX_DESCRIPTION_CHARS, [
+    description: findText(MAX_DESCRIPTION_CHARS, [
       card['description'],
       info['description'],
       page?.meta.get('description'),
       page?.meta.get('og:description'),
     ]),
-    category: firstCategory([
+    category: findCategory([
       manifest['category'],
       card['category'],
       info['x-category'],
       info['category'],
     ]),
     iconUrl: findIcon(seen),
-    ogImageUrl: httpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
+    ogImageUrl: toHttpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
   };
 }
 
-/** The text of an error page is not the origin's name. */
+/** False for an error page, because its text is not the origin's name. */
 function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { readonly ok: true } {
   return root.ok && root.data.status >= 200 && root.data.status < 300 && kit.isHtml(root);
 }
 
-function objectAt(
+function readJsonObject(
   path: string,
   answer: Observations['agentCard'],
-  { soft404 }: BrandedSurfaces,
+  { soft404 }: BrandingSources,
   kit: Kit,
 ): JsonObject {
   const reading = kit.document(path, answer, soft404);
@@ -99,7 +99,7 @@ function objectAt(
   return json.ok ? jsonObject(json.value) : {};
 }
 
-function firstText(maxChars: number, candidates: readonly unknown[]): string {
+function findText(maxChars: number, candidates: readonly unknown[]): string {
   for (const candidate of candidates) {
     const text = typeof candidate === 'string' ? cleanText(candidate, maxChars).trim() : '';
     if (text !== '') return text;
@@ -107,19 +107,19 @@ function firstText(maxChars: number, candidates: readonly unknown[]): string {
   return '';
 }
 
-function firstCategory(candidates: readonly unknown[]): DirectoryCategory {
+function findCategory(candidates: readonly unknown[]): DirectoryCategory {
   const declared = candidates.find((candidate) => typeof candidate === 'string');
   return CATEGORIES.find((category) => category === declared) ?? OTHER_CATEGORY;
 }
 
-/** Takes the first icon that answered as an image; icons on other hosts are linked, never fetched. */
-function findIcon({ icons, origin }: BrandedSurfaces): string | null {
-  const own = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
-  return own === undefined ? null : httpsUrl(own.path, origin.url);
+/** Takes the first icon that is an image. Icons on other hosts are never requested. */
+function findIcon({ icons, origin }: BrandingSources): string | null {
+  const icon = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
+  return icon === undefined ? null : toHttpsUrl(icon.path, origin.url);
 }
 
-/** `javascript:`, `data:` and http become null. */
-function httpsUrl(reference: string | null | undefined, base: string): string | null {
+/** Returns null for `javascript:`, `data:` and http. */
+function toHttpsUrl(reference: string | null | undefined, base: string): string | null {
   if (!reference || !URL.canParse(reference, base)) return null;
   const url = new URL(reference, base);
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;

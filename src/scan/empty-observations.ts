@@ -1,6 +1,6 @@
 import type { HttpObservation, Observations } from '../model/observations.ts';
 
-const SILENT: HttpObservation = {
+const NO_ANSWER: HttpObservation = {
   ok: false,
   reason: 'refused',
   detail: 'nobody was asked',
@@ -8,7 +8,7 @@ const SILENT: HttpObservation = {
 };
 const OFF = { state: 'off', why: 'offline' } as const;
 
-/** A silent origin: every observation is present and empty. */
+/** Observations of an origin that was not asked. Every member is present and empty. */
 export const EMPTY_OBSERVATIONS: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
@@ -18,16 +18,16 @@ export const EMPTY_OBSERVATIONS: Observations = {
     host: 'warm-up.invalid',
   },
   probing: { post: true },
-  root: SILENT,
-  soft404: SILENT,
-  openapi: SILENT,
+  root: NO_ANSWER,
+  soft404: NO_ANSWER,
+  openapi: NO_ANSWER,
   openapiAlternates: [],
-  manifest: SILENT,
-  manifestJson: SILENT,
-  llmsTxt: SILENT,
-  agentCard: SILENT,
-  agentJson: SILENT,
-  robots: SILENT,
+  manifest: NO_ANSWER,
+  manifestJson: NO_ANSWER,
+  llmsTxt: NO_ANSWER,
+  agentCard: NO_ANSWER,
+  agentJson: NO_ANSWER,
+  robots: NO_ANSWER,
   resources: { probed: [], declared: 0, otherMethods: 0, looked: [] },
   links: { checked: [], found: 0, otherHosts: 0, documents: 0 },
   icons: { checked: [], otherHosts: [], inline: false },

@@ -9,11 +9,11 @@ import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { findPathOnOrigin } from '../probe/plan/declared-requests.ts';
 
-/** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
-const MAX_PAID = 100;
-/** Entries read per document; each is compared with all templates. */
-const MAX_READ = 200;
-const MAX_FREE = 20;
+/** A longer list is marked incomplete, because a patch for some routes leaves the others without a price. */
+const MAX_PAID_ROUTES = 100;
+/** Entries read per document. Each is compared with all templates. */
+const MAX_ENTRIES_READ = 200;
+const MAX_FREE_ROUTES = 20;
 const MAX_OFFERS = 5;
 const MAX_PATH_CHARS = 300;
 const MAX_TEXT_CHARS = 100;
@@ -44,49 +44,52 @@ export type RouteSources = Pick<
 export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
-  const here = operations.filter(({ elsewhere }) => elsewhere === null);
-  const sold = here.filter(({ paid, signIn }) => paid && !signIn);
-  const routes = new Routes(here);
-  for (const { method, route, requestPath } of sold) {
-    routes.declare({ method, template: withoutQuery(route), path: requestPath, challenge: null });
+  const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
+  const soldOperations = localOperations.filter(({ paid, signIn }) => paid && !signIn);
+  const routes = new RouteDrafts(localOperations);
+  for (const { method, route, requestPath } of soldOperations) {
+    routes.add({ method, template: removeQuery(route), path: requestPath, challenge: null });
   }
-  for (const { target, method } of manifestEntries(seen, kit)) {
+  for (const { target, method } of readManifestEntries(seen, kit)) {
     const path = findPathOnOrigin(seen.origin.url, target, kit);
-    if (path !== null) routes.declareUnlessKnown(withoutQuery(path), method);
+    if (path !== null) routes.addDeclared(removeQuery(path), method);
   }
   const signIns = kit.signIns(seen.resources);
   for (const resource of seen.resources.probed) {
     if (resource.tool === undefined && !signIns.includes(resource)) {
-      for (const challenge of findChallenges(resource, kit)) routes.see(resource, challenge);
+      for (const challenge of findChallenges(resource, kit))
+        routes.addChallenged(resource, challenge);
     }
   }
-  for (const { resource, method } of indexed(seen)) {
+  for (const { resource, method } of readIndexedResources(seen)) {
     const path = findPathOnOrigin(seen.origin.url, resource, kit);
-    const isAsked = seen.resources.probed.some((one) => one.path === path);
-    if (path !== null && !isAsked) routes.meet(withoutQuery(path), method);
+    const isProbed = seen.resources.probed.some((resource) => resource.path === path);
+    if (path !== null && !isProbed) routes.addCalled(removeQuery(path), method);
   }
-  const paid = routes.all();
+  const paid = routes.listDrafts();
   return {
-    paid: paid.slice(0, MAX_PAID).map((draft) => toPaidRoute(draft, kit)),
+    paid: paid.slice(0, MAX_PAID_ROUTES).map((draft) => toPaidRoute(draft, kit)),
     signIn: [
-      ...here.filter(({ paid: isPaid, signIn }) => isPaid && signIn).map(toFreeRoute),
+      ...localOperations.filter(({ paid: isPaid, signIn }) => isPaid && signIn).map(toFreeRoute),
       ...signIns.map(({ method, template }) => ({ method: method ?? 'GET', template })),
     ]
       .filter(isShowable)
-      .filter(isFirst)
-      .slice(0, MAX_FREE),
-    free: here
-      .filter((one) => !one.paid && !one.hasOwnSecurity && !routes.isSold(one))
+      .filter(isFirstOccurrence)
+      .slice(0, MAX_FREE_ROUTES),
+    free: localOperations
+      .filter((operation) => {
+        return !operation.paid && !operation.hasOwnSecurity && !routes.isSold(operation);
+      })
       .map(toFreeRoute)
       .filter(isShowable)
-      .slice(0, MAX_FREE),
-    isComplete: paid.length <= MAX_PAID && seen.resources.planFailure === undefined,
+      .slice(0, MAX_FREE_ROUTES),
+    isComplete: paid.length <= MAX_PAID_ROUTES && seen.resources.planFailure === undefined,
   };
 }
 
 type RouteChallenge = { readonly method: string; readonly challenge: Challenge | null };
 
-class Routes {
+class RouteDrafts {
   readonly #operations: readonly Pattern[];
   readonly #patterns = new Map<Draft, Pattern>();
   readonly #drafts: Draft[] = [];
@@ -95,82 +98,82 @@ class Routes {
     this.#operations = operations.map(({ route }) => toPattern(route));
   }
 
-  all(): readonly Draft[] {
+  listDrafts(): readonly Draft[] {
     return this.#drafts;
   }
 
   isSold({ method, route }: Operation): boolean {
-    const template = withoutQuery(route);
-    return this.#drafts.some((one) => one.template === template && one.method === method);
+    const template = removeQuery(route);
+    return this.#drafts.some((draft) => draft.template === template && draft.method === method);
   }
 
-  declare(draft: Draft): void {
-    if (this.#drafts.length >= MAX_READ) return;
+  add(draft: Draft): void {
+    if (this.#drafts.length >= MAX_ENTRIES_READ) return;
     this.#drafts.push(draft);
     this.#patterns.set(draft, toPattern(draft.template ?? draft.path));
   }
 
-  /** A manifest lists addresses; one that matches an OpenAPI template is not a separate route. */
-  declareUnlessKnown(path: string, named: string | null): void {
-    const method = named?.toUpperCase() ?? null;
+  /** A manifest lists addresses. An address that matches an OpenAPI template is not a separate route. */
+  addDeclared(path: string, declaredMethod: string | null): void {
+    const method = declaredMethod?.toUpperCase() ?? null;
     if (this.#find(path, method) !== undefined) return;
     const template = findTemplate(this.#operations, path) ?? path;
-    this.declare({ method, template, path, challenge: null });
+    this.add({ method, template, path, challenge: null });
   }
 
-  /** An index lists addresses that somebody called; only a declared template identifies the route. */
-  meet(path: string, named: string | null): Draft {
-    const method = named?.toUpperCase() ?? null;
+  /** Finds or adds the route of an address that somebody called. Only a declared template identifies it. */
+  addCalled(path: string, calledMethod: string | null): Draft {
+    const method = calledMethod?.toUpperCase() ?? null;
     const known = this.#find(path, method);
     if (known !== undefined) return known;
-    const draft = { method, template: this.#templateOf(path), path, challenge: null };
-    this.declare(draft);
+    const draft = { method, template: this.#findTemplate(path), path, challenge: null };
+    this.add(draft);
     return draft;
   }
 
-  see(resource: ResourceObservation, { method, challenge }: RouteChallenge): void {
-    const draft = this.meet(withoutQuery(resource.path), method);
+  addChallenged(resource: ResourceObservation, { method, challenge }: RouteChallenge): void {
+    const draft = this.addCalled(removeQuery(resource.path), method);
     draft.method ??= method;
     draft.challenge ??= challenge;
   }
 
   #find(path: string, method: string | null): Draft | undefined {
     const steps = path.split('/');
-    return this.#drafts.find((one) => {
-      const isMethod = one.method === method || one.method === null || method === null;
-      const pattern = this.#patterns.get(one);
-      return isMethod && pattern !== undefined && stands(pattern, steps);
+    return this.#drafts.find((draft) => {
+      const isSameMethod = draft.method === method || draft.method === null || method === null;
+      const pattern = this.#patterns.get(draft);
+      return isSameMethod && pattern !== undefined && isMatch(pattern, steps);
     });
   }
 
-  #templateOf(path: string): string | null {
+  #findTemplate(path: string): string | null {
     if (path === '/') return path;
     const declared = this.#drafts.filter(({ template }) => template !== null);
-    const patterns = declared.flatMap((one) => this.#patterns.get(one) ?? []);
+    const patterns = declared.flatMap((draft) => this.#patterns.get(draft) ?? []);
     return findTemplate(patterns, path) ?? findTemplate(this.#operations, path);
   }
 }
 
-/** Split once, because a template is compared with many paths. */
+/** A template, split once, because it is compared with many paths. */
 type Pattern = { readonly template: string; readonly steps: readonly string[] };
 
 function toPattern(path: string): Pattern {
-  const template = withoutQuery(path);
+  const template = removeQuery(path);
   return { template, steps: template.split('/') };
 }
 
 function findTemplate(patterns: readonly Pattern[], path: string): string | null {
   const steps = path.split('/');
-  return patterns.find((one) => stands(one, steps))?.template ?? null;
+  return patterns.find((pattern) => isMatch(pattern, steps))?.template ?? null;
 }
 
 /** Returns true when the template matches the path. */
-function stands({ steps }: Pattern, path: readonly string[]): boolean {
+function isMatch({ steps }: Pattern, path: readonly string[]): boolean {
   if (steps.length !== path.length) return false;
   return steps.every((step, index) => step === path[index] || PARAMETER.test(step));
 }
 
-function withoutQuery(path: string): string {
+function removeQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
@@ -187,56 +190,57 @@ function is402(answer: HttpObservation): boolean {
   return answer.ok && answer.data.status === 402;
 }
 
-function manifestEntries(seen: RouteSources, kit: Kit) {
+function readManifestEntries(seen: RouteSources, kit: Kit) {
   const manifest = kit.manifest(seen);
   if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
-  return manifest.facts.entries.slice(0, MAX_READ);
+  return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
 }
 
-function indexed({ x402scan }: RouteSources) {
+function readIndexedResources({ x402scan }: RouteSources) {
   if (x402scan.state !== 'seen') return [];
-  return x402scan.data.resources.filter(({ deprecated }) => !deprecated).slice(0, MAX_READ);
+  return x402scan.data.resources.filter(({ deprecated }) => !deprecated).slice(0, MAX_ENTRIES_READ);
 }
 
 function toFreeRoute({ method, route }: Operation): FreeRoute {
-  return { method, template: withoutQuery(route) };
+  return { method, template: removeQuery(route) };
 }
 
 function isShowable({ template }: FreeRoute): boolean {
-  return shown(template, MAX_PATH_CHARS) === template;
+  return toShownText(template, MAX_PATH_CHARS) === template;
 }
 
-function isFirst(route: FreeRoute, index: number, all: readonly FreeRoute[]): boolean {
-  const same = (one: FreeRoute) => one.method === route.method && one.template === route.template;
-  return all.findIndex(same) === index;
+function isFirstOccurrence(route: FreeRoute, index: number, all: readonly FreeRoute[]): boolean {
+  const isSame = ({ method, template }: FreeRoute) =>
+    method === route.method && template === route.template;
+  return all.findIndex(isSame) === index;
 }
 
 function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): ReportRoute {
-  const isWhole = template !== null && shown(template, MAX_PATH_CHARS) === template;
+  const isTemplateWhole = template !== null && toShownText(template, MAX_PATH_CHARS) === template;
   const [first] = jsonList(challenge?.value['accepts']);
   const resource = jsonObject(challenge?.version === 1 ? first : challenge?.value['resource']);
   return {
-    method: shown(method, MAX_TEXT_CHARS),
-    template: isWhole ? template : null,
-    path: shown(path, MAX_PATH_CHARS) ?? '/',
-    description: shown(challenge?.description, MAX_DESCRIPTION_CHARS),
-    mimeType: shown(resource['mimeType'], MAX_TEXT_CHARS),
+    method: toShownText(method, MAX_TEXT_CHARS),
+    template: isTemplateWhole ? template : null,
+    path: toShownText(path, MAX_PATH_CHARS) ?? '/',
+    description: toShownText(challenge?.description, MAX_DESCRIPTION_CHARS),
+    mimeType: toShownText(resource['mimeType'], MAX_TEXT_CHARS),
     offers: (challenge === null ? [] : kit.judgedOffers(challenge))
       .slice(0, MAX_OFFERS)
       .map(({ scheme, network, asset, amount, payTo }): ReportOffer => {
-        const name = shown(network, MAX_TEXT_CHARS);
+        const name = toShownText(network, MAX_TEXT_CHARS);
         return {
-          scheme: shown(scheme, MAX_TEXT_CHARS),
+          scheme: toShownText(scheme, MAX_TEXT_CHARS),
           network: name === null ? null : toCaip2(name),
-          asset: shown(asset, MAX_TEXT_CHARS),
-          amount: shown(amount, MAX_TEXT_CHARS),
-          payTo: shown(payTo, MAX_TEXT_CHARS),
+          asset: toShownText(asset, MAX_TEXT_CHARS),
+          amount: toShownText(amount, MAX_TEXT_CHARS),
+          payTo: toShownText(payTo, MAX_TEXT_CHARS),
         };
       }),
   };
 }
 
-function shown(value: JsonValue | undefined, maxChars: number): string | null {
+function toShownText(value: JsonValue | undefined, maxChars: number): string | null {
   const text = jsonText(value);
   return text === null ? null : cleanText(text, maxChars).trim() || null;
 }

@@ -22,23 +22,23 @@ export type FinishedScan = {
   readonly report: ScanReport;
   readonly branding: Branding;
   readonly signals: Signals;
-  /** False when nothing of the origin answered. */
+  /** False if the origin answered no request. */
   readonly reached: boolean;
-  /** The origin answered only with 429. */
+  /** True if the origin answered only with 429. */
   readonly rateLimited: boolean;
   /** The word of the scan for its day; null in scans of older releases. */
   readonly dayWord: DayWord | null;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
-  /** Keeps the recording and returns it; absent in scans that were read back from the store. */
+  /** Stores the recording and returns it. Absent in scans that were read from the store. */
   readonly keepRecording?: () => Promise<StoredRecording>;
 };
 
-/** Reports of older releases lack some of these. */
+/** Stored reports of older releases lack the optional members. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
   Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'observationsSha256'>>;
 
-/** The only writer of the stored document, so that it can be read back without validation. */
+/** Makes the stored document. No other function does, so it can be read without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 } = scan;
   return { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 };
@@ -62,7 +62,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
   };
 }
 
-/** Selects the public part; `catalogFacts` are further facts of the catalog used. */
+/** Selects the public part. `catalogFacts` are further facts of the catalog. */
 export function toPublishedScan(
   scan: FinishedScan,
   catalogFacts: JsonObject,
@@ -85,18 +85,18 @@ export function toPublishedScan(
     signals: scan.signals,
     reached: scan.reached,
     paidBy,
-    payableBy: payableState(report),
+    payableBy: toPayableState(report),
   };
 }
 
-/** Reports of older releases say nothing of payability. */
-export function payableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
+/** Reports of older releases have no payability. */
+export function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
   if (payableBy === undefined) return 'unknown';
   return payableBy ?? 'noChallenge';
 }
 
-/** Failures of a peer that accepted a connection and answered, though not in valid HTTP. */
-const ANSWERED: ReadonlySet<string> = new Set([
+/** Failures of a peer that accepted a connection and sent something, but no valid answer. */
+const ANSWERED_REASONS: ReadonlySet<string> = new Set([
   'tls-expired',
   'tls-self-signed',
   'tls-wrong-host',
@@ -107,18 +107,18 @@ const ANSWERED: ReadonlySet<string> = new Set([
   'redirect-refused',
 ]);
 
-/** False when nothing of the origin answered: its host may be a typing error, which no list should show. */
-export function wasReached(seen: Observations): boolean {
-  return answersOf(seen).some((answer) => answer.ok || ANSWERED.has(answer.reason));
+/** False if the origin answered no request. Its host may be a typing error, which no list should show. */
+export function hasAnswered(seen: Observations): boolean {
+  return listAnswers(seen).some((answer) => answer.ok || ANSWERED_REASONS.has(answer.reason));
 }
 
-/** True when the origin answered only with 429, so that nothing was learnt of it. */
-export function metOnly429(seen: Observations): boolean {
-  const statuses = answersOf(seen).flatMap((answer) => (answer.ok ? [answer.data.status] : []));
+/** True if the origin answered only with 429, so that the scan learned nothing about it. */
+export function hasOnly429(seen: Observations): boolean {
+  const statuses = listAnswers(seen).flatMap((answer) => (answer.ok ? [answer.data.status] : []));
   return statuses.length > 0 && statuses.every((status) => status === 429);
 }
 
-function answersOf(seen: Observations): readonly HttpObservation[] {
+function listAnswers(seen: Observations): readonly HttpObservation[] {
   return [
     seen.root,
     seen.soft404,
@@ -138,7 +138,7 @@ const MAX_RECORDING_BYTES = 4 * 1024 * 1024;
 
 export type RecordInput = {
   readonly recording: Recording;
-  /** False: only the digest is made. */
+  /** If false, only the digest is made. */
   readonly withText: boolean;
 };
 

@@ -6,17 +6,17 @@ import { SCORINGS } from '../engine/score.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
-import { describeOrigin, plainBranding, readIndexed } from './readers.ts';
+import { describeOrigin, readIndexed, toPlainBranding } from './readers.ts';
 import type { ScanOutcome } from './scanner.ts';
 import type { ScanEngine } from './warm-up.ts';
 
 export type GradeOptions = {
-  /** Default: unlimited, for replays. */
+  /** Budgets of the scan. The default is unlimited, for replays. */
   readonly account?: ScanAccount;
   /** Budgets that the recording marks as spent. */
   readonly exhausted?: readonly BudgetName[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Ends judging; checks that are not judged by then get a `limits` verdict. */
+  /** Ends judging. Checks that are not judged by then get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
@@ -31,17 +31,22 @@ export async function gradeObservations(
   options: GradeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
   const { catalog, checks, pool, withBranding = true } = engine;
-  const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
-  for (const name of recorded) account[name].exhaust();
+  const {
+    account = pool.openScan('replay'),
+    exhausted: recordedExhausted = [],
+    signal,
+    deadline,
+  } = options;
+  for (const name of recordedExhausted) account[name].exhaust();
   const work = { pool, account, signal, deadline };
   const [origin, indexed, verdicts] = await Promise.all([
     describeOrigin(observations, work),
     readIndexed(observations, work),
     runChecks({ ...work, catalog, checks, observations }),
   ]);
-  if (seemsBroken(verdicts, observations)) {
-    const { tryAll } = await import('./warm-up.ts');
-    await tryAll({ catalog, checks, pool });
+  if (mayBeBroken(verdicts, observations)) {
+    const { tryChecks } = await import('./warm-up.ts');
+    await tryChecks({ catalog, checks, pool });
   }
   const results = toResults(verdicts, account);
   const { advice, otherWays, routes } = origin;
@@ -63,26 +68,26 @@ export async function gradeObservations(
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
-  const branding = withBranding ? origin.branding : plainBranding(observations.origin.host);
+  const branding = withBranding ? origin.branding : toPlainBranding(observations.origin.host);
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** True if a check faulted. If it faults on every origin it is broken, and the report is void; if only here, it is a finding. */
-function seemsBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
+/** True if a check or the plan failed. If it also fails on an empty origin, it is broken and the report is void. */
+function mayBeBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
   const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;
 }
 
 function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrigin>): Signals {
-  const holds = (id: string): boolean =>
+  const isPassed = (id: string): boolean =>
     results.some(
       (result) => result.id === id && result.status === 'pass' && result.basis === 'measured',
     );
   return {
-    registeredIndex: holds('D1'),
+    registeredIndex: isPassed('D1'),
     // An unobserved settlement does not prove that there is none, so interface spec 2.3 has no false here.
-    hasRecentSettlement: holds('D3') ? true : null,
+    hasRecentSettlement: isPassed('D3') ? true : null,
     indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
-    onEcosystemListing: holds('D5'),
+    onEcosystemListing: isPassed('D5'),
   };
 }

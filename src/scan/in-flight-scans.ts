@@ -7,40 +7,40 @@ import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';
 import type { Slot } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
-import { wordOfScan } from './day-word.ts';
+import { toScanDayWord } from './day-word.ts';
 import {
   type FinishedScan,
   fromStoredReport,
-  metOnly429,
+  hasAnswered,
+  hasOnly429,
   type RecordedScan,
   toStoredReport,
-  wasReached,
 } from './finished-scan.ts';
 import type { Scanner } from './scanner.ts';
 
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */
   readonly onScan?: ((scanId: string) => void) | undefined;
-  /** True to keep the scan's recording, for `recordingOf`. */
+  /** True to keep the scan's recording, for `findRecording`. */
   readonly withRecording?: boolean | undefined;
   /**
-   * True when nobody pays. Free scans have places of their own, and are refused as Saturated while paid
-   * scans use half of theirs. A paying caller may join a free scan.
+   * True if nobody pays. Free scans have a limit of their own. They are refused as Saturated while paid
+   * scans use half of the paid limit. A paying caller may join a free scan.
    */
   readonly isFree?: boolean | undefined;
 };
 
 export type ScanRunOptions = JoinOptions & {
-  /** The caller's own spelling; stored and purged with the result. */
+  /** The URL as the caller wrote it; stored and purged with the result. */
   readonly submittedUrl?: string | undefined;
   /**
-   * Finds a finished scan that serves this caller too, such as another instance's. It is called once no
+   * Finds a finished scan for this caller, such as one of another instance. It is called when no other
    * instance can be scanning, and prevents a repeated scan.
    */
   readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
   /**
-   * Scans in place of the service's own scanner. Such a scan stands apart: nobody else's result serves it, and its result
-   * serves nobody else.
+   * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no
+   * other caller gets its result.
    */
   readonly scanner?: Pick<Scanner, 'scan'> | undefined;
 };
@@ -48,42 +48,42 @@ export type ScanRunOptions = JoinOptions & {
 export type ScanCoordinatorOptions = {
   readonly scanner: Scanner;
   readonly store: Store;
-  /** Stored with every published scan, such as the name of the scoring. */
+  /** Facts that are stored with every published scan, such as the name of the scoring. */
   readonly catalogFacts: JsonObject;
   readonly maxScans?: number | undefined;
   /** Called once a scan is published. */
   readonly onPublished?: ((host: string) => void) | undefined;
-  /** Told of scans that failed after every caller had left. */
+  /** Called with errors of scans, because every caller may have left by then. */
   readonly onError?: ((error: unknown) => void) | undefined;
 };
 
-/** Bounds memory: one scan reads at most 16 MiB. */
+/** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;
-/** Free scans beside the paid ones: as many as looks have places. */
+/** Maximum of free scans in addition to the paid ones. Looks have the same maximum. */
 const MAX_FREE_SCANS = 16;
-/** A scan ends within 70 s; storing it takes a moment more. */
+/** A scan ends within 70 s, and storing it takes a little longer. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
-/** Marks the lease of a scan whose result serves nobody else. */
-const APART = 'apart';
+/** Marks the lease of a scan whose result no other caller gets. */
+const SEPARATE = 'apart';
 
-/** A scan in flight. Its id is known once this instance holds the lease. */
+/** A scan of this process. `scanId` is null until this instance holds the lease. */
 type InFlightScan = {
   readonly finished: Promise<FinishedScan>;
   scanId: string | null;
   readonly listeners: ((scanId: string) => void)[];
-  /** True when some caller wants its recording. */
+  /** True if a caller wants the recording. */
   withRecording: boolean;
   /** True while no caller pays. */
   isFree: boolean;
 };
 
-/** This process's scans in flight, by origin. */
+/** The scans in flight of this process, by origin. */
 export class InFlightScans {
   readonly #options: ScanCoordinatorOptions;
   readonly #scans = new Map<string, InFlightScan>();
-  readonly #abandoned = new AbortController();
+  readonly #abandonment = new AbortController();
   #closing = false;
 
   constructor(options: ScanCoordinatorOptions) {
@@ -91,39 +91,39 @@ export class InFlightScans {
   }
 
   /** Number of scans that a caller pays for. */
-  get paid(): number {
+  get paidCount(): number {
     return [...this.#scans.values()].filter(({ isFree }) => !isFree).length;
   }
 
   isFull(isFree = false): boolean {
     const { scanner, maxScans = MAX_SCANS } = this.#options;
     if (this.#closing || scanner.isSaturated?.() === true) return true;
-    const { paid } = this;
-    if (!isFree) return paid >= maxScans;
-    return paid >= maxScans / 2 || this.#scans.size - paid >= MAX_FREE_SCANS;
+    const { paidCount } = this;
+    if (!isFree) return paidCount >= maxScans;
+    return paidCount >= maxScans / 2 || this.#scans.size - paidCount >= MAX_FREE_SCANS;
   }
 
   join({ url }: Origin, options: JoinOptions = {}): Promise<FinishedScan> | null {
     const scan = this.#scans.get(url);
     if (scan === undefined) return null;
-    listen(scan, options);
+    addCaller(scan, options);
     return scan.finished;
   }
 
   run(origin: Origin, options: ScanRunOptions): Promise<FinishedScan> {
-    const isApart = options.scanner !== undefined;
-    const name = isApart ? `apart ${origin.url}` : origin.url;
-    const joined = isApart ? null : this.join(origin, options);
+    const isSeparate = options.scanner !== undefined;
+    const key = isSeparate ? `apart ${origin.url}` : origin.url;
+    const joined = isSeparate ? null : this.join(origin, options);
     if (joined !== null) return joined;
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
 
     const { promise, resolve } = Promise.withResolvers<FinishedScan>();
-    const unheard = { scanId: null, listeners: [], withRecording: false, isFree: true };
-    const scan: InFlightScan = { finished: promise, ...unheard };
-    listen(scan, options);
-    this.#scans.set(name, scan);
+    const noCallers = { scanId: null, listeners: [], withRecording: false, isFree: true };
+    const scan: InFlightScan = { finished: promise, ...noCallers };
+    addCaller(scan, options);
+    this.#scans.set(key, scan);
     const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
-      this.#scans.delete(name),
+      this.#scans.delete(key),
     );
     // Every caller may have left when it fails, so the rejection is handled here.
     started.catch((error: unknown) => this.#options.onError?.(error));
@@ -139,7 +139,7 @@ export class InFlightScans {
     const grace = pause(graceMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
     await Promise.race([ended, grace]);
     stopWaiting.abort();
-    this.#abandoned.abort(new Saturated());
+    this.#abandonment.abort(new Saturated());
     await ended;
   }
 
@@ -150,12 +150,12 @@ export class InFlightScans {
   ): Promise<FinishedScan> {
     const { slots } = this.#options.store;
     for (;;) {
-      this.#abandoned.signal.throwIfAborted();
-      const isApart = options.scanner !== undefined;
-      const data = isApart ? APART : undefined;
+      this.#abandonment.signal.throwIfAborted();
+      const isSeparate = options.scanner !== undefined;
+      const data = isSeparate ? SEPARATE : undefined;
       const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS, data);
       if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
-      if (isApart) throw new Saturated();
+      if (isSeparate) throw new Saturated();
       const finished = await this.#awaitOtherInstance(lease.holder, origin, scan);
       if (finished !== null) return finished;
     }
@@ -164,21 +164,21 @@ export class InFlightScans {
   async #scanUnderLease(
     lease: Slot,
     origin: Origin,
-    { submittedUrl = origin.url, finishedBefore, ...wanted }: ScanRunOptions,
+    { submittedUrl = origin.url, finishedBefore, scanner: ownScanner }: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
     const { scanner, store } = this.#options;
     try {
-      const before = await finishedBefore?.();
-      if (before) return before;
+      const earlierScan = await finishedBefore?.();
+      if (earlierScan) return earlierScan;
       const scanId = randomUUID();
       scan.scanId = scanId;
       for (const onScan of scan.listeners) onScan(scanId);
-      // Not before the lease: waiting instances look for results from its start on.
+      // Not earlier than the lease, because waiting instances look for results since its start.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
-      const outcome = await (wanted.scanner ?? scanner).scan(origin, {
-        signal: this.#abandoned.signal,
+      const outcome = await (ownScanner ?? scanner).scan(origin, {
+        signal: this.#abandonment.signal,
         hasRecord: await hasRecord(store, origin),
       });
       const report = { ...outcome.report, scannedAt };
@@ -195,9 +195,9 @@ export class InFlightScans {
         report,
         branding: outcome.branding,
         signals: outcome.signals,
-        reached: wasReached(outcome.observations),
-        rateLimited: metOnly429(outcome.observations),
-        dayWord: wordOfScan(outcome.observations),
+        reached: hasAnswered(outcome.observations),
+        rateLimited: hasOnly429(outcome.observations),
+        dayWord: toScanDayWord(outcome.observations),
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,
       };
@@ -226,7 +226,7 @@ export class InFlightScans {
   /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */
   async #releaseLater(lease: Slot): Promise<void> {
     const { store } = this.#options;
-    const { signal } = this.#abandoned;
+    const { signal } = this.#abandonment;
     for (;;) {
       await pause(RELEASE_INTERVAL_MS, undefined, { signal, ref: false });
       if (store.now() > lease.expiresAtMs) return;
@@ -238,7 +238,7 @@ export class InFlightScans {
     }
   }
 
-  /** Waits for another instance's result; null when its scan ended without one. */
+  /** Waits for another instance's result. Returns null if its scan ended without a result. */
   async #awaitOtherInstance(
     lease: Slot,
     origin: Origin,
@@ -249,20 +249,20 @@ export class InFlightScans {
       // Read first, because a result is stored before its lease is released.
       const isRunning = await slots.isHeld(lease);
       const sinceMs = lease.takenAtMs;
-      // A payer of the other instance may have published it between two polls.
+      // A payer of the other instance may have published the result between two polls.
       const result =
-        lease.data === APART
+        lease.data === SEPARATE
           ? null
           : ((await results.findUnpublished(origin.host, sinceMs)) ??
             (await results.findPublished(origin.host)));
       if (result !== null && result.scannedAtMs >= sinceMs) {
         const finished = fromStoredReport(result);
-        const isWhole =
+        const hasRequestedParts =
           !scan.withRecording || (await results.findRecording(finished.scanId)) !== null;
-        if (finished.origin === origin.url && isWhole) return finished;
+        if (finished.origin === origin.url && hasRequestedParts) return finished;
       }
       if (!isRunning) return null;
-      await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandoned.signal });
+      await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandonment.signal });
     }
   }
 }
@@ -271,7 +271,7 @@ export async function hasRecord(store: Store, { host }: Origin): Promise<boolean
   return (await store.directory.get(host)) !== null;
 }
 
-function listen(scan: InFlightScan, options: JoinOptions): void {
+function addCaller(scan: InFlightScan, options: JoinOptions): void {
   const { onScan, withRecording = false, isFree = false } = options;
   scan.withRecording ||= withRecording;
   scan.isFree &&= isFree;

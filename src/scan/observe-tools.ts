@@ -1,6 +1,6 @@
 /**
- * Probes the paid tools of an MCP endpoint when the command line asks for it: finds the endpoint, lists
- * its tools, and calls each one that is declared paid and read-only once, without a payment. The hosted
+ * Probes the paid tools of an MCP endpoint if the command line asks for it: finds the endpoint, lists its
+ * tools, and calls each tool once that is declared paid and read-only. It sends no payment. The hosted
  * service never does this.
  */
 
@@ -18,11 +18,11 @@ import {
   type McpMessages,
   type SentMessage,
 } from '../probe/plan/read-mcp.ts';
-import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
 /** The options of `--mcp`. */
 export type McpOptions = {
-  /** Path of the endpoint from the caller; null searches the documents. */
+  /** Path of the endpoint. If null, the origin's documents are searched for it. */
   readonly path: string | null;
 };
 
@@ -30,10 +30,11 @@ export type ToolObservations = {
   readonly resources: readonly ResourceObservation[];
   /** Number of paid tools, called or not. */
   readonly declared: number;
+  /** Number of paid tools that are not called, because they are not declared read-only. */
   readonly uncalled: number;
-  /** Places that were searched for the endpoint, and its tool list. */
+  /** One line for each place that was searched, for evidence. */
   readonly looked: readonly string[];
-  /** Path of the endpoint that answered; it sells nothing itself. */
+  /** Path of the endpoint that answered. The path itself sells nothing. */
   readonly endpoint: string | null;
 };
 
@@ -52,13 +53,13 @@ const KIB = 1024;
 const DOCUMENT_CAP_BYTES = 64 * KIB;
 const LIST_CAP_BYTES = 1024 * KIB;
 const CALL_CAP_BYTES = 64 * KIB;
-/** Tools called; the same limit as for resources over HTTP. */
-const MAX_CALLED = 6;
-const MAX_PAGES = 5;
-const MAX_SHOWN = 80;
+/** The same limit as for resources over HTTP. */
+const MAX_CALLED_TOOLS = 6;
+const MAX_LIST_PAGES = 5;
+const MAX_SHOWN_CHARS = 80;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_RPC = 'application/json, text/event-stream';
-const UNREAD = 'its answer could not be read within limits';
+const UNREADABLE = 'its answer could not be read within limits';
 
 export class ToolObserver {
   readonly #origin: Origin;
@@ -66,7 +67,7 @@ export class ToolObserver {
   readonly #work: ScanWork;
   readonly #looked: string[] = [];
   /** Endpoints that ask for an HTTP payment before any MCP exchange. */
-  readonly #gated: ResourceObservation[] = [];
+  readonly #paidEndpoints: ResourceObservation[] = [];
 
   constructor(origin: Origin, cache: RequestCache, work: ScanWork) {
     this.#origin = origin;
@@ -77,18 +78,18 @@ export class ToolObserver {
   async observe(first: EndpointClues['first'], { path }: McpOptions): Promise<ToolObservations> {
     const endpoints = path === null ? await this.#findEndpoints(first) : [path];
     for (const endpoint of endpoints) {
-      const session = await this.#open(endpoint);
+      const session = await this.#openSession(endpoint);
       if (session === null) continue;
-      const { callable, uncalled, listed } = await this.#list(session);
+      const { callable, uncalled, listed } = await this.#listTools(session);
       const paid = callable.length + uncalled;
       this.#looked.push(
-        `MCP at ${cleanText(endpoint, MAX_SHOWN)}: ${listed} tools, ${paid} declared paid`,
+        `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: ${listed} tools, ${paid} declared paid`,
       );
-      const chosen = callable.slice(0, MAX_CALLED);
-      const resources = await Promise.all(chosen.map((tool) => this.#call(session, tool)));
+      const chosen = callable.slice(0, MAX_CALLED_TOOLS);
+      const resources = await Promise.all(chosen.map((tool) => this.#callTool(session, tool)));
       return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
     }
-    const resources = this.#gated;
+    const resources = this.#paidEndpoints;
     const declared = resources.length;
     return { resources, declared, uncalled: 0, looked: this.#looked, endpoint: null };
   }
@@ -110,28 +111,30 @@ export class ToolObserver {
     );
     const { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt } = first;
     const clues = { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, 'findEndpoints', {
+    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'findEndpoints', {
       first: clues,
       documents,
     });
-    return read.ok ? read.output : [];
+    return result.ok ? result.output : [];
   }
 
-  /** Tries the current protocol first, then the earlier one: the order that MCP prescribes. */
-  async #open(endpoint: string): Promise<Session | null> {
+  /** Tries the current revision first, then the older one, in the order that MCP prescribes. */
+  async #openSession(endpoint: string): Promise<Session | null> {
     const messages = createMcpMessages();
     const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
     if (discovered.output) return { endpoint, era: discovered.output, messages };
-    // A second request would not help when the first found no page or no answer.
+    // A second request would not help if the first found no page or no answer.
     const { answer } = discovered;
-    const opened = isHopeless(answer)
+    const opened = isOtherThanMcp(answer)
       ? discovered
       : await this.#exchange(endpoint, messages.initialize(), 'readInitialization');
     const era = opened.output ?? null;
     if (era === null) {
-      this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN)}: ${describe(opened.answer)}`);
+      this.#looked.push(
+        `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: ${describe(opened.answer)}`,
+      );
       if (opened.answer.ok && opened.answer.data.status === 402) {
-        this.#gated.push(this.#resource(endpoint, opened.answer));
+        this.#paidEndpoints.push(this.#toResource(endpoint, opened.answer));
       }
       return null;
     }
@@ -139,19 +142,21 @@ export class ToolObserver {
     return { endpoint, era, messages };
   }
 
-  async #list({ endpoint, era, messages }: Session): Promise<ToolList> {
+  async #listTools({ endpoint, era, messages }: Session): Promise<ToolList> {
     const pages: ToolPage[] = [];
     let cursor: string | null = null;
     do {
       const message = messages.listTools(era, cursor);
-      const page: ToolPage | null = await this.#page(endpoint, message);
+      const page: ToolPage | null = await this.#readPage(endpoint, message);
       if (page === null) {
-        this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN)}: tools/list: ${UNREAD}`);
+        this.#looked.push(
+          `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: tools/list: ${UNREADABLE}`,
+        );
         break;
       }
       pages.push(page);
       cursor = page.nextCursor;
-    } while (cursor !== null && pages.length < MAX_PAGES);
+    } while (cursor !== null && pages.length < MAX_LIST_PAGES);
     return {
       callable: pages.flatMap(({ callable }) => callable),
       uncalled: pages.reduce((sum, page) => sum + page.uncalled, 0),
@@ -159,29 +164,32 @@ export class ToolObserver {
     };
   }
 
-  async #page(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
+  async #readPage(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
     const answer = await this.#post(endpoint, message, LIST_CAP_BYTES);
     const response = { answer, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readTools', response);
-    return read.ok ? read.output : null;
+    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readTools', response);
+    return result.ok ? result.output : null;
   }
 
-  async #call({ endpoint, era, messages }: Session, tool: PaidTool): Promise<ResourceObservation> {
+  async #callTool(
+    { endpoint, era, messages }: Session,
+    tool: PaidTool,
+  ): Promise<ResourceObservation> {
     const message = messages.callTool(era, tool.name, tool.arguments);
     const sent = await this.#post(endpoint, message, CALL_CAP_BYTES);
     const response = { answer: sent, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readCall', response);
-    const { answer, facts } = read.ok
-      ? read.output
-      : { answer: unread(sent), facts: { binding: null, isError: null } };
+    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readCall', response);
+    const { answer, facts } = result.ok
+      ? result.output
+      : { answer: toUnread(sent), facts: { binding: null, isError: null } };
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
     return {
-      ...this.#resource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
+      ...this.#toResource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
       tool: { name: tool.name, endpoint, ...facts, extension, price: tool.price },
     };
   }
 
-  #resource(path: string, answer: HttpObservation): ResourceObservation {
+  #toResource(path: string, answer: HttpObservation): ResourceObservation {
     return {
       url: this.#origin.url + path,
       path,
@@ -200,8 +208,8 @@ export class ToolObserver {
   ): Promise<{ readonly answer: HttpObservation; readonly output: McpEra | null }> {
     const answer = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
     const response = { answer, id: message.id };
-    const read = await workOn(this.#work, 'origin', READ_MODULE, reader, response);
-    return { answer, output: read.ok ? read.output : null };
+    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, reader, response);
+    return { answer, output: result.ok ? result.output : null };
   }
 
   #post(endpoint: string, { body, headers }: SentMessage, capBytes: number) {
@@ -217,21 +225,22 @@ export class ToolObserver {
   }
 }
 
-function isHopeless(answer: HttpObservation): boolean {
+function isOtherThanMcp(answer: HttpObservation): boolean {
   if (!answer.ok || answer.data.status === 402) return true;
   // Some older servers report a missing session by a JSON-RPC error with status 404.
   return answer.data.status === 404 && !answer.data.body.includes('"jsonrpc"');
 }
 
-/** POST redirects are not followed; the caller has to name their target. */
+/** Describes an answer that is not MCP. Redirects are not followed, so the caller has to name the target. */
 function describe(answer: HttpObservation): string {
   if (!answer.ok) return answer.reason;
   const { status } = answer.data;
   const location = status >= 300 && status < 400 ? headerValue(answer.data, 'location') : null;
-  const to = location === null ? '' : ` to ${quoteText(location, MAX_SHOWN)}, which --mcp may name`;
+  const to =
+    location === null ? '' : ` to ${quoteText(location, MAX_SHOWN_CHARS)}, which --mcp may name`;
   return `${status}${to}, no MCP server`;
 }
 
-function unread({ ms }: HttpObservation): HttpObservation {
-  return { ok: false, reason: 'malformed', detail: UNREAD, ms };
+function toUnread({ ms }: HttpObservation): HttpObservation {
+  return { ok: false, reason: 'malformed', detail: UNREADABLE, ms };
 }

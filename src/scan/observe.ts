@@ -9,34 +9,34 @@ import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/sec
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
-import { describeChallenges, NO_CHALLENGES, type Planned, planFrom } from './readers.ts';
-import type { CensusWish } from './scanner.ts';
+import { describeChallenges, NO_CHALLENGES, type Planned, readPlan } from './readers.ts';
+import type { CensusInstructions } from './scanner.ts';
 
 export type ScanStage = 'documents' | 'resources' | 'details';
 
-/** A scan that gathers. */
-export type Gathering = {
+/** Parts and settings of the scan that gathers observations. */
+export type GatheringScan = {
   readonly origin: Origin;
   readonly cache: RequestCache;
   readonly standing: Standing;
   readonly probing: ProbingOptions;
   readonly userAgent: string;
   readonly work: ScanWork;
-  /** Runs the official clients on the challenges; absent, none is run. */
+  /** Runs the official clients on the challenges. If absent, no client is run. */
   readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: ScanStage) => void) | undefined;
-  /** Set by the command line only, on request. */
+  /** Makes the scan call the tools of an MCP endpoint. Only the command line sets it. */
   readonly mcp?: McpOptions | undefined;
-  readonly census?: CensusWish | undefined;
+  readonly census?: CensusInstructions | undefined;
 };
 
-/** The answers at fixed paths, and those of the indexes about the origin. */
+/** The answers at fixed paths, and what the indexes answered about the origin. */
 type Documents = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
 
-/** The first wave. */
-export async function gatherDocuments(scan: Gathering): Promise<Documents> {
+/** Sends the first wave, and asks the indexes. */
+export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
   const { origin, cache, standing, oracle, onStage } = scan;
-  // The thread loads while the first documents are requested, and ends when nothing is sold.
+  // The clients' thread loads while the first documents are requested. It ends if nothing is sold.
   oracle?.start();
   onStage?.('documents');
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
@@ -45,14 +45,14 @@ export async function gatherDocuments(scan: Gathering): Promise<Documents> {
 
 type PlannedRequests = Planned & { readonly tools: ToolObservations | null };
 
-/** Derives the further requests from the documents; with `mcp`, calls the tools of an endpoint too. */
+/** Derives the further requests from the documents. With `mcp`, also calls the tools of an endpoint. */
 export async function planRequests(
   documents: Documents,
-  scan: Gathering,
+  scan: GatheringScan,
 ): Promise<PlannedRequests> {
   const { origin, cache, work, mcp, census } = scan;
   const isReachable = Object.values(documents).some((seen) => 'ok' in seen && seen.ok);
-  const answer = await planFrom(documents, isReachable, work);
+  const answer = await readPlan(documents, isReachable, work);
   const isCensus = census !== undefined && isReachable && answer.planFailure === undefined;
   const planned = isCensus
     ? { plan: await planForCensus(answer.plan, documents, census, work) }
@@ -63,11 +63,11 @@ export async function planRequests(
   return { ...planned, tools };
 }
 
-/** The second wave, and what third parties and the official clients say of its challenges. */
+/** Sends the second wave, and asks third parties and the official clients about its challenges. */
 export async function gatherPlanned(
   documents: Documents,
   { plan, planFailure, tools }: PlannedRequests,
-  scan: Gathering,
+  scan: GatheringScan,
 ): Promise<Observations> {
   const { cache, probing, userAgent, onStage, mcp } = scan;
   onStage?.('resources');
@@ -80,43 +80,44 @@ export async function gatherPlanned(
   ]);
 
   onStage?.('details');
-  const early = withTools(toResourceSet(plan, probed), tools);
-  const [all, settledIcons, earlyAnswers] = await Promise.all([
+  const earlyResources = addTools(toResourceSet(plan, probed), tools);
+  const [allProbed, allIcons, earlyAnswers] = await Promise.all([
     probeFurther(cache, probed, probing),
     askIconsByGet(cache, plan.icons, icons),
-    // Most challenges are known by now, so others are asked about them during the remaining requests.
-    askAboutChallenges(early, scan),
+    // Most challenges are known now, so third parties are asked during the remaining requests.
+    askAboutChallenges(earlyResources, scan),
   ]);
-  const resources = all === probed ? early : withTools(toResourceSet(plan, all), tools);
+  const resources =
+    allProbed === probed ? earlyResources : addTools(toResourceSet(plan, allProbed), tools);
   const { payability, ...standings } = earlyAnswers;
   return {
     ...documents,
     probing: mcp === undefined ? probing : { ...probing, mcp: true },
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
     links,
-    icons: settledIcons,
+    icons: allIcons,
     ...(browser === null ? {} : { browser }),
-    payability: resources === early ? payability : await runClients(resources, scan),
+    payability: resources === earlyResources ? payability : await runClients(resources, scan),
     ...standings,
   };
 }
 
 /** Adds tools to the resources and removes their endpoint, which documents may list. */
-function withTools(resources: ResourceSet, tools: ToolObservations | null): ResourceSet {
+function addTools(resources: ResourceSet, tools: ToolObservations | null): ResourceSet {
   if (tools === null) return resources;
   const probed = resources.probed.filter(
     ({ path, probes }) =>
       path !== tools.endpoint ||
       probes.some(({ answer }) => answer.ok && answer.data.status === 402),
   );
-  const dropped = resources.probed.length - probed.length;
-  const isKnown = (path: string) => probed.some((one) => one.path === path);
+  const droppedCount = resources.probed.length - probed.length;
+  const isKnown = (path: string) => probed.some((resource) => resource.path === path);
   const added = tools.resources.filter(({ path }) => !isKnown(path));
-  const known = tools.resources.length - added.length;
+  const knownCount = tools.resources.length - added.length;
   return {
     ...resources,
     probed: [...probed, ...added],
-    declared: resources.declared - dropped + tools.declared - known,
+    declared: resources.declared - droppedCount + tools.declared - knownCount,
     looked: [...resources.looked, ...tools.looked],
     ...(tools.uncalled > 0 ? { uncalledTools: tools.uncalled } : {}),
   };
@@ -125,18 +126,18 @@ function withTools(resources: ResourceSet, tools: ToolObservations | null): Reso
 /** Asks third parties about recipients and offers, and runs the official clients. */
 async function askAboutChallenges(
   resources: ResourceSet,
-  { origin, standing, oracle, work }: Gathering,
+  { origin, standing, oracle, work }: GatheringScan,
 ): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain' | 'payability'>> {
   const { isOff = false, onChain } = standing;
   const isAsked = oracle !== undefined || onChain !== undefined || !isOff;
-  const said = isAsked ? await describeChallenges(resources, work) : NO_CHALLENGES;
-  const payees = isOff ? [] : said.payees;
+  const described = isAsked ? await describeChallenges(resources, work) : NO_CHALLENGES;
+  const payees = isOff ? [] : described.payees;
   const isSold = resources.probed.length > 0;
   const [settlements, chain, bazaar, payability] = await Promise.all([
     standing.settlements(origin, payees),
-    said.chainOffers.length > 0 ? (onChain?.(said.chainOffers) ?? []) : [],
+    described.chainOffers.length > 0 ? (onChain?.(described.chainOffers) ?? []) : [],
     isSold ? standing.listings?.(payees, origin) : undefined,
-    oracle?.tryChallenges(said.listed, work.signal) ?? null,
+    oracle?.tryChallenges(described.listed, work.signal) ?? null,
   ]);
   return {
     settlements,
@@ -146,10 +147,10 @@ async function askAboutChallenges(
   };
 }
 
-/** Returns the official clients' verdicts; null when none is run. */
+/** Returns the official clients' verdicts; null if no client is run. */
 async function runClients(
   resources: ResourceSet,
-  { oracle, work }: Gathering,
+  { oracle, work }: GatheringScan,
 ): Promise<Observations['payability']> {
   if (oracle === undefined) return null;
   return oracle.tryChallenges((await describeChallenges(resources, work)).listed, work.signal);

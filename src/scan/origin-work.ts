@@ -11,17 +11,17 @@ import type { ScanAccount } from '../workers/work-account.ts';
 export type ScanWork = {
   readonly pool: Pool;
   readonly account: ScanAccount;
-  /** Aborted when the caller gives up; work rejects with its reason. */
+  /** Aborted when the caller gives up. Work rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted when the scan's time is over; unfinished work counts as over its limits. */
+  /** Aborted when the scan's time is over. Unfinished work counts as over its limits. */
   readonly deadline?: AbortSignal | undefined;
 };
 
-/** A module that only workers load; this thread knows its types. */
+/** A module that only workers load. This thread knows its types only. */
 export type WorkModule<Exports> = { readonly href: string; readonly exports?: Exports };
 
-/** `limits`: the documents exceed the limits. `fault`: it threw twice, which is our defect. */
-export type Worked<Output> =
+/** `limits`: the documents exceed the limits. `fault`: the work threw twice, which is our defect. */
+export type WorkResult<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly why: 'limits' | 'fault' };
 
@@ -34,40 +34,40 @@ export type Reader<Exports, Name extends keyof Exports & string> = {
   readonly budget: BudgetName;
 };
 
-/** Runs a reader with the kit of the scan. Rejects as `workOn` does. */
-export function readOn<Exports, Name extends keyof Exports & string>(
+/** Runs a reader with the kit of the scan. Rejects as `runOnWorker` does. */
+export function readOnWorker<Exports, Name extends keyof Exports & string>(
   work: ScanWork,
   { module, exportName, needs, budget }: Reader<Exports, Name>,
   seen: SeenBy<Exports[Name]> & Partial<Observations>,
-): Promise<Worked<OutputOf<Exports[Name]>>> {
+): Promise<WorkResult<OutputOf<Exports[Name]>>> {
   const names = Object.keys(needs) as ObservationName[]; // Object.keys loses the key type
   const reader = { module: module.href, exportName, needs: names, budget };
-  return withinLimits(work, budget, (signal) =>
+  return runWithinLimits(work, budget, (signal) =>
     work.pool.runReader(reader, seen, work.account, signal),
   );
 }
 
-/** Rejects when the failure is ours whatever the documents are, or with the caller's reason. */
-export function workOn<Exports, Name extends keyof Exports & string>(
+/** Runs a function of a module. Rejects if the fault is ours, or with the caller's reason. */
+export function runOnWorker<Exports, Name extends keyof Exports & string>(
   work: ScanWork,
   budget: BudgetName,
   module: WorkModule<Exports>,
   exportName: Name,
   input: InputOf<Exports[Name]>,
-): Promise<Worked<OutputOf<Exports[Name]>>> {
+): Promise<WorkResult<OutputOf<Exports[Name]>>> {
   const task = { module: module.href, exportName, input, account: work.account[budget] };
-  return withinLimits(work, budget, (signal) => work.pool.run({ ...task, signal }));
+  return runWithinLimits(work, budget, (signal) => work.pool.run({ ...task, signal }));
 }
 
-async function withinLimits<Output>(
+async function runWithinLimits<Output>(
   { account, signal, deadline }: ScanWork,
   budget: BudgetName,
   run: (signal: AbortSignal) => Promise<unknown>,
-): Promise<Worked<Output>> {
-  const ends = [signal, deadline].filter((one) => one !== undefined);
+): Promise<WorkResult<Output>> {
+  const ends = [signal, deadline].filter((end) => end !== undefined);
   try {
     const output = await run(AbortSignal.any(ends));
-    return { ok: true, output: output as Output }; // what it returned, cloned: plain data
+    return { ok: true, output: output as Output }; // the function's return value, cloned as plain data
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
     if (error instanceof TaskFault) return { ok: false, why: 'fault' };

@@ -1,4 +1,4 @@
-/** Readers of a scan's observations beside the checks. Each runs on a worker that can be killed. */
+/** Readers of a scan's observations, which run besides the checks. Each runs on a worker that can be killed. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { reason } from '../indexes/listing-reasons.ts';
 import type { IndexedRow } from '../model/indexed.ts';
@@ -9,9 +9,15 @@ import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { DescribedChallenges } from './describe-challenges.ts';
 import type { OriginDescription } from './describe-origin.ts';
-import { type Reader, readOn, type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+import {
+  type Reader,
+  readOnWorker,
+  runOnWorker,
+  type ScanWork,
+  type WorkModule,
+} from './origin-work.ts';
 
-const PLAN: Reader<typeof import('../probe/plan/plan.ts'), 'makePlan'> = {
+const PLAN_READER: Reader<typeof import('../probe/plan/plan.ts'), 'makePlan'> = {
   module: new URL('../probe/plan/plan.ts', import.meta.url),
   exportName: 'makePlan',
   budget: 'origin',
@@ -34,7 +40,7 @@ const PLAN_FAILURES = {
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
 } as const;
 
-/** The plan for an origin whose documents say nothing, or could not be read: icons where browsers look. */
+/** Plan for an origin whose documents could not be read. It has only the icon where browsers look. */
 const EMPTY_PLAN: Plan = {
   resources: [],
   declared: 0,
@@ -44,26 +50,26 @@ const EMPTY_PLAN: Plan = {
   links: { links: [], found: 0, otherHosts: 0, documents: 0 },
   icons: { paths: ['/favicon.ico'], otherHosts: [], inline: false },
 };
-/** The plan for an origin that did not answer: no icon either. */
+/** Plan for an origin that did not answer. It has no request. */
 const SILENT_PLAN: Plan = { ...EMPTY_PLAN, icons: { ...EMPTY_PLAN.icons, paths: [] } };
 
 export type Planned = { readonly plan: Plan; readonly planFailure?: string };
 
-/** An unreachable origin has no plan, and an unreadable one has an empty plan. */
-export async function planFrom(
+/** Makes the plan. It has no request for an unreachable origin, and one for an origin that cannot be read. */
+export async function readPlan(
   first: FirstWave,
-  reachable: boolean,
+  isReachable: boolean,
   work: ScanWork,
 ): Promise<Planned> {
-  if (!reachable) return { plan: SILENT_PLAN };
-  const read = await readOn(work, PLAN, first);
-  if (read.ok) return { plan: read.output };
-  // When the budget is spent no check will be judged, so the origin gets no more requests.
+  if (!isReachable) return { plan: SILENT_PLAN };
+  const result = await readOnWorker(work, PLAN_READER, first);
+  if (result.ok) return { plan: result.output };
+  // If the budget is spent, no check will be judged, so the origin gets no more requests.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
-  return { plan, planFailure: PLAN_FAILURES[read.why] };
+  return { plan, planFailure: PLAN_FAILURES[result.why] };
 }
 
-const CHALLENGES: Reader<typeof import('./describe-challenges.ts'), 'describeChallenges'> = {
+const CHALLENGES_READER: Reader<typeof import('./describe-challenges.ts'), 'describeChallenges'> = {
   module: new URL('./describe-challenges.ts', import.meta.url),
   exportName: 'describeChallenges',
   budget: 'origin',
@@ -80,11 +86,13 @@ export async function describeChallenges(
   work: ScanWork,
 ): Promise<DescribedChallenges> {
   // Challenges are tried even after the requests' deadline, which the origin may have used up.
-  const read = await readOn({ ...work, deadline: undefined }, CHALLENGES, { resources });
-  return read.ok ? read.output : NO_CHALLENGES;
+  const result = await readOnWorker({ ...work, deadline: undefined }, CHALLENGES_READER, {
+    resources,
+  });
+  return result.ok ? result.output : NO_CHALLENGES;
 }
 
-const ORIGIN: Reader<typeof import('./describe-origin.ts'), 'describeOrigin'> = {
+const ORIGIN_READER: Reader<typeof import('./describe-origin.ts'), 'describeOrigin'> = {
   module: new URL('./describe-origin.ts', import.meta.url),
   exportName: 'describeOrigin',
   budget: 'origin',
@@ -105,18 +113,18 @@ const ORIGIN: Reader<typeof import('./describe-origin.ts'), 'describeOrigin'> = 
   },
 };
 
-/** An origin that exceeds the limits is shown by its host. */
+/** Describes the origin. If its documents exceed the limits, the description has only the host. */
 export async function describeOrigin(
   seen: Observations,
   work: ScanWork,
 ): Promise<OriginDescription> {
-  const read = await readOn(work, ORIGIN, seen);
-  if (read.ok) return read.output;
-  return { branding: plainBranding(seen.origin.host), advice: [], otherWays: [], routes: null };
+  const result = await readOnWorker(work, ORIGIN_READER, seen);
+  if (result.ok) return result.output;
+  return { branding: toPlainBranding(seen.origin.host), advice: [], otherWays: [], routes: null };
 }
 
 /** Branding for an origin whose documents could not be read, or are not shown. */
-export function plainBranding(host: string): Branding {
+export function toPlainBranding(host: string): Branding {
   return {
     displayName: host,
     description: '',
@@ -126,36 +134,37 @@ export function plainBranding(host: string): Branding {
   };
 }
 
-const LISTINGS: Reader<typeof import('../indexes/compare-listings.ts'), 'compareListings'> = {
-  module: new URL('../indexes/compare-listings.ts', import.meta.url),
-  exportName: 'compareListings',
-  budget: 'standing',
-  needs: { origin: true, resources: true, x402scan: true, settlements: true, bazaar: true },
-};
+const LISTINGS_READER: Reader<typeof import('../indexes/compare-listings.ts'), 'compareListings'> =
+  {
+    module: new URL('../indexes/compare-listings.ts', import.meta.url),
+    exportName: 'compareListings',
+    budget: 'standing',
+    needs: { origin: true, resources: true, x402scan: true, settlements: true, bazaar: true },
+  };
 const VALIDATE_MODULE: WorkModule<typeof import('../indexes/validate-declarations.ts')> = new URL(
   '../indexes/validate-declarations.ts',
   import.meta.url,
 );
 
-/** Empty when nothing is sold, no index is asked, or the answers exceed the limits. */
+/** Reads index rows: none if nothing is sold, no index is asked, or the answers exceed the limits. */
 export async function readIndexed(
   seen: Observations,
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
   if (seen.resources.probed.length === 0) return [];
-  const read = await readOn(work, LISTINGS, seen);
-  return read.ok ? withInvalidDeclarations(read.output, work) : [];
+  const result = await readOnWorker(work, LISTINGS_READER, seen);
+  return result.ok ? addInvalidDeclarations(result.output, work) : [];
 }
 
-/** The validator is loaded only when a missing resource has a declaration. */
-async function withInvalidDeclarations(
+/** Adds the errors of invalid declarations. The validator is loaded only if there is a declaration. */
+async function addInvalidDeclarations(
   rows: readonly ComparedRow[],
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
   const declared = rows.flatMap(({ declaration }) => declaration ?? []);
   if (declared.length === 0) return rows.map(({ row }) => row);
-  const declarations = rows.map(({ declaration }) => declaration ?? VALID);
-  const worked = await workOn(
+  const declarations = rows.map(({ declaration }) => declaration ?? VALID_PLACEHOLDER);
+  const validation = await runOnWorker(
     work,
     'standing',
     VALIDATE_MODULE,
@@ -163,7 +172,8 @@ async function withInvalidDeclarations(
     declarations,
   );
   return rows.map(({ row, declaration }, index) => {
-    const error = declaration === undefined || !worked.ok ? null : (worked.output[index] ?? null);
+    const error =
+      declaration === undefined || !validation.ok ? null : (validation.output[index] ?? null);
     if (error === null) return row;
     const reasons = [...row.reasons, reason('invalid_bazaar_extension', error)].toSorted(
       (one, other) => INDEXED_REASONS.indexOf(one.code) - INDEXED_REASONS.indexOf(other.code),
@@ -172,5 +182,5 @@ async function withInvalidDeclarations(
   });
 }
 
-/** Placeholder for a missing declaration; its verdict is ignored. */
-const VALID = { info: {}, schema: {} };
+/** Stands for a missing declaration. Its verdict is ignored. */
+const VALID_PLACEHOLDER = { info: {}, schema: {} };

@@ -8,7 +8,7 @@ import { OriginRefused } from '../guard/errors.ts';
 import type { Limits } from '../guard/limits.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { Resolver } from '../guard/resolve.ts';
-import type { Failed } from '../model/observation.ts';
+import type { FailedObservation } from '../model/observation.ts';
 import type { ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
@@ -18,7 +18,7 @@ import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
 import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
 import type { McpOptions } from './observe-tools.ts';
-import { type WorkModule, workOn } from './origin-work.ts';
+import { runOnWorker, type WorkModule } from './origin-work.ts';
 import {
   type OriginScanOptions,
   type Scanner,
@@ -26,13 +26,13 @@ import {
   type ScanOutcome,
 } from './scanner.ts';
 
-/** A scan ends within 70 s; the rest is for judging. */
+/** A scan ends within 70 s. The time after this deadline is for judging. */
 const GATHER_DEADLINE_MS = 55_000;
-/** Planning gets this long after a late answer: a slow origin is a finding, not an abort. */
-const PLAN_MS = 5_000;
+/** Time for planning after the last answer, because a slow origin must not abort the scan. */
+const PLAN_EXTRA_MS = 5_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
-const RECORD_MS = 10_000;
+const RECORD_TIMEOUT_MS = 10_000;
 const RECORD_MODULE: WorkModule<typeof import('./finished-scan.ts')> = new URL(
   './finished-scan.ts',
   import.meta.url,
@@ -45,12 +45,12 @@ export type ScannerOptions = {
   readonly policy: OriginPolicy;
   readonly standing: Standing;
   readonly userAgent: string;
-  /** Default: probes run on this thread, which waits for their processor work. */
+  /** By default probes run on this thread, and their processor work delays it. */
   readonly createClient?: CreateProbeClient;
-  /** Returns true when the running scans leave no memory for another; default never. */
+  /** Returns true if the running scans leave no memory for another scan. Default: never. */
   readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
-  /** Runs the official clients on the challenges; absent, none is run. */
+  /** Runs the official clients on the challenges. If absent, no client is run. */
   readonly oracle?: Oracle;
   /** Reads the texts and images of the directory listing; default true. */
   readonly withBranding?: boolean;
@@ -59,7 +59,7 @@ export type ScannerOptions = {
   readonly limits?: Partial<Limits>;
   /** Additional trusted roots, PEM. */
   readonly extraCa?: readonly string[];
-  /** Also calls the paid tools of an MCP endpoint; command line only. */
+  /** Also calls the paid tools of an MCP endpoint. Only the command line sets it. */
   readonly mcp?: McpOptions | undefined;
   /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
   readonly gatherDeadlineMs?: number;
@@ -76,7 +76,7 @@ export function createScanner(options: ScannerOptions): Scanner {
         await client.close();
       }
     },
-    scan: (origin, wanted = {}) => runScan(origin, options, wanted),
+    scan: (origin, scanOptions = {}) => runScan(origin, options, scanOptions),
     record: (scan) => record(scan, options),
     isSaturated: () => options.isSaturated?.() ?? false,
     close: async () => {
@@ -85,27 +85,33 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
-/** The pipeline: gathers what the site says, plans the requests for what it sells, gathers those, judges and scores. */
+/** Runs the pipeline: requests the documents, plans further requests, sends them, judges and scores. */
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
   { signal, hasRecord = false, census }: OriginScanOptions,
 ): Promise<ScanOutcome> {
-  const opened = await openScan(options, signal);
+  const session = await openScan(options, signal);
   try {
-    const client = await clientFor(origin, opened.client, hasRecord);
-    const scan = { ...options, ...opened, origin, census, cache: new RequestCache(client, origin) };
+    const client = await chooseClient(origin, session.client, hasRecord);
+    const scan = {
+      ...options,
+      ...session,
+      origin,
+      census,
+      cache: new RequestCache(client, origin),
+    };
     const documents = await gatherDocuments(scan);
     const planned = await planRequests(documents, scan);
     const observations = await gatherPlanned(documents, planned, scan);
-    const limits = opened.startJudging();
-    const graded = await gradeObservations(observations, opened.scannedAt, options, limits);
-    refuseUnserved(limits.account);
-    return { ...graded, timing: opened.timing(), observations };
+    const limits = session.startJudging();
+    const graded = await gradeObservations(observations, session.scannedAt, options, limits);
+    throwIfUnserved(limits.account);
+    return { ...graded, timing: session.timing(), observations };
   } catch (error) {
     throw signal?.aborted ? error : toFailure(error);
   } finally {
-    await opened.close();
+    await session.close();
   }
 }
 
@@ -115,27 +121,27 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
   const scannedAt = new Date().toISOString();
   const began = performance.now();
   const sinceStartMs = () => performance.now() - began;
-  const gathering = deadlineAfter(gatherDeadlineMs);
-  const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
-  const deadlines = [gathering, planning];
+  const gatherDeadline = createDeadline(gatherDeadlineMs);
+  const planDeadline = createDeadline(gatherDeadlineMs + PLAN_EXTRA_MS);
+  const deadlines = [gatherDeadline, planDeadline];
   let gatherMs = 0;
   // The threads load while the first documents are requested.
   pool.start();
-  const ends = [gathering.signal, ...(signal ? [signal] : [])];
+  const ends = [gatherDeadline.signal, ...(signal ? [signal] : [])];
   const client = await openClient(options, AbortSignal.any(ends));
   const account = pool.openScan();
   return {
     scannedAt,
     client,
     probing: catalog.probing,
-    work: { pool, account, signal, deadline: planning.signal },
+    work: { pool, account, signal, deadline: planDeadline.signal },
     startJudging() {
       gatherMs = sinceStartMs();
       signal?.throwIfAborted();
       const leftMs = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - sinceStartMs()));
-      const judging = deadlineAfter(leftMs);
-      deadlines.push(judging);
-      return { account, signal, deadline: judging.signal };
+      const judgeDeadline = createDeadline(leftMs);
+      deadlines.push(judgeDeadline);
+      return { account, signal, deadline: judgeDeadline.signal };
     },
     timing(): ScanTiming {
       const totalMs = sinceStartMs();
@@ -149,8 +155,8 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
   };
 }
 
-/** A scan that timed out in the queue with almost no work done was delayed by us. */
-function refuseUnserved(account: ScanAccount): void {
+/** If a scan timed out with almost no work done, our queue delayed it. */
+function throwIfUnserved(account: ScanAccount): void {
   if (!account.origin.isSpent() || !account.isLight()) return;
   throw new ScannerFailure(
     'The scan did not get its turn in time: this instance is overloaded. Try again later.',
@@ -162,11 +168,11 @@ async function record(
   scan: RecordInput,
   { pool }: Pick<ScannerOptions, 'pool'>,
 ): Promise<RecordedScan | null> {
-  const deadline = deadlineAfter(RECORD_MS);
+  const deadline = createDeadline(RECORD_TIMEOUT_MS);
   const work = { pool, account: pool.openScan('replay'), deadline: deadline.signal };
   try {
-    const worked = await workOn(work, 'origin', RECORD_MODULE, 'recordObservations', scan);
-    return worked.ok ? worked.output : null;
+    const result = await runOnWorker(work, 'origin', RECORD_MODULE, 'recordObservations', scan);
+    return result.ok ? result.output : null;
   } catch {
     // The report is complete without its digest, so the failure is ignored.
     return null;
@@ -190,7 +196,7 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
   });
 }
 
-/** Returns true when the guard refuses the host. Throws ScannerFailure when that cannot be determined. */
+/** True if the guard refuses the host. Throws ScannerFailure if that cannot be determined. */
 async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Promise<boolean> {
   const resolved = await client.check(origin);
   if (resolved.kind === 'our-fault') {
@@ -199,15 +205,15 @@ async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Pr
   return resolved.kind === 'blocked';
 }
 
-/** The client that may ask the origin. Throws OriginRefused. */
-async function clientFor(
+/** Returns the client for requests to the origin. Throws OriginRefused. */
+async function chooseClient(
   origin: Origin,
   client: ProbeClient,
   hasRecord: boolean,
 ): Promise<Pick<ProbeClient, 'request'>> {
   if (!(await isBlocked(client, origin))) return client;
   if (!hasRecord) throw toRefusal(origin);
-  return NOT_DIALLED;
+  return REFUSED_HOST_CLIENT;
 }
 
 function toRefusal({ host }: Origin): OriginRefused {
@@ -217,14 +223,14 @@ function toRefusal({ host }: Origin): OriginRefused {
   );
 }
 
-const BLOCKED: Failed = {
+const BLOCKED_ANSWER: FailedObservation = {
   ok: false,
   reason: 'blocked-address',
   detail: 'its name resolves to an address that is not on the public internet: nothing was asked',
   ms: 0,
 };
-/** Replaces the client when the guard refuses the host of a published record. */
-const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
+/** Replaces the client if the guard refuses the host of a published record. */
+const REFUSED_HOST_CLIENT: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED_ANSWER };
 
 function toFailure(error: unknown): Error {
   if (error instanceof OriginRefused || error instanceof ScannerFailure) return error;
@@ -234,15 +240,15 @@ function toFailure(error: unknown): Error {
 
 type Deadline = {
   readonly signal: AbortSignal;
-  /** Releases the timer; the signal is never aborted after that. */
+  /** Releases the timer. The signal is never aborted after that. */
   clear(): void;
 };
 
 /**
- * Aborts after `ms` with a TimeoutError. The timer of `AbortSignal.timeout` cannot be cleared and would
- * hold its listeners, 17 KiB a scan, long after the scan.
+ * Aborts after `ms` with a TimeoutError. The timer of `AbortSignal.timeout` cannot be cleared. It would hold
+ * its listeners, 17 KiB a scan, long after the scan.
  */
-export function deadlineAfter(ms: number): Deadline {
+export function createDeadline(ms: number): Deadline {
   const controller = new AbortController();
   const expire = () =>
     controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));

@@ -23,8 +23,8 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
   const { scanner, store, catalogFacts, maxScans = MAX_SCANS, onPublished } = options;
   return {
     /**
-     * Refuses blocked addresses before anything is charged: throws OriginRefused. A host with a published
-     * record is admitted, or its seller could keep a grade by changing DNS.
+     * Throws OriginRefused for a blocked address, before anything is charged. A host with a published record
+     * is admitted. Otherwise its seller could keep a grade by changing DNS.
      */
     async admit(origin: Origin): Promise<void> {
       try {
@@ -39,13 +39,13 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
      * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
      */
     run: (origin: Origin, runOptions: ScanRunOptions = {}) => inFlight.run(origin, runOptions),
-    /** Joins this process's scan in flight; null when there is none. */
+    /** Joins a scan in flight of this process; null if there is none. */
     join: (origin: Origin, joinOptions?: JoinOptions) => inFlight.join(origin, joinOptions),
-    /** The recording of a finished scan; null if none was kept. */
-    async recordingOf({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
+    /** Returns the recording of a finished scan; null if none was kept. */
+    async findRecording({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
       return (await store.results.findRecording(scanId)) ?? (await keepRecording?.()) ?? null;
     },
-    /** Publishes a finished scan to cache, directory and changes. Idempotent. Default: a payer paid for it. */
+    /** Publishes a finished scan to cache, directory and changes. Idempotent. By default a payer paid for it. */
     async publish(scanId: string, paidBy?: PaidBy): Promise<void> {
       const result = await store.results.findByScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
@@ -53,14 +53,14 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
       await store.publish(toPublishedScan(scan, catalogFacts, paidBy), toTally(scan.report));
       onPublished?.(result.host);
     },
-    /** True while a new scan would be refused; joining one in flight always works. */
+    /** True while a new scan would be refused. Joining a scan in flight always works. */
     isSaturated: () => inFlight.isFull(),
-    /** Reason that no scan of this process can succeed, and none may be sold; null while scans can. */
+    /** Returns the reason why no scan of this process can succeed or may be sold; null if there is none. */
     fault: () => scanner.fault?.() ?? null,
     /** Maximum of scans in this process. */
     maxScans,
     /** Number of paid scans running in this process. */
-    running: () => inFlight.paid,
+    running: () => inFlight.paidCount,
     /** Waits up to `graceMs` for scans in flight, then abandons them. */
     close: (graceMs = 0): Promise<void> => inFlight.close(graceMs),
   };

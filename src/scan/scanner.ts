@@ -7,16 +7,16 @@ export type OriginScanOptions = {
   /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The host has a published record: a refused address is then a finding, and nothing is dialled. Default
-   * false: the scan is refused.
+   * True if the host has a published record. A blocked address is then a finding, and nothing is dialled.
+   * By default such a scan is refused.
    */
   readonly hasRecord?: boolean | undefined;
-  /** Set by the census. */
-  readonly census?: CensusWish | undefined;
+  /** Only the census sets it. */
+  readonly census?: CensusInstructions | undefined;
 };
 
-/** Resources that are asked in any case, and the name by which robots.txt may refuse resources. */
-export type CensusWish = {
+/** Resources that are always requested, and the name of the census in robots.txt. */
+export type CensusInstructions = {
   readonly listed: readonly CensusResource[];
   readonly robotsAgent: string;
 };
@@ -43,20 +43,20 @@ export type Scanner = {
    */
   admit(origin: Origin): Promise<void>;
   /**
-   * Gathers and judges within 70 s and returns a report; an unanswered request is a finding. Throws
-   * ScannerFailure when the fault is ours (503, uncharged), OriginRefused as admit does.
+   * Gathers and judges within 70 s and returns a report. An unanswered request is a finding. Throws
+   * ScannerFailure if the fault is ours (503, uncharged), OriginRefused as `admit` does.
    */
   scan(origin: Origin, options?: OriginScanOptions): Promise<ScanOutcome>;
-  /** Digests a scan's observations, and writes its recording; null if they exceed the limits of a task. */
+  /** Digests a scan's observations and makes its recording; null if they exceed the limits of a task. */
   record(scan: RecordInput): Promise<RecordedScan | null>;
-  /** True while the running scans use all shared memory, so none may start. */
+  /** True while the running scans use all shared memory, so that no scan may start. */
   isSaturated?(): boolean;
-  /** Reason that no scan of this process can succeed; null while scans can. */
+  /** Returns the reason why no scan of this process can succeed; null if there is none. */
   fault?(): string | null;
   close(): Promise<void>;
 };
 
-/** Our own fault: nothing is charged, stored or held against the origin. */
+/** The scan failed by our own fault. Nothing is charged, stored or held against the origin. */
 export class ScannerFailure extends Error {
   override readonly name = 'ScannerFailure';
 }

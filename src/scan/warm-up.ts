@@ -4,9 +4,9 @@ import type { Pool } from '../engine/judging-pool.ts';
 import { runChecks } from '../engine/run-checks.ts';
 import { EngineFault } from '../workers/job.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
-import { describeChallenges, describeOrigin, planFrom } from './readers.ts';
+import { describeChallenges, describeOrigin, readPlan } from './readers.ts';
 
-/** A check or task throws even on a silent origin, so this process cannot judge any scan. */
+/** A check or task fails even on an origin without answers, so this process cannot judge any scan. */
 export class BrokenChecks extends EngineFault {
   override readonly name = 'BrokenChecks';
 
@@ -23,18 +23,18 @@ export type ScanEngine = {
 
 /**
  * Loads every check and parser before the first scan, and measures the workers' speed. Throws
- * BrokenChecks as `tryAll`.
+ * BrokenChecks as `tryChecks`.
  */
 export async function warmUp(engine: ScanEngine): Promise<void> {
-  await tryAll(engine);
+  await tryChecks(engine);
   await engine.pool.calibrate();
 }
 
 /**
- * Runs every check and task on each thread of the pool. Throws BrokenChecks when one throws even on a
- * silent origin, so that the defect is known before a scan is sold.
+ * Runs every check and task on each thread of the pool, on an origin without answers. Throws BrokenChecks
+ * if one fails, so that the defect is known before a scan is sold.
  */
-export async function tryAll({ catalog, checks, pool }: ScanEngine): Promise<void> {
+export async function tryChecks({ catalog, checks, pool }: ScanEngine): Promise<void> {
   const { threads } = pool.load();
   await Promise.all(
     Array.from({ length: threads }, async () => {
@@ -42,11 +42,11 @@ export async function tryAll({ catalog, checks, pool }: ScanEngine): Promise<voi
       const work = { pool, account };
       const [judged, { planFailure }] = await Promise.all([
         runChecks({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
-        planFrom(EMPTY_OBSERVATIONS, true, work),
+        readPlan(EMPTY_OBSERVATIONS, true, work),
         describeChallenges(EMPTY_OBSERVATIONS.resources, work),
         describeOrigin(EMPTY_OBSERVATIONS, work),
       ]);
-      // Uses each check's own verdict: in a report, a failed prerequisite would hide the others.
+      // Reads each check's own verdict, because a failed prerequisite would hide it in a report.
       const broken = judged
         .filter(({ verdict: { outcome } }) => outcome === 'fault' || outcome === 'limits')
         .map(({ entry }) => entry.id);
@@ -57,21 +57,21 @@ export async function tryAll({ catalog, checks, pool }: ScanEngine): Promise<voi
 }
 
 /**
- * Tests the checks and warms the pool on the first task or `start`. All tasks wait for that. If a check
- * throws even on a silent origin, `onBroken` hears of it once, and every task of the process rejects; after
- * any other error the next task tries again.
+ * Tests the checks and warms the pool on the first task or `start`. All tasks wait for that. If a check is
+ * broken, `onBroken` is called once, and every task of the process rejects. After any other error the next
+ * task tries again.
  */
 export function warmPool(parts: ScanEngine, onBroken: (fault: BrokenChecks) => void): Pool {
   const { pool } = parts;
-  let warm: Promise<void> | null = null;
+  let warming: Promise<void> | null = null;
 
-  function ready(): Promise<void> {
-    warm ??= warmUp(parts).catch((error: unknown) => {
+  function ensureWarm(): Promise<void> {
+    warming ??= warmUp(parts).catch((error: unknown) => {
       if (error instanceof BrokenChecks) onBroken(error);
-      else warm = null;
+      else warming = null;
       throw error;
     });
-    return warm;
+    return warming;
   }
 
   return {
@@ -79,19 +79,19 @@ export function warmPool(parts: ScanEngine, onBroken: (fault: BrokenChecks) => v
     start(modules) {
       const starting = pool.start(modules);
       // Each task reports the error itself.
-      ready().catch(() => undefined);
+      ensureWarm().catch(() => undefined);
       return starting;
     },
     async run(task) {
-      await ready();
+      await ensureWarm();
       return pool.run(task);
     },
     async runCheck(...task) {
-      await ready();
+      await ensureWarm();
       return pool.runCheck(...task);
     },
     async runReader(...task) {
-      await ready();
+      await ensureWarm();
       return pool.runReader(...task);
     },
   };

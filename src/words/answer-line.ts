@@ -1,9 +1,9 @@
 import {
   type OfferPayability,
   type PayableBy,
-  REFUSED_WHOLE,
+  REFUSED_WHOLE_PREFIX,
   type ResourcePayability,
-  SIGNED_UNSOUND,
+  SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
@@ -59,7 +59,8 @@ function x402Answer(
 }
 
 function settingsText(words: string | null): string {
-  if (words?.startsWith(SIGNED_UNSOUND)) return `of the offer that they take first, ${words}`;
+  if (words?.startsWith(SIGNED_UNSOUND_PREFIX))
+    return `of the offer that they take first, ${words}`;
   return `default clients refuse, the official client says ${JSON.stringify(words ?? 'nothing')}`;
 }
 
@@ -78,7 +79,7 @@ function findFault(results: ScanReport['results']): string | null {
 
 /** Returns true for words of ours, which name the member; the others are a client's. */
 function isOwn(words: string): boolean {
-  return words.startsWith(SIGNED_UNSOUND) || words.startsWith(REFUSED_WHOLE);
+  return words.startsWith(SIGNED_UNSOUND_PREFIX) || words.startsWith(REFUSED_WHOLE_PREFIX);
 }
 
 function plural(count: number): string {
@@ -87,7 +88,7 @@ function plural(count: number): string {
 
 function toWords(payability: readonly ResourcePayability[]): string | null {
   const of = ({ offers, words }: ResourcePayability): string | null =>
-    words?.startsWith(REFUSED_WHOLE)
+    words?.startsWith(REFUSED_WHOLE_PREFIX)
       ? words
       : (offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ??
         words);

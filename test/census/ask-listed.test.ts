@@ -8,7 +8,7 @@ import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { LimitReached } from '../../src/looks/in-turn.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { dayWord } from '../../src/scan/day-word.ts';
+import { toDayWord } from '../../src/scan/day-word.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import {
   challengeAnswer,
@@ -56,7 +56,7 @@ async function ask(
     ...answer,
     asked,
     requests: seller.requests,
-    word: dayWord(answer.signs),
+    word: toDayWord(answer.signs),
     places: places - left,
   };
 }

@@ -4,7 +4,7 @@ import type { DayWord } from '../../src/model/availability.ts';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import type { PayableBy } from '../../src/model/payability.ts';
-import { dayWord, type ResourceSign, wordOfScan } from '../../src/scan/day-word.ts';
+import { type ResourceSign, toDayWord, toScanDayWord } from '../../src/scan/day-word.ts';
 import {
   answer,
   failure,
@@ -53,12 +53,12 @@ describe('one resource', () => {
     ['a pause that was asked for', silent('rate-limited'), 'not_checked'],
     ['no request', NO_SIGN, 'not_checked'],
   ])('%s', (_, sign, word) => {
-    expect(dayWord([sign])).toBe(word);
+    expect(toDayWord([sign])).toBe(word);
   });
 });
 
 test('nothing asked is not_checked', () => {
-  expect(dayWord([])).toBe('not_checked');
+  expect(toDayWord([])).toBe('not_checked');
 });
 
 const OF_WORD: Readonly<Record<DayWord, ResourceSign>> = {
@@ -81,8 +81,8 @@ describe('two resources, in either order', () => {
     ['not_payable', 'not_checked', 'not_payable'],
     ['not_checked', 'not_checked', 'not_checked'],
   ])('%s and %s: %s', (one, other, word) => {
-    expect(dayWord([OF_WORD[one], OF_WORD[other]])).toBe(word);
-    expect(dayWord([OF_WORD[other], OF_WORD[one]])).toBe(word);
+    expect(toDayWord([OF_WORD[one], OF_WORD[other]])).toBe(word);
+    expect(toDayWord([OF_WORD[other], OF_WORD[one]])).toBe(word);
   });
 });
 
@@ -104,7 +104,7 @@ describe('a scan', () => {
   test('is payable if default clients sign one of its resources, whatever a later one answers', () => {
     const probed = [resource({ path: '/a' }), paid('/b', answer(429))];
     const seen = scanOf({ resources: resources(probed), ...judged('/a', 'default') });
-    expect(wordOfScan(seen)).toBe('payable');
+    expect(toScanDayWord(seen)).toBe('payable');
   });
 
   test.each<readonly [PayableBy, DayWord]>([
@@ -116,7 +116,7 @@ describe('a scan', () => {
       resources: resources([resource({ path: '/a' })]),
       ...judged('/a', payableBy),
     });
-    expect(wordOfScan(seen)).toBe(word);
+    expect(toScanDayWord(seen)).toBe(word);
   });
 
   test.each<readonly [string, number, DayWord]>([
@@ -125,7 +125,9 @@ describe('a scan', () => {
     ['is private', 401, 'not_checked'],
     ['is broken', 500, 'down'],
   ])('whose only resource %s', (_, status, word) => {
-    expect(wordOfScan(scanOf({ resources: resources([paid('/a', answer(status))]) }))).toBe(word);
+    expect(toScanDayWord(scanOf({ resources: resources([paid('/a', answer(status))]) }))).toBe(
+      word,
+    );
   });
 
   test('of an origin that gave no answer at all is down', () => {
@@ -139,12 +141,12 @@ describe('a scan', () => {
       openapiAlternates: [],
       resources: resources([resource({ path: '/a', get: gone, head: [], post: [] })]),
     });
-    expect(wordOfScan(silentScan)).toBe('down');
+    expect(toScanDayWord(silentScan)).toBe('down');
   });
 
   test('that found nothing for sale is not payable if the site answers', () => {
-    expect(wordOfScan(scanOf({ resources: resources([]) }))).toBe('not_payable');
+    expect(toScanDayWord(scanOf({ resources: resources([]) }))).toBe('not_payable');
     const broken = scanOf({ resources: resources([]), root: html(502, '') });
-    expect(wordOfScan(broken)).toBe('down');
+    expect(toScanDayWord(broken)).toBe('down');
   });
 });

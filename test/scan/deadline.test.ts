@@ -1,9 +1,9 @@
 /** A deadline aborts in time, and leaves nothing behind if it was not needed. */
 import { expect, test } from 'vitest';
-import { deadlineAfter } from '../../src/scan/run-scan.ts';
+import { createDeadline } from '../../src/scan/run-scan.ts';
 
 test('a deadline aborts as a timeout does', async () => {
-  const { signal } = deadlineAfter(1);
+  const { signal } = createDeadline(1);
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
@@ -11,7 +11,7 @@ test('a deadline aborts as a timeout does', async () => {
 test('a cleared deadline leaves no timer, and never aborts', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
-  const { signal, clear } = deadlineAfter(60_000);
+  const { signal, clear } = createDeadline(60_000);
   clear();
   expect(timers()).toBe(before);
   expect(signal.aborted).toBe(false);

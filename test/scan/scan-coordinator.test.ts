@@ -242,7 +242,7 @@ test.each([
     gate.resolve();
     const [own, got] = await Promise.all([first, second]);
     expect(got.scanId === own.scanId).toBe(withRecording);
-    expect((await other.host.recordingOf(got))?.text).toMatch(/"observations":/);
+    expect((await other.host.findRecording(got))?.text).toMatch(/"observations":/);
     expect(other.scanner.began).toHaveLength(scans);
   },
 );
@@ -252,7 +252,7 @@ test('a recording that no caller asked for is not stored, but a late caller of i
   const { host, store } = parts;
   const finished = await host.run(SHOP);
   expect(await store.results.findRecording(finished.scanId)).toBeNull();
-  const recording = await host.recordingOf(finished);
+  const recording = await host.findRecording(finished);
   expect(recording?.text).toContain('"x402-scan-observations"');
   expect(await store.results.findRecording(finished.scanId)).toEqual(recording);
 });
@@ -262,7 +262,7 @@ test('a scan whose observations have no digest is still a scan', async () => {
   await using parts = setUp({ scanner });
   const finished = await parts.host.run(SHOP, { withRecording: true });
   expect(finished.observationsSha256).toBeNull();
-  expect(await parts.host.recordingOf(finished)).toEqual({ text: null });
+  expect(await parts.host.findRecording(finished)).toEqual({ text: null });
 });
 
 test('if the instance that scans fails, the waiting one scans itself', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import { wasReached } from '../../src/scan/finished-scan.ts';
+import { hasAnswered } from '../../src/scan/finished-scan.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 test.each<readonly [FailureReason, boolean]>([
@@ -13,12 +13,12 @@ test.each<readonly [FailureReason, boolean]>([
   ['tls-expired', true],
   ['malformed', true],
 ])('if every request of an origin ends in %s, reached is %s', (reason, reached) => {
-  expect(wasReached(silent(reason))).toBe(reached);
+  expect(hasAnswered(silent(reason))).toBe(reached);
 });
 
 test('one answer is enough, whatever its status', () => {
   const seen = silent('timeout');
-  expect(wasReached({ ...seen, robots: perfectSeller().robots })).toBe(true);
+  expect(hasAnswered({ ...seen, robots: perfectSeller().robots })).toBe(true);
 });
 
 function silent(reason: FailureReason): Observations {

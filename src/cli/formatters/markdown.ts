@@ -2,7 +2,7 @@
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { Advice, CheckResult } from '../../model/report.ts';
-import { byRootCause } from '../../model/verdict.ts';
+import { groupByRootCause } from '../../model/verdict.ts';
 import { toAnswerLine } from '../../words/answer-line.ts';
 import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../words/check-phrases.ts';
 import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../words/indexed-words.ts';
@@ -12,7 +12,7 @@ import { exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
 
 export function formatMarkdown({ report, printed }: PrintableScan): string {
   const { protocol, docs, standing } = report.subScores;
-  const causes = byRootCause(printed, report.results);
+  const causes = groupByRootCause(printed, report.results);
   const unevaluatedResults = new Set([...causes.values()].flat());
   const problems = printed
     .filter(

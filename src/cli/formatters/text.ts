@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
-import { byRootCause } from '../../model/verdict.ts';
+import { groupByRootCause } from '../../model/verdict.ts';
 import { formatOtherWay } from '../../parse/x402/more-sold.ts';
 import { toAnswerLine } from '../../words/answer-line.ts';
 import {
@@ -43,7 +43,7 @@ export function formatText(scan: PrintableScan): string {
   };
   const { columns, paint } = terminal;
   const judged = printed.filter((result) => !isUndetermined(result));
-  const causes = byRootCause(judged, report.results);
+  const causes = groupByRootCause(judged, report.results);
   const unevaluatedResults = new Set([...causes.values()].flat());
   const withStatus = (status: CheckResult['status']) =>
     judged.filter((result) => result.status === status && !unevaluatedResults.has(result));

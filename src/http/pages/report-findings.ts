@@ -3,7 +3,7 @@ import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
-import { byRootCause } from '../../model/verdict.ts';
+import { groupByRootCause } from '../../model/verdict.ts';
 import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
@@ -48,7 +48,7 @@ export function toReportFindings(
   const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
   const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
   const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
-  const groups = byRootCause(report.results);
+  const groups = groupByRootCause(report.results);
   const causeById = new Map(
     [...groups].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
   );

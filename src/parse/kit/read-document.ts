@@ -1,4 +1,4 @@
-import type { Failed, HttpData } from '../../model/observation.ts';
+import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
@@ -61,7 +61,7 @@ export function readDocument(
 }
 
 /** Formats "GET /llms.txt: timeout (no answer within 10 s)". */
-export function formatFailure(request: string, { reason, detail }: Failed): string {
+export function formatFailure(request: string, { reason, detail }: FailedObservation): string {
   return `${request}: ${reason} (${detail})`;
 }
 

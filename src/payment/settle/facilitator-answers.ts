@@ -1,6 +1,6 @@
 /** Reads the members of a facilitator's answers that we use; it runs on a worker if they are long. */
 import { type AnswerParser, tryParseJson } from '../../answers/answer-reader.ts';
-import { membersOf } from '../../model/json.ts';
+import { readMembers } from '../../model/json.ts';
 import type { SupportedKind } from './facilitator.ts';
 
 export type FacilitatorAnswer = {
@@ -33,7 +33,7 @@ export const SUPPORTED_KINDS_PARSER: AnswerParser<readonly SupportedKind[] | nul
 };
 
 export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
-  const answer = membersOf(tryParseJson(text));
+  const answer = readMembers(tryParseJson(text));
   const reason = answer['invalidReason'] ?? answer['errorReason'];
   const isSuccess = answer['isValid'] ?? answer['success'];
   return {
@@ -49,10 +49,10 @@ export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
 
 /** Null if the answer lists none. */
 export function readSupportedKinds(text: string): readonly SupportedKind[] | null {
-  const { kinds } = membersOf(tryParseJson(text));
+  const { kinds } = readMembers(tryParseJson(text));
   if (!Array.isArray(kinds)) return null;
   return kinds.slice(0, MAX_KINDS).flatMap((kind) => {
-    const { x402Version, scheme, network } = membersOf(kind);
+    const { x402Version, scheme, network } = readMembers(kind);
     const isKind =
       typeof x402Version === 'number' && typeof scheme === 'string' && typeof network === 'string';
     return isKind ? [{ x402Version, scheme, network }] : [];

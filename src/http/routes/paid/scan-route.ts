@@ -131,7 +131,7 @@ const TOO_LARGE =
 
 /** Answers about finished scans, with their recordings if those are asked for. */
 export function scanAnswers(
-  scanCoordinator: Pick<ScanCoordinator, 'recordingOf'>,
+  scanCoordinator: Pick<ScanCoordinator, 'findRecording'>,
   presentation: Omit<ReportPresentation, 'cache'>,
 ) {
   return {
@@ -141,14 +141,14 @@ export function scanAnswers(
       { withRecording }: ScanInput,
     ) {
       const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
-      const recording = withRecording ? await scanCoordinator.recordingOf(scan) : null;
+      const recording = withRecording ? await scanCoordinator.findRecording(scan) : null;
       const body = withRecording ? withRecordingMember(report, recording) : report;
       return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
     },
 
     /** True if the answer would hold all that is asked for. */
     async isWhole(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
-      return !withRecording || (await scanCoordinator.recordingOf(scan)) !== null;
+      return !withRecording || (await scanCoordinator.findRecording(scan)) !== null;
     },
   };
 }

@@ -8,7 +8,7 @@ import { PAGE_SIZE, readFrontPage, toProject } from '../../../directory/project.
 import { OriginRefused } from '../../../guard/errors.ts';
 import { toClient } from '../../../limits/client-key.ts';
 import { Forbidden, UnsupportedMediaType } from '../../../model/errors.ts';
-import { membersOf } from '../../../model/json.ts';
+import { readMembers } from '../../../model/json.ts';
 import { type PreflightTarget, readPreflightTarget } from '../../../preflight/preflight-request.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/answer-view.ts';
@@ -153,7 +153,7 @@ function refuseOtherSites(
 
 /** The form's fields, also if the body did not validate. */
 function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: string } {
-  const { url, fragment } = membersOf(body);
+  const { url, fragment } = readMembers(body);
   return {
     ...(typeof url === 'string' ? { url } : {}),
     ...(fragment === undefined ? {} : { fragment: 'true' }),
