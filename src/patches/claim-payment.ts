@@ -1,12 +1,12 @@
-import { type Patch, part, type Stack, whyNot } from './patch.ts';
+import { cannotFix, onePart, type Patch, type Stack } from './patch.ts';
 
-/** Sells each payment once: its nonce is claimed before the handler runs, and given back by a 402. */
+/** Patch that accepts each payment once. It claims the nonce before the handler runs; a 402 releases the claim. */
 export function claimPayment(stack: Stack): Patch {
   return CLAIMS[stack];
 }
 
 const JS_NONCE = [
-  '/** One process: where several sell, insert the nonce under a unique key of a database. */',
+  '/** For one process. If several processes sell, insert the nonce under a unique key of a database. */',
   'const claimed = new Set<string>();',
   '',
   'function nonceOf(header: string): string {',
@@ -20,7 +20,7 @@ const JS_NONCE = [
 ];
 
 const PYTHON_NONCE = [
-  '# For one process. If several sell, insert the nonce under a unique key of a database.',
+  '# For one process. If several processes sell, insert the nonce under a unique key of a database.',
   'claimed = set()',
   '',
   '',
@@ -33,12 +33,12 @@ const PYTHON_NONCE = [
 ];
 
 const CLAIMS: Readonly<Record<Stack, Patch>> = {
-  express: part('claim-payment.ts', 'ts', [
+  express: onePart('claim-payment.ts', 'ts', [
     "import type { NextFunction, Request, Response } from 'express';",
     '',
     ...JS_NONCE,
     '',
-    '/** app.use(claimPayment) before the payment middleware. */',
+    '/** Call app.use(claimPayment) before the payment middleware. */',
     'export function claimPayment(request: Request, response: Response, next: NextFunction): void {',
     "  const header = request.get('payment-signature') ?? request.get('x-payment');",
     '  if (!header) return next();',
@@ -49,18 +49,18 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '  }',
     '  claimed.add(nonce);',
     "  response.on('finish', () => {",
-    '    // Another error may have moved the money: its claim stays.',
+    '    // After other errors the claim stays, because the money may have moved.',
     '    if (response.statusCode === 402) claimed.delete(nonce);',
     '  });',
     '  next();',
     '}',
   ]),
-  hono: part('claim-payment.ts', 'ts', [
+  hono: onePart('claim-payment.ts', 'ts', [
     "import { createMiddleware } from 'hono/factory';",
     '',
     ...JS_NONCE,
     '',
-    '/** app.use(claimPayment) before the payment middleware. */',
+    '/** Call app.use(claimPayment) before the payment middleware. */',
     'export const claimPayment = createMiddleware(async (c, next) => {',
     "  const header = c.req.header('payment-signature') ?? c.req.header('x-payment');",
     '  if (!header) return next();',
@@ -68,12 +68,12 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     "  if (claimed.has(nonce)) return c.json({ error: 'this payment was used' }, 409);",
     '  claimed.add(nonce);',
     '  await next();',
-    '  // Another error may have moved the money: its claim stays.',
+    '  // After other errors the claim stays, because the money may have moved.',
     '  if (c.res.status === 402) claimed.delete(nonce);',
     '  return;',
     '});',
   ]),
-  next: part('lib/claim-payment.ts', 'ts', [
+  next: onePart('lib/claim-payment.ts', 'ts', [
     "import { type NextRequest, NextResponse } from 'next/server';",
     '',
     ...JS_NONCE,
@@ -89,13 +89,13 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     "    if (claimed.has(nonce)) return NextResponse.json({ error: 'this payment was used' }, { status: 409 });",
     '    claimed.add(nonce);',
     '    const response = await guarded(request);',
-    '    // Another error may have moved the money: its claim stays.',
+    '    // After other errors the claim stays, because the money may have moved.',
     '    if (response.status === 402) claimed.delete(nonce);',
     '    return response;',
     '  };',
     '}',
   ]),
-  fastapi: part('claim_payment.py', 'python', [
+  fastapi: onePart('claim_payment.py', 'python', [
     'import base64',
     'import json',
     '',
@@ -105,7 +105,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     ...PYTHON_NONCE,
     '',
     '',
-    '# app.middleware("http")(claim_payment) after the payment middleware: what is added last is outermost.',
+    '# app.middleware("http")(claim_payment) after the payment middleware, because the last one added is outermost.',
     'async def claim_payment(request: Request, call_next):',
     '    header = request.headers.get("payment-signature") or request.headers.get("x-payment")',
     '    if not header:',
@@ -115,12 +115,12 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '        return JSONResponse({"error": "this payment was used"}, status_code=409)',
     '    claimed.add(nonce)',
     '    response = await call_next(request)',
-    '    # Another error may have moved the money: its claim stays.',
+    '    # After other errors the claim stays, because the money may have moved.',
     '    if response.status_code == 402:',
     '        claimed.discard(nonce)',
     '    return response',
   ]),
-  flask: part('claim_payment.py', 'python', [
+  flask: onePart('claim_payment.py', 'python', [
     'import base64',
     'import json',
     'from threading import Lock',
@@ -148,14 +148,14 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '            return [b\'{"error": "this payment was used"}\']',
     '',
     '        def start(status, headers, *rest):',
-    '            # Another error may have moved the money: its claim stays.',
+    '            # After other errors the claim stays, because the money may have moved.',
     '            if status.startswith("402"):',
     '                claimed.discard(nonce)',
     '            return start_response(status, headers, *rest)',
     '',
     '        return self.inner(environ, start)',
   ]),
-  go: part('claim_payment.go', 'go', [
+  go: onePart('claim_payment.go', 'go', [
     'package main',
     '',
     'import (',
@@ -166,7 +166,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '\t"sync"',
     ')',
     '',
-    '// claimed serves one process. If several sell, insert the nonce under a unique key of a database.',
+    '// claimed serves one process. If several processes sell, insert the nonce under a unique key of a database.',
     'var claimed sync.Map',
     '',
     'func nonceOf(header string) string {',
@@ -187,7 +187,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '\tnonce string',
     '}',
     '',
-    '// WriteHeader gives a claim back by a 402: another error may have moved the money.',
+    '// WriteHeader releases the claim for a 402. After other errors it stays, because the money may have moved.',
     'func (w statusWriter) WriteHeader(status int) {',
     '\tif status == http.StatusPaymentRequired {',
     '\t\tclaimed.Delete(w.nonce)',
@@ -195,7 +195,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '\tw.ResponseWriter.WriteHeader(status)',
     '}',
     '',
-    '// claimPayment goes around the payment middleware.',
+    '// claimPayment wraps the payment middleware.',
     'func claimPayment(next http.Handler) http.Handler {',
     '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
     '\t\theader := r.Header.Get("Payment-Signature")',
@@ -215,7 +215,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '\t})',
     '}',
   ]),
-  nginx: whyNot(
-    "nginx cannot: which payments were used is the application's; take the patch of the stack behind it",
+  nginx: cannotFix(
+    'nginx cannot, because only the application knows which payments were used. Take the patch of the stack behind nginx',
   ),
 };

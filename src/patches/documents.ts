@@ -1,18 +1,18 @@
-/** Documents that agents look for, with the content that their checks require. */
+/** Documents for agents, with the content that the S checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
 import { nameRoute, type PatchRoute, type PatchValues, toOpenApiPath } from './patch-values.ts';
-import { parameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
+import { listParameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
-  openapi: (values) => jsonDocument('/openapi.json', openApi(values)),
+  openapi: (values) => toJsonDocument('/openapi.json', writeOpenApi(values)),
   manifest: ({ origin, routes }) =>
-    jsonDocument('/.well-known/x402', {
+    toJsonDocument('/.well-known/x402', {
       x402Version: 2,
       resources: [...new Set(routes.map((route) => origin + toOpenApiPath(route)))],
     }),
-  'agent-card': (values) => jsonDocument('/.well-known/agent-card.json', agentCard(values)),
+  'agent-card': (values) => toJsonDocument('/.well-known/agent-card.json', writeAgentCard(values)),
   'llms-txt': ({ origin, routes: [{ description }] }) =>
-    textDocument('/llms.txt', [
+    toTextDocument('/llms.txt', [
       '# <name of the service>',
       '',
       `> ${description}`,
@@ -21,7 +21,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
       '',
       `- [OpenAPI](${origin}/openapi.json): all operations, with prices`,
     ]),
-  robots: () => textDocument('/robots.txt', ['User-agent: *', 'Allow: /']),
+  robots: () => toTextDocument('/robots.txt', ['User-agent: *', 'Allow: /']),
   'root-links': () => ({
     path: '/',
     contentType: 'text/html; charset=utf-8',
@@ -42,8 +42,8 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
   }),
 };
 
-/** The members of a paid operation beside its parameters; the price is the route's. */
-export function paidOperation({ price }: PatchRoute) {
+/** Members of a paid operation in OpenAPI, without its parameters. */
+export function toPaidOperation({ price }: PatchRoute) {
   return {
     security: [{ x402: [] }],
     'x-payment-info': {
@@ -59,19 +59,19 @@ export function paidOperation({ price }: PatchRoute) {
 
 export const SECURITY_SCHEMES = { x402: { type: 'http', scheme: 'x402' } } satisfies JsonDocument;
 
-function openApi({ origin, routes, free }: PatchValues): JsonDocument {
+function writeOpenApi({ origin, routes, free }: PatchValues): JsonDocument {
   const paths: Record<string, Record<string, JsonDocument>> = {};
   for (const route of routes) {
-    const operation = { summary: route.description, ...paidOperation(route) };
+    const operation = { summary: route.description, ...toPaidOperation(route) };
     const method = (route.method ?? 'GET').toLowerCase();
     const path = toOpenApiPath(route);
-    paths[path] = { ...paths[path], [method]: { ...parametersOf(route.template), ...operation } };
+    paths[path] = { ...paths[path], [method]: { ...toParameters(route.template), ...operation } };
   }
   for (const { method, template } of free) {
     const path = writeRoute(template, 'openapi');
     const operation = { security: [], responses: { 200: { description: 'OK' } } };
-    const name = method.toLowerCase();
-    paths[path] = { [name]: { ...parametersOf(template), ...operation }, ...paths[path] };
+    const key = method.toLowerCase();
+    paths[path] = { [key]: { ...toParameters(template), ...operation }, ...paths[path] };
   }
   return {
     openapi: '3.1.0',
@@ -87,8 +87,8 @@ function openApi({ origin, routes, free }: PatchValues): JsonDocument {
   };
 }
 
-function parametersOf(template: RouteTemplate | null): JsonDocument {
-  const names = template === null ? [] : parameterNames(template);
+function toParameters(template: RouteTemplate | null): JsonDocument {
+  const names = template === null ? [] : listParameterNames(template);
   if (names.length === 0) return {};
   return {
     parameters: names.map((name) => ({
@@ -101,7 +101,7 @@ function parametersOf(template: RouteTemplate | null): JsonDocument {
   };
 }
 
-function agentCard({ origin, routes }: PatchValues): JsonDocument {
+function writeAgentCard({ origin, routes }: PatchValues): JsonDocument {
   const [{ description }] = routes;
   return {
     protocolVersion: '0.3.0',
@@ -121,11 +121,11 @@ function agentCard({ origin, routes }: PatchValues): JsonDocument {
   };
 }
 
-function jsonDocument(path: string, body: JsonDocument): ServedDocument {
+function toJsonDocument(path: string, body: JsonDocument): ServedDocument {
   return { path, contentType: 'application/json', language: 'json', body };
 }
 
-function textDocument(path: string, lines: readonly string[]): ServedDocument {
+function toTextDocument(path: string, lines: readonly string[]): ServedDocument {
   const body = `${lines.join('\n')}\n`;
   return { path, contentType: 'text/plain; charset=utf-8', language: 'text', body };
 }

@@ -1,24 +1,29 @@
-import { js, json, jsTemplate } from './literals.ts';
-import { type PaidExtras, type Patch, part, type ServedDocument, whyNot } from './patch.ts';
+import { toJsonLiteral, toJsString, toJsTemplate } from './literals.ts';
+import { cannotFix, onePart, type PaidExtras, type Patch, type ServedDocument } from './patch.ts';
 import {
-  guardedKeys,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchValues,
+  toGuardedKeys,
   toResourceUrl,
-  unknownRoute,
+  toUnknownRouteNote,
 } from './patch-values.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
 
-/** Imports of the SDK, without the middleware's own. */
-export function sdkImports(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
-  const schemes = [...new Set(networks.map(schemeOf))];
+/** Imports of the SDK, without those of the middleware. */
+export function writeSdkImports(
+  networks: readonly string[],
+  { bazaar }: PaidExtras = {},
+): string[] {
+  const schemes = [...new Set(networks.map(toSchemeClass))];
   return [
     "import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';",
-    ...schemes.map((scheme) => `import { ${scheme} } from '${packageOf(scheme)}/exact/server';`),
+    ...schemes.map(
+      (scheme) => `import { ${scheme} } from '${toSchemePackage(scheme)}/exact/server';`,
+    ),
     ...(bazaar
       ? [
           "import { bazaarResourceServerExtension, declareDiscoveryExtension } from '@x402/extensions/bazaar';",
@@ -27,9 +32,11 @@ export function sdkImports(networks: readonly string[], { bazaar }: PaidExtras =
   ];
 }
 
-export function sdkServer(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
+export function writeSdkServer(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
   const calls = [
-    ...networks.map((network) => `.register(${js(network)}, new ${schemeOf(network)}())`),
+    ...networks.map(
+      (network) => `.register(${toJsString(network)}, new ${toSchemeClass(network)}())`,
+    ),
     ...(bazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
   ];
   return [
@@ -39,8 +46,8 @@ export function sdkServer(networks: readonly string[], { bazaar }: PaidExtras = 
   ];
 }
 
-/** The configuration of one paid route, under `name`. */
-export function soldRoute(
+/** The configuration of one paid route, in a constant called `name`. */
+export function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
@@ -50,97 +57,99 @@ export function soldRoute(
   const resource = toResourceUrl(values, route);
   return [
     `const ${name} = {`,
-    `  accepts: { scheme: 'exact', network: ${js(network)}, price: ${js(`$${price}`)}, payTo: ${js(payTo)} },`,
-    ...(resource === null ? [] : [`  resource: ${js(resource)},`]),
-    `  description: ${js(description)},`,
-    `  mimeType: ${js(mimeType)},`,
-    ...(bazaar ? discovery(route) : []),
+    `  accepts: { scheme: 'exact', network: ${toJsString(network)}, price: ${toJsString(`$${price}`)}, payTo: ${toJsString(payTo)} },`,
+    ...(resource === null ? [] : [`  resource: ${toJsString(resource)},`]),
+    `  description: ${toJsString(description)},`,
+    `  mimeType: ${toJsString(mimeType)},`,
+    ...(bazaar ? writeDiscovery(route) : []),
     '} as const;',
   ];
 }
 
 /** SDK setup, configurations and `routes` of a middleware that guards all routes. */
-export function guardedRoutes(values: PatchValues, extras: PaidExtras = {}): string[] {
+export function writeGuardedRoutes(values: PatchValues, extras: PaidExtras = {}): string[] {
   const guarded = nameGuardedRoutes(values);
   return [
-    ...sdkServer(listNetworks(values), extras),
-    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
+    ...writeSdkServer(listNetworks(values), extras),
+    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
     '',
-    '// List every route that is guarded today: a route that is not in this list is free.',
+    '// List every route that you guard now. A route that is not in this list is free.',
     'const routes = {',
-    ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
+    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
     '};',
   ];
 }
 
-function routeEntries(route: PatchRoute, name: string): string[] {
-  if (route.template === null) return [`  // ${unknownRoute(route)}`, `  [ROUTE]: ${name},`];
+function writeRouteEntries(route: PatchRoute, name: string): string[] {
+  if (route.template === null) return [`  // ${toUnknownRouteNote(route)}`, `  [ROUTE]: ${name},`];
   const path = writeRoute(route.template, 'middleware');
-  return guardedKeys(route, path).map((key) => `  ${js(key)}: ${name},`);
+  return toGuardedKeys(route, path).map((key) => `  ${toJsString(key)}: ${name},`);
 }
 
-/** The route as an expression, for settings that are keyed by path. */
-export function routeLiteral({ template }: PatchRoute, syntax: RouteSyntax): string {
-  return template === null ? 'ROUTE' : js(writeRoute(template, syntax));
+/** The path of the route as an expression. */
+export function toRouteLiteral({ template }: PatchRoute, syntax: RouteSyntax): string {
+  return template === null ? 'ROUTE' : toJsString(writeRoute(template, syntax));
 }
 
-/** The body as source code: an object literal for `c.json(…)` and the like, a template string for text. */
-export function bodyLiteral({ body }: ServedDocument, indent = ''): string {
-  return typeof body === 'string' ? jsTemplate(body) : json(body, indent);
+/** The body as source code: an object literal for JSON, a template string for text. */
+export function toBodyLiteral({ body }: ServedDocument, indent = ''): string {
+  return typeof body === 'string' ? toJsTemplate(body) : toJsonLiteral(body, indent);
 }
 
 export const JAVASCRIPT_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
-    part('prices.ts', 'ts', [
+    onePart('prices.ts', 'ts', [
       '/** Prices in dollars. */',
       'export const PAID_ROUTES = {',
       ...routes.map(
         (route) =>
-          `  ${js(nameRoute(route))}: { price: ${js(route.price)}, network: ${js(route.network)}, payTo: ${js(route.payTo)} },`,
+          `  ${toJsString(nameRoute(route))}: { price: ${toJsString(route.price)}, network: ${toJsString(route.network)}, payTo: ${toJsString(route.payTo)} },`,
       ),
       '} as const;',
       'type PaidRoute = keyof typeof PAID_ROUTES;',
       '',
-      '/** For the route. */',
+      '/** Use this for the route. */',
       'export function accepts(route: PaidRoute) {',
       '  const { price, network, payTo } = PAID_ROUTES[route];',
       "  return { scheme: 'exact', network, price: `$${price}`, payTo } as const;",
       '}',
       '',
-      '/** For the operation in /openapi.json. */',
+      '/** Use this for the operation in /openapi.json. */',
       'export function paymentInfo(route: PaidRoute) {',
       "  const price = { mode: 'fixed', currency: 'USD', amount: PAID_ROUTES[route].price };",
       '  return { price, protocols: [{ x402: {} }] };',
       '}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    part(
+    onePart(
       'recipient.ts',
       'ts',
       isSolana(network)
         ? [
-            '/** For each route, and for /.well-known/x402. */',
-            `export const payTo = ${js(payTo)};`,
+            '/** Use this for each route and for /.well-known/x402. */',
+            `export const payTo = ${toJsString(payTo)};`,
           ]
         : [
             "import { getAddress } from 'viem';",
             '',
-            '/** For each route, and for /.well-known/x402. Throws at start on a wrong checksum. */',
-            `export const payTo = getAddress(process.env['PAY_TO'] ?? ${js(payTo)});`,
+            '/** Use this for each route and for /.well-known/x402. A wrong checksum throws at start. */',
+            `export const payTo = getAddress(process.env['PAY_TO'] ?? ${toJsString(payTo)});`,
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    part('links.ts', 'ts', [
-      `export const BASE_URL = process.env['BASE_URL'] ?? ${js(origin)};`,
+    onePart('links.ts', 'ts', [
+      `export const BASE_URL = process.env['BASE_URL'] ?? ${toJsString(origin)};`,
       '',
       '/** Write each URL in OpenAPI, llms.txt, manifest and agent card as link(route), with the path of the router. */',
       'export const link = (route: string): string => new URL(route, BASE_URL).href;',
     ]),
   tls: (): Patch =>
-    whyNot('TLS ends before Node: renew the certificate at the proxy or platform (see nginx)'),
+    cannotFix(
+      'a proxy or platform in front of Node ends TLS: renew the certificate there (see nginx)',
+    ),
 };
 
-function discovery({ method }: PatchRoute): string[] {
+function writeDiscovery({ method }: PatchRoute): string[] {
   const hasNoBody = method === null || method === 'GET' || method === 'DELETE';
   return [
     '  extensions: declareDiscoveryExtension({',
@@ -152,10 +161,10 @@ function discovery({ method }: PatchRoute): string[] {
   ];
 }
 
-function schemeOf(network: string): string {
+function toSchemeClass(network: string): string {
   return isSolana(network) ? 'ExactSvmScheme' : 'ExactEvmScheme';
 }
 
-function packageOf(scheme: string): string {
+function toSchemePackage(scheme: string): string {
   return scheme === 'ExactSvmScheme' ? '@x402/svm' : '@x402/evm';
 }

@@ -15,11 +15,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 export type PatchRoute = {
-  /** Null if it is unknown; the patch then guards every method. */
+  /** Null if the report does not know it; the patch then guards every method. */
   readonly method: Method | null;
-  /** Null if no document declares it; the code then has a name that does not compile. */
+  /** Null if no document declares it; the code then has the undefined name ROUTE, so it does not run. */
   readonly template: RouteTemplate | null;
-  /** A request of the route, as a hint for the reader; null if it is unsafe to print. */
+  /** Path of one request to the route, for a comment; null if it is unsafe to print. */
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
@@ -44,7 +44,7 @@ export type PatchValues = {
   readonly free: readonly [FreeOperation, ...FreeOperation[]];
 };
 
-const SOLD: PatchRoute = {
+const PLACEHOLDER_ROUTE: PatchRoute = {
   method: 'GET',
   template: null,
   example: null,
@@ -58,7 +58,7 @@ const SOLD: PatchRoute = {
 export const PLACEHOLDERS: PatchValues = {
   origin: '<https://your-domain>',
   host: '<your-domain>',
-  routes: [SOLD],
+  routes: [PLACEHOLDER_ROUTE],
   signIns: [],
   free: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
 };
@@ -66,46 +66,48 @@ export const PLACEHOLDERS: PatchValues = {
 /** Placeholders for an explanation without a report. S5 is about POST resources. */
 export function placeholderValues(checkId: string): PatchValues {
   return checkId === 'S5'
-    ? { ...PLACEHOLDERS, routes: [{ ...SOLD, method: 'POST' }] }
+    ? { ...PLACEHOLDERS, routes: [{ ...PLACEHOLDER_ROUTE, method: 'POST' }] }
     : PLACEHOLDERS;
 }
 
-/** The members of a saved report that are read; older reports have no routes. */
+/** The members of a saved report that we read. Older reports have no `routes`. */
 export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
   readonly results: readonly Pick<ScanReport['results'][number], 'id' | 'outcome'>[];
 };
 
-const MAX_CHARS = 300;
-const NETWORK = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
-const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
-const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
+const MAX_PATH_CHARS = 300;
+const NETWORK_PATTERN = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
+const ADDRESS_PATTERN = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
+const MIME_TYPE_PATTERN = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
 /**
- * A value that is missing, malformed, or has invisible characters stays a placeholder. `publicOrigin` is
- * the address that buyers use; null if the scanned one was local.
+ * Reads values from a report. A value that is missing, malformed, or has invisible characters stays a
+ * placeholder. `publicOrigin` is the address that buyers use; null if the scanned address was local.
  */
 export function readPatchValues(
   report: PatchReport,
   publicOrigin: string | null = report.origin,
 ): PatchValues {
-  const isOne = report.results.some(({ id, outcome }) => id === 'P7' && outcome === 'consistent');
+  const hasOneRecipient = report.results.some(
+    ({ id, outcome }) => id === 'P7' && outcome === 'consistent',
+  );
   const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
-  const sold = withSharedTerms(paid.map((route) => soldRoute(route, isOne)));
-  const [first, ...others] = [...sold, ...(isComplete ? [] : [SOLD])];
+  const soldRoutes = withSharedTerms(paid.map((route) => toPatchRoute(route, hasOneRecipient)));
+  const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
   const [firstFree, ...otherFree] = free.flatMap(({ method, template }) => {
-    const parsed = templateOf(template);
+    const parsed = parseCleanTemplate(template);
     return parsed === null ? [] : [{ method, template: parsed }];
   });
   return {
     ...PLACEHOLDERS,
     ...addressValues(publicOrigin),
     ...(first === undefined ? {} : { routes: [first, ...others] }),
-    signIns: signIn.map(({ method, template }) => signInRoute(method, template)),
+    signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
     ...(firstFree === undefined ? {} : { free: [firstFree, ...otherFree] }),
   };
 }
 
-/** Every route that the middleware has to list, by the name of its configuration. */
+/** Every route that the middleware must list, with the name of its configuration. */
 export function nameGuardedRoutes({ routes, signIns }: PatchValues) {
   const guarded = [...routes, ...signIns];
   return guarded.map((route, index) => {
@@ -118,85 +120,87 @@ export function listNetworks({ routes }: PatchValues): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
-/** The URL that buyers use; null if it depends on the request's parameters. */
+/** The URL that buyers use; null if the path has parameters. */
 export function toResourceUrl({ origin }: PatchValues, { template }: PatchRoute): string | null {
   if (template === null || hasParameters(template)) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so both are guarded. */
-export function guardedKeys({ method }: PatchRoute, path: string): readonly string[] {
+/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so both need a key. */
+export function toGuardedKeys({ method }: PatchRoute, path: string): readonly string[] {
   if (method === null) return [path];
   const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
-  return methods.map((one) => `${one} ${path}`);
+  return methods.map((name) => `${name} ${path}`);
 }
 
 export function isSolana(network: string): boolean {
   return network.startsWith('solana:');
 }
 
-function soldRoute(route: ReportRoute, isOneRecipient: boolean): PatchRoute {
+function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
-  const offer = route.offers.find(({ network }) => NETWORK.test(network ?? ''));
+  const offer = route.offers.find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
   const payTo = offer?.payTo ?? '';
   return {
     method: METHODS.find((method) => method === route.method) ?? null,
-    template: route.template === null ? null : templateOf(route.template),
-    example: exampleOf(route.path),
-    price: priceOf(offer) ?? SOLD.price,
-    network: offer?.network ?? SOLD.network,
+    template: route.template === null ? null : parseCleanTemplate(route.template),
+    example: toExample(route.path),
+    price: toPrice(offer) ?? PLACEHOLDER_ROUTE.price,
+    network: offer?.network ?? PLACEHOLDER_ROUTE.network,
     // A report in which P7 finds a bad recipient gives no address to copy.
-    payTo: isOneRecipient && ADDRESS.test(payTo) ? payTo : SOLD.payTo,
-    description: description === null ? SOLD.description : oneLine(description),
-    mimeType: mimeType !== null && MIME_TYPE.test(mimeType) ? mimeType : SOLD.mimeType,
+    payTo: hasOneRecipient && ADDRESS_PATTERN.test(payTo) ? payTo : PLACEHOLDER_ROUTE.payTo,
+    description: description === null ? PLACEHOLDER_ROUTE.description : toOneLine(description),
+    mimeType:
+      mimeType !== null && MIME_TYPE_PATTERN.test(mimeType) ? mimeType : PLACEHOLDER_ROUTE.mimeType,
   };
 }
 
-/** A route without a challenge gets the others' network and recipient if those agree. */
+/** A route without a challenge gets the network and recipient of the other routes, if these agree. */
 function withSharedTerms(routes: readonly PatchRoute[]): readonly PatchRoute[] {
-  const only = (known: readonly string[], none: string) => {
-    const [first = none, ...others] = new Set(known.filter((one) => one !== none));
-    return others.length === 0 ? first : none;
+  const findShared = (values: readonly string[], placeholder: string) => {
+    const known = values.filter((value) => value !== placeholder);
+    const [first = placeholder, ...others] = new Set(known);
+    return others.length === 0 ? first : placeholder;
   };
-  const network = only(
-    routes.map((one) => one.network),
-    SOLD.network,
+  const network = findShared(
+    routes.map((route) => route.network),
+    PLACEHOLDER_ROUTE.network,
   );
-  const payTo = only(
-    routes.map((one) => one.payTo),
-    SOLD.payTo,
+  const payTo = findShared(
+    routes.map((route) => route.payTo),
+    PLACEHOLDER_ROUTE.payTo,
   );
-  return routes.map((one) => ({
-    ...one,
-    network: one.network === SOLD.network ? network : one.network,
-    payTo: one.payTo === SOLD.payTo ? payTo : one.payTo,
+  return routes.map((route) => ({
+    ...route,
+    network: route.network === PLACEHOLDER_ROUTE.network ? network : route.network,
+    payTo: route.payTo === PLACEHOLDER_ROUTE.payTo ? payTo : route.payTo,
   }));
 }
 
-/** A report does not hold the middleware's configuration for sign-ins. */
-function signInRoute(method: string, template: string): PatchRoute {
-  const example = exampleOf(template);
+/** All terms are placeholders, because a report does not contain the configuration of a sign-in. */
+function toSignInRoute(method: string, template: string): PatchRoute {
+  const example = toExample(template);
   return {
-    ...SOLD,
+    ...PLACEHOLDER_ROUTE,
     method: METHODS.find((name) => name === method) ?? null,
-    example: example === null ? null : `${example}, as its sign-in has it`,
+    example: example === null ? null : `${example}, with the settings of its sign-in`,
   };
 }
 
-function templateOf(path: string): RouteTemplate | null {
-  return cleanText(path, MAX_CHARS) === path ? parseRouteTemplate(path) : null;
+function parseCleanTemplate(path: string): RouteTemplate | null {
+  return cleanText(path, MAX_PATH_CHARS) === path ? parseRouteTemplate(path) : null;
 }
 
-/** Safe inside a line comment: it has no line break. */
-function exampleOf(path: string): string | null {
+/** The path, if it is safe inside a line comment. */
+function toExample(path: string): string | null {
   return /^\/[\w./~@?&=%{}:-]{0,299}$/.test(path) ? path : null;
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return cleanText(text, 500).replace(/\s+/g, ' ').trim();
 }
 
-/** Placeholders for null and for a malformed origin. */
+/** Returns placeholders for null and for a malformed origin. */
 export function addressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
   const url = origin === null ? null : URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
@@ -204,7 +208,7 @@ export function addressValues(origin: string | null): Pick<PatchValues, 'origin'
   return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: noOrigin, host: noHost };
 }
 
-function priceOf(offer: ReportOffer | undefined): string | null {
+function toPrice(offer: ReportOffer | undefined): string | null {
   const amount = parseAmount(offer?.amount ?? undefined);
   const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
@@ -219,13 +223,12 @@ export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }
 
-/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
-export function unknownRoute({ example }: PatchRoute): string {
+/** ROUTE stays undefined on purpose. Code with an invented path would run, and leave the real route unguarded. */
+export function toUnknownRouteNote({ example }: PatchRoute): string {
   const suffix = example === null ? '' : ` behind ${example}`;
-  return `<route>${suffix}: define ROUTE as your router has it; nothing runs before`;
+  return `<route>${suffix}: define ROUTE as your router writes it; until then, this code does not run`;
 }
 
-/** The path as OpenAPI writes it. */
 export function toOpenApiPath({ template }: PatchRoute): string {
   return template === null ? '/<route>' : writeRoute(template, 'openapi');
 }

@@ -38,7 +38,7 @@ export type PatchPart = {
   readonly code: string;
 };
 
-/** The code, or one line that says why this stack cannot fix it and what can. */
+/** The code, or one line that says why this stack cannot fix the finding, and what to do instead. */
 export type Patch = { readonly parts: readonly PatchPart[] } | { readonly whyNot: string };
 
 export type ServedDocument = {
@@ -46,7 +46,7 @@ export type ServedDocument = {
   readonly path: string;
   readonly contentType: string;
   readonly language: Language;
-  /** Text, or an object that is served as JSON. */
+  /** A text, or an object to serve as JSON. */
   readonly body: string | JsonDocument;
 };
 
@@ -54,33 +54,34 @@ export type ServedDocument = {
 export type JsonDocument = { readonly [key: string]: JsonPart };
 export type JsonPart = string | number | boolean | JsonDocument | readonly JsonPart[];
 
-/** A patch of one stack for each topic of code, and its way to serve a document. */
+/** The patches of one stack: one for each code topic, and a function that serves a document. */
 export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => Patch>> & {
   readonly serve: (document: ServedDocument, values: PatchValues) => readonly PatchPart[];
 };
 
 /** Extras of the code that guards paid routes. */
 export type PaidExtras = {
-  /** The stack stands behind a proxy that ends TLS. */
+  /** True if a proxy in front of the stack ends TLS. */
   readonly proxy?: boolean;
+  /** True to declare the bazaar extension. */
   readonly bazaar?: boolean;
 };
 
-/** Patches of the topics that the code of paid routes fixes. */
-export function paidTopics(paidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
+/** Patches for the topics that all take the code of paid routes. */
+export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
   return {
-    'paid-route': (values: PatchValues) => paidRoutes(values, {}),
-    'public-url': (values: PatchValues) => paidRoutes(values, { proxy: true }),
-    'head-guard': (values: PatchValues) => paidRoutes(values, {}),
-    bazaar: (values: PatchValues) => paidRoutes(values, { bazaar: true }),
+    'paid-route': (values: PatchValues) => writePaidRoutes(values, {}),
+    'public-url': (values: PatchValues) => writePaidRoutes(values, { proxy: true }),
+    'head-guard': (values: PatchValues) => writePaidRoutes(values, {}),
+    bazaar: (values: PatchValues) => writePaidRoutes(values, { bazaar: true }),
   };
 }
 
-/** A patch of one part. */
-export function part(file: string, language: Language, lines: readonly string[]): Patch {
+/** A patch with one file. */
+export function onePart(file: string, language: Language, lines: readonly string[]): Patch {
   return { parts: [{ file, language, code: `${lines.join('\n')}\n` }] };
 }
 
-export function whyNot(line: string): Patch {
+export function cannotFix(line: string): Patch {
   return { whyNot: line };
 }

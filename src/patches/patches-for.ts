@@ -1,7 +1,8 @@
 import { claimPayment } from './claim-payment.ts';
 import { DOCUMENTS } from './documents.ts';
-import { installLine } from './literals.ts';
+import { toInstallComment } from './literals.ts';
 import {
+  cannotFix,
   DOCUMENT_TOPICS,
   type DocumentTopic,
   type Patch,
@@ -9,7 +10,6 @@ import {
   type Stack,
   type StackPatches,
   type Topic,
-  whyNot,
 } from './patch.ts';
 import { type PatchValues, toOpenApiPath } from './patch-values.ts';
 import { EXPRESS } from './stacks/express.ts';
@@ -23,12 +23,12 @@ import { CHECK_TOPICS, listTopics } from './topics.ts';
 
 export type TopicPatch = { readonly topic: Topic; readonly patch: Patch };
 export type CheckPatches = {
-  /** Names the part of the code that fixes this check. */
+  /** Says in one sentence what to do. */
   readonly lead: string;
   readonly patches: readonly TopicPatch[];
 };
 
-const PATCHES: Readonly<Record<Stack, StackPatches>> = {
+const STACK_PATCHES: Readonly<Record<Stack, StackPatches>> = {
   express: EXPRESS,
   hono: HONO,
   next: NEXT,
@@ -43,8 +43,8 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
- * One patch for a known outcome, otherwise one for each kind of finding; null for a check that the
- * seller's code cannot fix (standing).
+ * Returns one patch for a known outcome, else one for each topic of the check. Returns null for a check of
+ * standing, which the seller's code cannot fix.
  */
 export function patchesFor(
   checkId: string,
@@ -59,36 +59,38 @@ export function patchesFor(
   if (outcome === null) {
     return { lead, patches: listTopics(check).map((topic) => writePatch(topic, stack, values)) };
   }
-  const outside = notByCode?.[outcome];
-  if (outside !== undefined) {
+  const otherFix = notByCode?.[outcome];
+  if (otherFix !== undefined) {
     return {
       lead,
-      patches: [{ topic: otherwise, patch: { whyNot: `no code mends this: ${outside}` } }],
+      patches: [{ topic: otherwise, patch: { whyNot: `code cannot fix this: ${otherFix}` } }],
     };
   }
   return { lead, patches: [writePatch(byOutcome?.[outcome] ?? otherwise, stack, values)] };
 }
 
 export function writePatch(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
-  const patches = PATCHES[stack];
-  if (!isDocument(topic)) return { topic, patch: withInstall(patches[topic](values)) };
+  const patches = STACK_PATCHES[stack];
+  if (!isDocument(topic)) return { topic, patch: addInstallComment(patches[topic](values)) };
   const document = DOCUMENTS[topic](values);
   if (values.routes.some((route) => toOpenApiPath(route) === document.path)) {
     return {
       topic,
-      patch: whyNot(`GET ${document.path} is sold: sell it under another path first`),
+      patch: cannotFix(
+        `GET ${document.path} is a paid route: move that route to another path first`,
+      ),
     };
   }
-  return { topic, patch: withInstall({ parts: patches.serve(document, values) }) };
+  return { topic, patch: addInstallComment({ parts: patches.serve(document, values) }) };
 }
 
-/** Adds a first line with the command that installs the imported packages. */
-export function withInstall(patch: Patch): Patch {
+/** Adds the command that installs the imported packages as the first line. */
+export function addInstallComment(patch: Patch): Patch {
   if ('whyNot' in patch) return patch;
   return {
-    parts: patch.parts.map((one) => {
-      const install = installLine(one);
-      return install === null ? one : { ...one, code: `${install}\n${one.code}` };
+    parts: patch.parts.map((patchPart) => {
+      const install = toInstallComment(patchPart);
+      return install === null ? patchPart : { ...patchPart, code: `${install}\n${patchPart.code}` };
     }),
   };
 }
@@ -99,8 +101,8 @@ function isDocument(topic: Topic): topic is DocumentTopic {
 
 type TrialTopic = 'paid-route' | 'bazaar' | 'no-store' | 'claim-payment' | 'upstream';
 
-/** The patch that fixes a failure of each trial. */
-const TOPICS: Readonly<Record<string, TrialTopic>> = {
+/** By trial: the topic of the patch that fixes a failure. */
+const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
   T1: 'paid-route',
   T2: 'paid-route',
   T3: 'paid-route',
@@ -121,16 +123,16 @@ const TOPICS: Readonly<Record<string, TrialTopic>> = {
   T18: 'paid-route',
 };
 
-const UPSTREAM = whyNot(
-  'only the middleware can fix it: install its newest version, and read about it in docs/pay-test.md',
+const UPSTREAM_PATCH = cannotFix(
+  'only the middleware can fix this: install its newest version, and see docs/pay-test.md',
 );
 
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
-/** `trialId` is one of T1 to T18. */
+/** Returns the patch for a failure of a trial (T1 to T18). */
 export function trialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
-  const topic = TOPICS[trialId] ?? 'upstream';
-  if (topic === 'upstream') return { topic, patch: UPSTREAM };
-  if (topic === 'claim-payment') return { topic, patch: withInstall(claimPayment(stack)) };
+  const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
+  if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };
+  if (topic === 'claim-payment') return { topic, patch: addInstallComment(claimPayment(stack)) };
   return { topic, patch: writePatch(topic, stack, values).patch };
 }

@@ -1,20 +1,20 @@
-import { python } from './literals.ts';
-import { type PaidExtras, type Patch, part, whyNot } from './patch.ts';
+import { toPythonString } from './literals.ts';
+import { cannotFix, onePart, type PaidExtras, type Patch } from './patch.ts';
 import {
-  guardedKeys,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchValues,
+  toGuardedKeys,
   toResourceUrl,
-  unknownRoute,
+  toUnknownRouteNote,
 } from './patch-values.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
 
-/** The configuration of one paid route, under `name`. */
-function soldRoute(
+/** The configuration of one paid route, in a variable called `name`. */
+function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
@@ -26,69 +26,69 @@ function soldRoute(
     `${name} = {`,
     '    "accepts": {',
     '        "scheme": "exact",',
-    `        "network": ${python(network)},`,
-    `        "price": ${python(`$${price}`)},`,
-    `        "payTo": ${python(payTo)},`,
+    `        "network": ${toPythonString(network)},`,
+    `        "price": ${toPythonString(`$${price}`)},`,
+    `        "payTo": ${toPythonString(payTo)},`,
     '    },',
-    ...(resource === null ? [] : [`    "resource": ${python(resource)},`]),
-    `    "description": ${python(description)},`,
-    `    "mimeType": ${python(mimeType)},`,
-    ...(bazaar ? discovery(route) : []),
+    ...(resource === null ? [] : [`    "resource": ${toPythonString(resource)},`]),
+    `    "description": ${toPythonString(description)},`,
+    `    "mimeType": ${toPythonString(mimeType)},`,
+    ...(bazaar ? writeDiscovery(route) : []),
     '}',
   ];
 }
 
-/** Configurations and `routes`; `syntax` is the framework's own way to write a path. */
-export function guardedRoutes(
+/** The configurations and `routes`. `syntax` is how the framework writes a path. */
+export function writeGuardedRoutes(
   values: PatchValues,
   syntax: RouteSyntax,
   extras: PaidExtras = {},
 ): string[] {
   const guarded = nameGuardedRoutes(values);
   return [
-    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
+    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
     '',
-    '# List every route that is guarded today: a route that is not in this list is free.',
+    '# List every route that you guard now. A route that is not in this list is free.',
     'routes = {',
-    ...guarded.flatMap(({ name, route }) => routeEntries(route, name, syntax)),
+    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name, syntax)),
     '}',
   ];
 }
 
-function routeEntries(route: PatchRoute, name: string, syntax: RouteSyntax): string[] {
+function writeRouteEntries(route: PatchRoute, name: string, syntax: RouteSyntax): string[] {
   const { template } = route;
-  if (template === null) return [`    # ${unknownRoute(route)}`, `    ROUTE: ${name},`];
+  if (template === null) return [`    # ${toUnknownRouteNote(route)}`, `    ROUTE: ${name},`];
   const path = writeRoute(template, 'brackets');
-  const own = writeRoute(template, syntax);
+  const decoratorPath = writeRoute(template, syntax);
   return [
-    ...(own === path ? [] : [`    # ${own} in the decorator`]),
-    ...guardedKeys(route, path).map((key) => `    ${python(key)}: ${name},`),
+    ...(decoratorPath === path ? [] : [`    # ${decoratorPath} in the decorator`]),
+    ...toGuardedKeys(route, path).map((key) => `    ${toPythonString(key)}: ${name},`),
   ];
 }
 
-/** The extras of the package ("evm", "svm") that the networks need. */
+/** The virtual machines ("evm", "svm") of the networks. */
 export function listMachines(values: PatchValues): readonly string[] {
-  return [...new Set(listNetworks(values).map(machineOf))];
+  return [...new Set(listNetworks(values).map(toMachine))];
 }
 
-export function registrations(values: PatchValues): string[] {
+export function writeRegistrations(values: PatchValues): string[] {
   return listNetworks(values).map((network) => {
-    const machine = machineOf(network);
-    return `register_exact_${machine}_server(server, ${python(network)})`;
+    const machine = toMachine(network);
+    return `register_exact_${machine}_server(server, ${toPythonString(network)})`;
   });
 }
 
-export function machineImports(values: PatchValues): string[] {
+export function writeMachineImports(values: PatchValues): string[] {
   return listMachines(values).map(
     (machine) => `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
   );
 }
 
-function machineOf(network: string): 'evm' | 'svm' {
+function toMachine(network: string): 'evm' | 'svm' {
   return isSolana(network) ? 'svm' : 'evm';
 }
 
-export function bazaarImport(bazaar: boolean): readonly string[] {
+export function writeBazaarImport(bazaar: boolean): readonly string[] {
   return bazaar
     ? ['from x402.extensions.bazaar import OutputConfig, declare_discovery_extension']
     : [];
@@ -96,61 +96,64 @@ export function bazaarImport(bazaar: boolean): readonly string[] {
 
 export const PYTHON_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
-    part('prices.py', 'python', [
+    onePart('prices.py', 'python', [
       '# Prices in dollars.',
       'PAID_ROUTES = {',
       ...routes.map(
         (route) =>
-          `    ${python(nameRoute(route))}: {"price": ${python(route.price)}, "network": ${python(route.network)}, "payTo": ${python(route.payTo)}},`,
+          `    ${toPythonString(nameRoute(route))}: {"price": ${toPythonString(route.price)}, "network": ${toPythonString(route.network)}, "payTo": ${toPythonString(route.payTo)}},`,
       ),
       '}',
       '',
       '',
       'def accepts(route: str) -> dict:',
-      '    """For the route."""',
+      '    """Use this for the route."""',
       '    return {"scheme": "exact", **PAID_ROUTES[route], "price": "$" + PAID_ROUTES[route]["price"]}',
       '',
       '',
       'def payment_info(route: str) -> dict:',
-      '    """For the operation in /openapi.json."""',
+      '    """Use this for the operation in /openapi.json."""',
       '    price = {"mode": "fixed", "currency": "USD", "amount": PAID_ROUTES[route]["price"]}',
       '    return {"price": price, "protocols": [{"x402": {}}]}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    part(
+    onePart(
       'recipient.py',
       'python',
       isSolana(network)
-        ? ['# For each route, and for /.well-known/x402.', `PAY_TO = ${python(payTo)}`]
+        ? [
+            '# Use this for each route and for /.well-known/x402.',
+            `PAY_TO = ${toPythonString(payTo)}`,
+          ]
         : [
             'import os',
             '',
             'from eth_utils import is_checksum_address',
             '',
-            '# For each route, and for /.well-known/x402.',
-            `PAY_TO = os.environ.get("PAY_TO", ${python(payTo)})`,
+            '# Use this for each route and for /.well-known/x402.',
+            `PAY_TO = os.environ.get("PAY_TO", ${toPythonString(payTo)})`,
             'if not is_checksum_address(PAY_TO) and PAY_TO != PAY_TO.lower():',
             '    raise SystemExit("PAY_TO has a wrong checksum")',
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    part('links.py', 'python', [
+    onePart('links.py', 'python', [
       'import os',
       'from urllib.parse import urljoin',
       '',
-      `BASE_URL = os.environ.get("BASE_URL", ${python(origin)})`,
+      `BASE_URL = os.environ.get("BASE_URL", ${toPythonString(origin)})`,
       '',
       '',
       'def link(route: str) -> str:',
-      '    """For each address in OpenAPI, llms.txt, manifest and agent card."""',
+      '    """Use this for each address in OpenAPI, llms.txt, manifest and agent card."""',
       '    return urljoin(BASE_URL, route)',
     ]),
   tls: (): Patch =>
-    whyNot('TLS ends before Python: renew the certificate at the proxy (see nginx)'),
+    cannotFix('a proxy in front of Python ends TLS: renew the certificate there (see nginx)'),
 };
 
-function discovery({ method }: PatchRoute): string[] {
-  const reads = method === null || method === 'GET' || method === 'DELETE';
+function writeDiscovery({ method }: PatchRoute): string[] {
+  const hasNoBody = method === null || method === 'GET' || method === 'DELETE';
   return [
     '    "extensions": declare_discovery_extension(',
     '        input={"<parameter>": "<example>"},',
@@ -158,7 +161,7 @@ function discovery({ method }: PatchRoute): string[] {
     '            "properties": {"<parameter>": {"type": "string"}},',
     '            "required": ["<parameter>"],',
     '        },',
-    ...(reads ? [] : ['        body_type="json",']),
+    ...(hasNoBody ? [] : ['        body_type="json",']),
     '        output=OutputConfig(example={"<member>": "<example>"}),',
     '    ),',
   ];

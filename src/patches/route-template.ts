@@ -7,39 +7,42 @@ export type RoutePiece =
 
 export type RouteTemplate = readonly RoutePiece[];
 
-/** OpenAPI's "{id}", and what routers write: "{id:path}", "{id...}", ":id", "[id]", "[...id]", "*". */
-const PARAMETER = /\{([^{}/]*)\}|\[{1,2}(\.\.\.)?([^[\]/]*)\]{1,2}|(?<=\/):([A-Za-z_]\w*)|\*/g;
-const REST = /(?::path|\.\.\.|\*|\+)$|^(?:\+|\*|path:)/;
+/** Parameters of OpenAPI ("{id}") and of routers ("{id:path}", "{id...}", ":id", "[id]", "[...id]", "*"). */
+const PARAMETER_PATTERN =
+  /\{([^{}/]*)\}|\[{1,2}(\.\.\.)?([^[\]/]*)\]{1,2}|(?<=\/):([A-Za-z_]\w*)|\*/g;
+const REST_PATTERN = /(?::path|\.\.\.|\*|\+)$|^(?:\+|\*|path:)/;
 /** Characters that have no meaning in any router, middleware or configuration. */
-const PLAIN = /^[A-Za-z0-9._~@/-]*$/;
+const PLAIN_TEXT = /^[A-Za-z0-9._~@/-]*$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
-/** Null for a path that a router could read differently. */
+/** Returns null for a path that routers could read in different ways. */
 export function parseRouteTemplate(path: string): RouteTemplate | null {
   const pieces: RoutePiece[] = [];
-  let at = 0;
-  for (const match of path.matchAll(PARAMETER)) {
-    const [written, braced, dots, bracketed, colon] = match;
+  let offset = 0;
+  for (const match of path.matchAll(PARAMETER_PATTERN)) {
+    const [matched, braced, dots, bracketed, colon] = match;
     const name = braced ?? bracketed ?? colon ?? '';
-    const isRest = written === '*' || dots !== undefined || REST.test(braced ?? '');
-    pieces.push({ kind: 'text', text: path.slice(at, match.index) });
-    pieces.push({ kind: 'parameter', name: identifier(name, pieces.length), isRest });
-    at = match.index + written.length;
+    const isRest = matched === '*' || dots !== undefined || REST_PATTERN.test(braced ?? '');
+    pieces.push({ kind: 'text', text: path.slice(offset, match.index) });
+    pieces.push({ kind: 'parameter', name: toIdentifier(name, pieces.length), isRest });
+    offset = match.index + matched.length;
   }
-  pieces.push({ kind: 'text', text: withoutLastSlash(path.slice(at), path) });
-  const isPlain = pieces.every((piece) => piece.kind === 'parameter' || PLAIN.test(piece.text));
+  pieces.push({ kind: 'text', text: removeLastSlash(path.slice(offset), path) });
+  const isPlain = pieces.every(
+    (piece) => piece.kind === 'parameter' || PLAIN_TEXT.test(piece.text),
+  );
   if (!path.startsWith('/') || !isPlain || DOT_SEGMENT.test(path) || path.includes('//'))
     return null;
   return pieces.filter((piece) => piece.kind === 'parameter' || piece.text !== '');
 }
 
 /** Middlewares remove the last slash of a request before they match it. */
-function withoutLastSlash(text: string, path: string): string {
+function removeLastSlash(text: string, path: string): string {
   return path === '/' ? text : text.replace(/\/$/, '');
 }
 
-/** A valid identifier in every language; middlewares end ":city-id" at the hyphen. */
-function identifier(name: string, index: number): string {
+/** A valid identifier in every language. Middlewares would end ":city-id" at the hyphen. */
+function toIdentifier(name: string, index: number): string {
   const cleaned = name
     .replace(/^path:|^[+*]|(?::\w+|\.\.\.|[*+])$/g, '')
     .replace(/\W+/g, '_')
@@ -51,14 +54,14 @@ export function hasParameters(template: RouteTemplate): boolean {
   return template.some(({ kind }) => kind === 'parameter');
 }
 
-export function parameterNames(template: RouteTemplate): readonly string[] {
+export function listParameterNames(template: RouteTemplate): readonly string[] {
   return template.flatMap((piece) => (piece.kind === 'parameter' ? [piece.name] : []));
 }
 
 type Writer = (name: string, isRest: boolean) => string;
 
-const SYNTAX = {
-  /** OpenAPI and FastAPI's documents. */
+const PARAMETER_WRITERS = {
+  /** OpenAPI documents. */
   openapi: (name) => `{${name}}`,
   express: (name, isRest) => (isRest ? `*${name}` : `:${name}`),
   hono: (name, isRest) => (isRest ? '*' : `:${name}`),
@@ -71,21 +74,21 @@ const SYNTAX = {
   go: (name, isRest) => (isRest ? `{${name}...}` : `{${name}}`),
   /** Routes of the official middlewares for Express and Hono. */
   middleware: (name, isRest) => (isRest ? '*' : `:${name}`),
-  /** Routes of those for Python and Go; some of their versions do not support colons. */
+  /** Routes of the official middlewares for Python and Go. Some of their versions do not support colons. */
   brackets: (name, isRest) => (isRest ? '*' : `[${name}]`),
 } satisfies Readonly<Record<string, Writer>>;
 
-export type RouteSyntax = keyof typeof SYNTAX;
+export type RouteSyntax = keyof typeof PARAMETER_WRITERS;
 
 export function writeRoute(template: RouteTemplate, syntax: RouteSyntax): string {
-  const write: Writer = SYNTAX[syntax];
+  const write: Writer = PARAMETER_WRITERS[syntax];
   return template
     .map((piece) => (piece.kind === 'text' ? piece.text : write(piece.name, piece.isRest)))
     .join('');
 }
 
 /** A regular expression that nginx, Go and Python all accept. */
-export function routePattern(template: RouteTemplate): string {
+export function toRoutePattern(template: RouteTemplate): string {
   const pieces = template.map((piece) => {
     if (piece.kind === 'text') return piece.text.replaceAll('.', '\\.');
     return piece.isRest ? '.*' : '[^/]+';

@@ -112,7 +112,7 @@ describe('explain', () => {
     expect(await explain('T7', '--stack', 'go')).toContain('claimed.LoadOrStore');
     const own = await explain('T2', '--stack', 'hono', '--report', await savedReport());
     expect(own).toContain("'GET /weather': sold1");
-    expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can fix it');
+    expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can fix this');
   });
 
   test.each([

@@ -167,7 +167,9 @@ test('do not serve a document free if its path is sold', () => {
   const values = readPatchValues(report({ path: '/' }));
   for (const stack of STACKS) {
     for (const { patch } of patchesFor('S9', stack, values)?.patches ?? []) {
-      expect(patch).toEqual({ whyNot: 'GET / is sold: sell it under another path first' });
+      expect(patch).toEqual({
+        whyNot: 'GET / is a paid route: move that route to another path first',
+      });
     }
   }
 });

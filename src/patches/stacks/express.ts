@@ -1,28 +1,28 @@
 /** Express 5 with @x402/express. */
 import {
-  bodyLiteral,
-  guardedRoutes,
   JAVASCRIPT_TOPICS,
-  routeLiteral,
-  sdkImports,
+  toBodyLiteral,
+  toRouteLiteral,
+  writeGuardedRoutes,
+  writeSdkImports,
 } from '../javascript.ts';
-import { js } from '../literals.ts';
+import { toJsString } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part } from '../patch.ts';
+import { onePart, toPaidTopics } from '../patch.ts';
 import { listNetworks, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
 export const EXPRESS: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  ...paidTopics(paidRoutes),
+  ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    part(FILE, 'ts', [
+    onePart(FILE, 'ts', [
       "import express from 'express';",
       '',
       'export const app = express();',
-      '// Before the payment middleware, whose 402 it goes with.',
-      `app.use([${routes.map((route) => routeLiteral(route, 'express')).join(', ')}], (_request, response, next) => {`,
+      '// Put this before the payment middleware, so that its 402 gets the header.',
+      `app.use([${routes.map((route) => toRouteLiteral(route, 'express')).join(', ')}], (_request, response, next) => {`,
       "  response.set('Cache-Control', 'no-store');",
       '  next();',
       '});',
@@ -30,17 +30,17 @@ export const EXPRESS: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
 };
 
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return part(FILE, 'ts', [
-    ...sdkImports(listNetworks(values), { bazaar }),
+function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
+  return onePart(FILE, 'ts', [
+    ...writeSdkImports(listNetworks(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/express';",
     "import express from 'express';",
     '',
-    ...guardedRoutes(values, { bazaar }),
+    ...writeGuardedRoutes(values, { bazaar }),
     '',
     'export const app = express();',
     ...(proxy ? ["app.set('trust proxy', 1); // one proxy, which ends TLS"] : []),
-    '// Before express.json(), validation and the handlers. Express runs the GET handler for HEAD as well.',
+    '// Put this before express.json(), validation and the handlers. Express runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',
   ]);
 }
@@ -49,14 +49,14 @@ function serve(document: ServedDocument): string {
   const { path, contentType } = document;
   const send =
     typeof document.body === 'string'
-      ? `response.type(${js(contentType)}).send(${bodyLiteral(document)});`
-      : `response.json(${bodyLiteral(document, '  ')});`;
+      ? `response.type(${toJsString(contentType)}).send(${toBodyLiteral(document)});`
+      : `response.json(${toBodyLiteral(document, '  ')});`;
   return [
     "import express from 'express';",
     '',
     'export const app = express();',
-    '// Before the payment middleware and any route that answers everything.',
-    `app.get(${js(path)}, (_request, response) => {`,
+    '// Put this before the payment middleware and before any catch-all route.',
+    `app.get(${toJsString(path)}, (_request, response) => {`,
     `  ${send}`,
     '});',
     '',

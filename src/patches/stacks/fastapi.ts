@@ -1,40 +1,40 @@
 /** FastAPI with the Python package x402. */
-import { paidOperation, SECURITY_SCHEMES } from '../documents.ts';
-import { python, pythonJson, pythonText } from '../literals.ts';
+import { SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
+import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import {
+  onePart,
   type PaidExtras,
   type Patch,
-  paidTopics,
-  part,
   type ServedDocument,
   type StackPatches,
+  toPaidTopics,
 } from '../patch.ts';
-import { type PatchRoute, type PatchValues, unknownRoute } from '../patch-values.ts';
+import { type PatchRoute, type PatchValues, toUnknownRouteNote } from '../patch-values.ts';
 import {
-  bazaarImport,
-  guardedRoutes,
-  machineImports,
   PYTHON_TOPICS,
-  registrations,
+  writeBazaarImport,
+  writeGuardedRoutes,
+  writeMachineImports,
+  writeRegistrations,
 } from '../python.ts';
-import { parameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
+import { listParameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 const FILE = 'main.py';
-const PROXY = [
+const PROXY_COMMENT = [
   '# Behind a proxy that ends TLS: uvicorn main:app --proxy-headers --forwarded-allow-ips=<proxy>',
 ];
 
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
-  ...paidTopics(paidRoutes),
+  ...toPaidTopics(writePaidRoutes),
   'no-store': () =>
-    part(FILE, 'python', [
+    onePart(FILE, 'python', [
       'from fastapi import FastAPI, Request',
       '',
       'app = FastAPI()',
       '',
       '',
-      '# After the payment middleware in this file: what is added last is outermost.',
+      '# Put this after the payment middleware in this file, because the last one added is outermost.',
       '@app.middleware("http")',
       'async def no_store(request: Request, call_next):',
       '    response = await call_next(request)',
@@ -46,34 +46,34 @@ export const FASTAPI: StackPatches = {
     {
       file: FILE,
       language: 'python',
-      code: document.path === '/openapi.json' ? amendOpenApi(values) : serve(document),
+      code: document.path === '/openapi.json' ? writeOpenApi(values) : serve(document),
     },
   ],
 };
 
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return part(FILE, 'python', [
-    ...(proxy ? PROXY : []),
+function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
+  return onePart(FILE, 'python', [
+    ...(proxy ? PROXY_COMMENT : []),
     'import os',
     '',
     'from fastapi import FastAPI, Request',
     'from x402 import x402ResourceServer',
-    ...bazaarImport(bazaar),
+    ...writeBazaarImport(bazaar),
     'from x402.http import FacilitatorConfig, HTTPFacilitatorClient',
     'from x402.http.middleware.fastapi import payment_middleware',
-    ...machineImports(values),
+    ...writeMachineImports(values),
     '',
     'facilitator = HTTPFacilitatorClient(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
     'server = x402ResourceServer(facilitator)',
-    ...registrations(values),
+    ...writeRegistrations(values),
     '',
-    ...guardedRoutes(values, 'fastapi', { bazaar }),
+    ...writeGuardedRoutes(values, 'fastapi', { bazaar }),
     '',
     'app = FastAPI()',
     'guard = payment_middleware(routes, server)',
     '',
     '',
-    '# A middleware, no dependency: FastAPI validates a body before it runs dependencies.',
+    '# A middleware, not a dependency, because FastAPI validates a body before it runs dependencies.',
     '@app.middleware("http")',
     'async def x402(request: Request, call_next):',
     '    return await guard(request, call_next)',
@@ -81,7 +81,7 @@ function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras):
 }
 
 /** FastAPI generates the document; this adds the payment members to each operation. */
-function amendOpenApi(values: PatchValues): string {
+function writeOpenApi(values: PatchValues): string {
   const { routes, free, origin } = values;
   return [
     'from fastapi import FastAPI',
@@ -90,48 +90,48 @@ function amendOpenApi(values: PatchValues): string {
     '    title="<name of the service>",',
     '    version="1.0.0",',
     '    contact={"email": "<email>"},',
-    `    servers=[{"url": ${python(origin)}}],`,
+    `    servers=[{"url": ${toPythonString(origin)}}],`,
     ')',
     '',
-    '# To the decorators of your own handlers; the payment middleware stays around them.',
-    ...routes.flatMap((route, index) => paidStub(route, index)),
+    '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
+    ...routes.flatMap((route, index) => writePaidStub(route, index)),
     ...free.flatMap(({ method, template }, index) => [
       '',
       '',
-      `@app.${method.toLowerCase()}(${python(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
-      `def free${index + 1}(${argumentsOf(template)}):`,
+      `@app.${method.toLowerCase()}(${toPythonString(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
+      `def free${index + 1}(${writeArguments(template)}):`,
       '    ...',
     ]),
     '',
     '',
-    '# Put this below all routes, because FastAPI keeps the document that it wrote.',
+    '# Put this below all routes, because FastAPI caches the document at the first call.',
     'schema = app.openapi()',
     'schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
-    `schema.setdefault("components", {})["securitySchemes"] = ${pythonJson(SECURITY_SCHEMES)}`,
+    `schema.setdefault("components", {})["securitySchemes"] = ${toPythonLiteral(SECURITY_SCHEMES)}`,
     '',
   ].join('\n');
 }
 
-function paidStub(route: PatchRoute, index: number): string[] {
-  const { responses, ...extra } = paidOperation(route);
+function writePaidStub(route: PatchRoute, index: number): string[] {
+  const { responses, ...extra } = toPaidOperation(route);
   const { template } = route;
-  const path = template === null ? 'ROUTE' : python(writeRoute(template, 'fastapi'));
+  const path = template === null ? 'ROUTE' : toPythonString(writeRoute(template, 'fastapi'));
   return [
     '',
     '',
-    ...(template === null ? [`# ${unknownRoute(route)}`] : []),
+    ...(template === null ? [`# ${toUnknownRouteNote(route)}`] : []),
     `@app.${(route.method ?? 'GET').toLowerCase()}(`,
     `    ${path},`,
-    `    responses={402: ${pythonJson(responses[402])}},`,
-    `    openapi_extra=${pythonJson(extra, '    ')},`,
+    `    responses={402: ${toPythonLiteral(responses[402])}},`,
+    `    openapi_extra=${toPythonLiteral(extra, '    ')},`,
     ')',
-    `def paid${index + 1}(${template === null ? '' : argumentsOf(template)}):`,
+    `def paid${index + 1}(${template === null ? '' : writeArguments(template)}):`,
     '    ...',
   ];
 }
 
-function argumentsOf(template: RouteTemplate): string {
-  return parameterNames(template)
+function writeArguments(template: RouteTemplate): string {
+  return listParameterNames(template)
     .map((name) => `${name}: str`)
     .join(', ');
 }
@@ -143,13 +143,13 @@ function serve({ path, contentType, body }: ServedDocument): string {
     'from fastapi import FastAPI',
     `from fastapi.responses import ${isText ? 'Response' : 'JSONResponse'}`,
     '',
-    ...(isText ? [`MEDIA_TYPE = ${python(contentType)}`] : []),
-    `DOCUMENT = ${isText ? pythonText(body) : pythonJson(body)}`,
+    ...(isText ? [`MEDIA_TYPE = ${toPythonString(contentType)}`] : []),
+    `DOCUMENT = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
     '',
     'app = FastAPI()',
     '',
     '',
-    `@app.get(${python(path)}, include_in_schema=False)`,
+    `@app.get(${toPythonString(path)}, include_in_schema=False)`,
     'def document():',
     `    return ${answer}`,
     '',

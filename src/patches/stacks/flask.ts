@@ -1,25 +1,25 @@
 /** Flask with the Python package x402. */
-import { python, pythonJson, pythonText } from '../literals.ts';
+import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part } from '../patch.ts';
+import { onePart, toPaidTopics } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 import {
-  bazaarImport,
-  guardedRoutes,
-  machineImports,
   PYTHON_TOPICS,
-  registrations,
+  writeBazaarImport,
+  writeGuardedRoutes,
+  writeMachineImports,
+  writeRegistrations,
 } from '../python.ts';
 
 const FILE = 'app.py';
 
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
-  ...paidTopics(paidRoutes),
+  ...toPaidTopics(writePaidRoutes),
   'no-store': () =>
-    part(FILE, 'python', [
+    onePart(FILE, 'python', [
       'class NoStore:',
-      '    """Around the payment middleware, whose 402 no after_request sees."""',
+      '    """Wraps the payment middleware, because after_request does not see its 402."""',
       '',
       '    def __init__(self, inner):',
       '        self.inner = inner',
@@ -35,28 +35,28 @@ export const FLASK: StackPatches = {
       '        return self.inner(environ, start)',
       '',
       '',
-      '# After payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
+      '# Write this after payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
     ]),
   serve: (document) => [{ file: FILE, language: 'python', code: serve(document) }],
 };
 
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return part(FILE, 'python', [
+function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
+  return onePart(FILE, 'python', [
     'import os',
     '',
     'from flask import Flask',
     ...(proxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
     'from x402 import x402ResourceServerSync',
-    ...bazaarImport(bazaar),
+    ...writeBazaarImport(bazaar),
     'from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync',
     'from x402.http.middleware.flask import payment_middleware',
-    ...machineImports(values),
+    ...writeMachineImports(values),
     '',
     'facilitator = HTTPFacilitatorClientSync(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
     'server = x402ResourceServerSync(facilitator)',
-    ...registrations(values),
+    ...writeRegistrations(values),
     '',
-    ...guardedRoutes(values, 'flask', { bazaar }),
+    ...writeGuardedRoutes(values, 'flask', { bazaar }),
     '',
     'app = Flask(__name__)',
     '# Flask runs the GET handler for HEAD as well.',
@@ -75,13 +75,13 @@ function serve({ path, contentType, body }: ServedDocument): string {
   return [
     `from flask import Flask, ${isText ? 'Response' : 'jsonify'}`,
     '',
-    ...(isText ? [`CONTENT_TYPE = ${python(contentType)}`] : []),
-    `DOCUMENT = ${isText ? pythonText(body) : pythonJson(body)}`,
+    ...(isText ? [`CONTENT_TYPE = ${toPythonString(contentType)}`] : []),
+    `DOCUMENT = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
     '',
     'app = Flask(__name__)',
     '',
     '',
-    `@app.get(${python(path)})`,
+    `@app.get(${toPythonString(path)})`,
     'def document():',
     `    return ${isText ? 'Response(DOCUMENT, content_type=CONTENT_TYPE)' : 'jsonify(DOCUMENT)'}`,
     '',

@@ -1,33 +1,33 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
-import { go, goText, json } from '../literals.ts';
+import { toGoString, toGoText, toJsonLiteral } from '../literals.ts';
 import {
+  cannotFix,
+  onePart,
   type PaidExtras,
   type Patch,
-  paidTopics,
-  part,
   type ServedDocument,
   type StackPatches,
-  whyNot,
+  toPaidTopics,
 } from '../patch.ts';
 import {
-  guardedKeys,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchValues,
+  toGuardedKeys,
   toResourceUrl,
 } from '../patch-values.ts';
-import { routePattern, writeRoute } from '../route-template.ts';
+import { toRoutePattern, writeRoute } from '../route-template.ts';
 
 const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
 
 export const GO: StackPatches = {
-  ...paidTopics(paidRoutes),
+  ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    part('no_store.go', 'go', [
+    onePart('no_store.go', 'go', [
       'package main',
       '',
       'import (',
@@ -35,9 +35,9 @@ export const GO: StackPatches = {
       '\t"regexp"',
       ')',
       '',
-      `var sold = regexp.MustCompile(${patternOf(routes)})`,
+      `var sold = regexp.MustCompile(${writePattern(routes)})`,
       '',
-      '// noStore goes around the payment middleware, whose 402 has no Cache-Control.',
+      '// noStore wraps the payment middleware, because its 402 has no Cache-Control.',
       'func noStore(next http.Handler) http.Handler {',
       '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
       '\t\tif sold.MatchString(r.URL.Path) {',
@@ -48,13 +48,13 @@ export const GO: StackPatches = {
       '}',
     ]),
   'one-price': ({ routes }) =>
-    part('prices.go', 'go', [
+    onePart('prices.go', 'go', [
       'package main',
       '',
-      '// Prices in dollars: a route asks "$" + Prices[route], its operation in /openapi.json declares',
+      '// Prices in dollars. A route asks for "$" + Prices[route]; its operation in /openapi.json declares',
       '// "x-payment-info": PaymentInfo(route).',
       'var Prices = map[string]string{',
-      ...routes.map((route) => `\t${go(nameRoute(route))}: ${go(route.price)},`),
+      ...routes.map((route) => `\t${toGoString(nameRoute(route))}: ${toGoString(route.price)},`),
       '}',
       '',
       'func PaymentInfo(route string) map[string]any {',
@@ -65,15 +65,15 @@ export const GO: StackPatches = {
       '}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }) =>
-    part(
+    onePart(
       'recipient.go',
       'go',
       isSolana(network)
         ? [
             'package main',
             '',
-            '// PayTo is for each route, and for /.well-known/x402.',
-            `const PayTo = ${go(payTo)}`,
+            '// PayTo is for each route and for /.well-known/x402.',
+            `const PayTo = ${toGoString(payTo)}`,
           ]
         : [
             'package main',
@@ -81,35 +81,36 @@ export const GO: StackPatches = {
             'import "github.com/ethereum/go-ethereum/common"',
             '',
             '// PayTo is for each route, and for /.well-known/x402, with its checksum.',
-            `var PayTo = common.HexToAddress(${go(payTo)}).Hex()`,
+            `var PayTo = common.HexToAddress(${toGoString(payTo)}).Hex()`,
           ],
     ),
   'base-url': ({ origin }) =>
-    part('links.go', 'go', [
+    onePart('links.go', 'go', [
       'package main',
       '',
-      `const baseURL = ${go(origin)}`,
+      `const baseURL = ${toGoString(origin)}`,
       '',
       '// link is for each address in OpenAPI, llms.txt, manifest and agent card.',
       'func link(route string) string { return baseURL + route }',
     ]),
-  tls: () => whyNot('TLS mostly ends before Go: renew the certificate at the proxy (see nginx)'),
+  tls: () =>
+    cannotFix('a proxy in front of Go usually ends TLS: renew the certificate there (see nginx)'),
   serve: (document) => [{ file: FILE, language: 'go', code: serve(document) }],
 };
 
-function patternOf(routes: readonly PatchRoute[]): string {
+function writePattern(routes: readonly PatchRoute[]): string {
   if (routes.some(({ template }) => template === null)) return 'ROUTE';
   const patterns = routes.flatMap(({ template }) =>
-    template === null ? [] : [routePattern(template)],
+    template === null ? [] : [toRoutePattern(template)],
   );
-  return go([...new Set(patterns)].join('|'));
+  return toGoString([...new Set(patterns)].join('|'));
 }
 
-function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
+function writePaidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
   const guarded = nameGuardedRoutes(values);
   const networks = listNetworks(values);
-  const machines = [...new Set(networks.map(machineOf))];
-  return part(FILE, 'go', [
+  const machines = [...new Set(networks.map(toMachine))];
+  return onePart(FILE, 'go', [
     'package main',
     '',
     'import (',
@@ -124,13 +125,13 @@ function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
     ...machines.map((machine) => `\t${machine} "${MODULE}/mechanisms/${machine}/exact/server"`),
     ')',
     '',
-    '// withPayments goes around the mux, before anything that reads the body.',
+    '// withPayments wraps the mux. Put it before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, bazaar)),
+    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, bazaar)),
     `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
-    '\t\t// List every route that is guarded today: a route that is not in this list is free.',
+    '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
-    ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
+    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
     '\t\t},',
     '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
     '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
@@ -138,17 +139,17 @@ function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
     '\t\tSchemes: []nethttpmw.SchemeConfig{',
     ...networks.map(
       (network) =>
-        `\t\t\t{Network: ${go(network)}, Server: ${machineOf(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
+        `\t\t\t{Network: ${toGoString(network)}, Server: ${toMachine(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
     ),
     '\t\t},',
     '\t\tTimeout: 30 * time.Second,',
     `\t})(mux)${proxy ? ')' : ''}`,
     '}',
-    ...(proxy ? asPublic(values) : []),
+    ...(proxy ? writeAsPublic(values) : []),
   ]);
 }
 
-function soldRoute(
+function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
@@ -156,53 +157,53 @@ function soldRoute(
 ): readonly string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
-  const discovered = `discovery${name.replace('sold', '')}`;
+  const discoveryName = `discovery${name.replace('sold', '')}`;
   return [
-    ...(bazaar ? discovery(discovered, route) : []),
+    ...(bazaar ? writeDiscovery(discoveryName, route) : []),
     `\t${name} := x402http.RouteConfig{`,
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
-    `\t\t\tNetwork: ${go(network)},`,
-    `\t\t\tPrice:   ${go(`$${price}`)},`,
-    `\t\t\tPayTo:   ${go(payTo)},`,
+    `\t\t\tNetwork: ${toGoString(network)},`,
+    `\t\t\tPrice:   ${toGoString(`$${price}`)},`,
+    `\t\t\tPayTo:   ${toGoString(payTo)},`,
     '\t\t}},',
-    ...(resource === null ? [] : [`\t\tResource:    ${go(resource)},`]),
-    `\t\tDescription: ${go(description)},`,
-    `\t\tMimeType:    ${go(mimeType)},`,
+    ...(resource === null ? [] : [`\t\tResource:    ${toGoString(resource)},`]),
+    `\t\tDescription: ${toGoString(description)},`,
+    `\t\tMimeType:    ${toGoString(mimeType)},`,
     ...(bazaar
-      ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discovered}},`]
+      ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discoveryName}},`]
       : []),
     '\t}',
   ];
 }
 
 /** The x402 module writes parameters in brackets, the mux in braces. */
-function routeEntries(route: PatchRoute, name: string): readonly string[] {
+function writeRouteEntries(route: PatchRoute, name: string): readonly string[] {
   const { template, example } = route;
   if (template === null) {
     const suffix = example === null ? '' : ` behind ${example}`;
     return [
-      `\t\t\t// <route>${suffix}: define ROUTE as your mux has it, "[id]" for "{id}"; nothing compiles before.`,
+      `\t\t\t// <route>${suffix}: define ROUTE as your mux writes it, with "[id]" for "{id}"; until then, this code does not compile.`,
       `\t\t\tROUTE: ${name},`,
     ];
   }
   const path = writeRoute(template, 'brackets');
-  const own = writeRoute(template, 'go');
+  const muxPath = writeRoute(template, 'go');
   return [
-    ...(own === path ? [] : [`\t\t\t// ${own} on the mux`]),
-    ...guardedKeys(route, path).map((key) => `\t\t\t${go(key)}: ${name},`),
+    ...(muxPath === path ? [] : [`\t\t\t// ${muxPath} on the mux`]),
+    ...toGuardedKeys(route, path).map((key) => `\t\t\t${toGoString(key)}: ${name},`),
   ];
 }
 
 /** The module builds the URL of a route with parameters from each request, so its host must be the public one. */
-function asPublic({ host }: PatchValues): readonly string[] {
+function writeAsPublic({ host }: PatchValues): readonly string[] {
   return [
     '',
-    '// asPublic stands behind a proxy that ends TLS: requests that it hands on say http.',
+    '// asPublic sets the public address, because requests from a proxy that ends TLS say http.',
     'func asPublic(next http.Handler) http.Handler {',
     '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
     '\t\tpublic := r.Clone(r.Context())',
-    `\t\tpublic.Host = ${go(host)}`,
+    `\t\tpublic.Host = ${toGoString(host)}`,
     '\t\tpublic.TLS = &tls.ConnectionState{}',
     '\t\tnext.ServeHTTP(w, public)',
     '\t})',
@@ -210,11 +211,11 @@ function asPublic({ host }: PatchValues): readonly string[] {
   ];
 }
 
-function machineOf(network: string): 'evm' | 'svm' {
+function toMachine(network: string): 'evm' | 'svm' {
   return isSolana(network) ? 'svm' : 'evm';
 }
 
-function discovery(name: string, { method }: PatchRoute): readonly string[] {
+function writeDiscovery(name: string, { method }: PatchRoute): readonly string[] {
   const verb = method ?? 'GET';
   return [
     `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,
@@ -244,12 +245,12 @@ function serve({ path, contentType, body }: ServedDocument): string {
     '\t"net/http"',
     ')',
     '',
-    `const document = ${goText(typeof body === 'string' ? body : json(body))}`,
+    `const document = ${toGoText(typeof body === 'string' ? body : toJsonLiteral(body))}`,
     '',
-    '// serveDocument goes on the mux outside the payment middleware.',
+    '// Call serveDocument with a mux outside the payment middleware.',
     'func serveDocument(mux *http.ServeMux) {',
-    `\tmux.HandleFunc(${go(pattern)}, func(w http.ResponseWriter, _ *http.Request) {`,
-    `\t\tw.Header().Set("Content-Type", ${go(contentType)})`,
+    `\tmux.HandleFunc(${toGoString(pattern)}, func(w http.ResponseWriter, _ *http.Request) {`,
+    `\t\tw.Header().Set("Content-Type", ${toGoString(contentType)})`,
     '\t\t_, _ = io.WriteString(w, document)',
     '\t})',
     '}',

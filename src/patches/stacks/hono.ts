@@ -1,28 +1,28 @@
 /** Hono 4 with @x402/hono. */
 import {
-  bodyLiteral,
-  guardedRoutes,
   JAVASCRIPT_TOPICS,
-  routeLiteral,
-  sdkImports,
+  toBodyLiteral,
+  toRouteLiteral,
+  writeGuardedRoutes,
+  writeSdkImports,
 } from '../javascript.ts';
-import { js } from '../literals.ts';
+import { toJsString } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part } from '../patch.ts';
+import { onePart, toPaidTopics } from '../patch.ts';
 import { listNetworks, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
 export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  ...paidTopics(paidRoutes),
+  ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    part(FILE, 'ts', [
+    onePart(FILE, 'ts', [
       "import { Hono } from 'hono';",
       '',
       'export const app = new Hono();',
-      '// Before the payment middleware, whose 402 it goes with.',
-      `for (const route of [${routes.map((route) => routeLiteral(route, 'hono')).join(', ')}]) {`,
+      '// Put this before the payment middleware, so that its 402 gets the header.',
+      `for (const route of [${routes.map((route) => toRouteLiteral(route, 'hono')).join(', ')}]) {`,
       '  app.use(route, async (c, next) => {',
       '    await next();',
       "    c.header('Cache-Control', 'no-store');",
@@ -32,29 +32,29 @@ export const HONO: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
 };
 
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return part(FILE, 'ts', [
-    ...sdkImports(listNetworks(values), { bazaar }),
+function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
+  return onePart(FILE, 'ts', [
+    ...writeSdkImports(listNetworks(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/hono';",
     "import { Hono } from 'hono';",
     '',
-    ...guardedRoutes(values, { bazaar }),
+    ...writeGuardedRoutes(values, { bazaar }),
     '',
     'export const app = new Hono();',
-    '// Before validators and the handlers. Hono runs the GET handler for HEAD as well.',
+    '// Put this before validators and the handlers. Hono runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',
-    ...(proxy ? publicFetch(values) : []),
+    ...(proxy ? writePublicFetch(values) : []),
   ]);
 }
 
 /** The middleware builds the URL of a route with parameters from each request, so its origin must be the public one. */
-function publicFetch({ origin }: PatchValues): string[] {
+function writePublicFetch({ origin }: PatchValues): string[] {
   return [
     '',
-    '// Serve this in place of app.fetch: behind a proxy that ends TLS, requests say http.',
+    '// Serve this instead of app.fetch, because behind a proxy that ends TLS, requests say http.',
     'export function fetch(request: Request) {',
     '  const { pathname, search } = new URL(request.url);',
-    `  return app.fetch(new Request(${js(origin)} + pathname + search, request));`,
+    `  return app.fetch(new Request(${toJsString(origin)} + pathname + search, request));`,
     '}',
   ];
 }
@@ -63,14 +63,14 @@ function serve(document: ServedDocument): string {
   const { path, contentType } = document;
   const send =
     typeof document.body === 'string'
-      ? `c.body(${bodyLiteral(document)}, 200, { 'Content-Type': ${js(contentType)} })`
-      : `c.json(${bodyLiteral(document, '  ')})`;
+      ? `c.body(${toBodyLiteral(document)}, 200, { 'Content-Type': ${toJsString(contentType)} })`
+      : `c.json(${toBodyLiteral(document, '  ')})`;
   return [
     "import { Hono } from 'hono';",
     '',
     'export const app = new Hono();',
-    '// Before the payment middleware and any route that answers everything.',
-    `app.get(${js(path)}, (c) =>`,
+    '// Put this before the payment middleware and before any catch-all route.',
+    `app.get(${toJsString(path)}, (c) =>`,
     `  ${send},`,
     ');',
     '',
