@@ -1,5 +1,5 @@
 import { StoreError } from './errors.ts';
-import { type BackedUp, backupSqlite, restoreSqlite } from './sqlite/backup.ts';
+import { type BackupContents, backupSqlite, restoreSqlite } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/store.ts';
 import type { OpenStoreOptions, Store } from './store.ts';
 
@@ -30,12 +30,12 @@ export function sqlitePath(url: string): string {
 }
 
 /** Copies the embedded store at `url` to a new file. A service may be using the store. Throws StoreError. */
-export function backupStore(url: string, target: string): BackedUp {
+export function backupStore(url: string, target: string): BackupContents {
   return backupSqlite(requireSqlitePath(url), target);
 }
 
 /** Copies a backup to the path of the embedded store at `url`. No process may use the store. Throws StoreError. */
-export function restoreStore(url: string, backup: string): BackedUp {
+export function restoreStore(url: string, backup: string): BackupContents {
   return restoreSqlite(backup, requireSqlitePath(url));
 }
 

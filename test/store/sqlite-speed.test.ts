@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DirectoryQuery } from '../../src/store/context.ts';
 import {
   countStatement,
-  inOrder,
   pageStatement,
   toSelection,
+  toSortedSelection,
 } from '../../src/store/sqlite/record-lists.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -54,7 +54,7 @@ describe('directory queries over 2,000 hosts', () => {
     const selection = toSelection(asked, 0);
     const walk = /USING COVERING INDEX/;
     expect(plan(countStatement(selection), selection.values)).toMatch(walk);
-    const page = plan(pageStatement(inOrder(selection, asked), asked.sort), [
+    const page = plan(pageStatement(toSortedSelection(selection, asked), asked.sort), [
       ...selection.values,
       '[]',
       20,

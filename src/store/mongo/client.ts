@@ -7,45 +7,46 @@ export type MongoUrl = {
   readonly location: string;
 };
 
-const SHAPE =
+const URL_PATTERN =
   /^(?<scheme>mongodb(?:\+srv)?):\/\/(?:[^/?]*@)?(?<servers>[^/?@]+)\/(?<database>[^?]*)/;
-/** Characters that MongoDB refuses in the name of a database. */
-const NAME = /^[^/\\. "$*<>:|?\0]{1,63}$/;
+/** MongoDB refuses other characters in the name of a database. */
+const DATABASE_NAME_PATTERN = /^[^/\\. "$*<>:|?\0]{1,63}$/;
 
-/** @throws StoreError `bad_url`, in which no credentials appear */
+/** @throws StoreError `bad_url`; its message has no credentials */
 export function parseMongoUrl(url: string): MongoUrl {
-  const { scheme, servers, database } = SHAPE.exec(url)?.groups ?? {};
+  const { scheme, servers, database } = URL_PATTERN.exec(url)?.groups ?? {};
   if (!servers) throw toBadUrlError('names no servers and database');
-  if (!database || !NAME.test(database)) throw toBadUrlError('names no valid database');
+  if (!database || !DATABASE_NAME_PATTERN.test(database))
+    throw toBadUrlError('names no valid database');
   return { database, location: `${scheme}://${servers}/${database}` };
 }
 
-export function toBadUrlError(why: string, cause?: unknown): StoreError {
-  const message = `STORE_URL ${why}: accepted is mongodb://<user>:<password>@<servers>/<database>?<options>, such as mongodb://127.0.0.1:27017/scanner; special characters of a password are percent-encoded`;
+export function toBadUrlError(problem: string, cause?: unknown): StoreError {
+  const message = `STORE_URL ${problem}: accepted is mongodb://<user>:<password>@<servers>/<database>?<options>, such as mongodb://127.0.0.1:27017/scanner; special characters of a password are percent-encoded`;
   return new StoreError('bad_url', message, { cause });
 }
 
-const DUPLICATE_KEY = 11_000;
-/** OutOfDiskSpace, and the code with which hosted clusters refuse writes over their quota. */
+const DUPLICATE_KEY_CODE = 11_000;
+/** OutOfDiskSpace, and the code of hosted clusters for writes over their quota. */
 const FULL_CODES = [14_031, 8_000];
 /** Unauthorized, AuthenticationFailed. */
 const REFUSED_CODES = [13, 18];
 
-export function isDuplicate(cause: unknown): boolean {
-  return cause instanceof MongoServerError && cause.code === DUPLICATE_KEY;
+export function isDuplicateKey(cause: unknown): boolean {
+  return cause instanceof MongoServerError && cause.code === DUPLICATE_KEY_CODE;
 }
 
-/** Two writers at once can both find nothing, and one then fails to insert; its second try finds the row. */
-export async function upsert<T>(write: () => Promise<T>): Promise<T> {
+/** Repeats an upsert once if it fails because another writer inserted the same row at the same time. */
+export async function retryUpsert<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (isDuplicate(error)) return write();
+    if (isDuplicateKey(error)) return write();
     throw error;
   }
 }
 
-/** Runs work on a database; everything it throws is a `StoreError`. */
+/** Runs `work` on a database, and converts every error to a `StoreError`. */
 export type Guard = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createGuard(location: string, isClosed: () => boolean): Guard {
@@ -61,38 +62,38 @@ export function createGuard(location: string, isClosed: () => boolean): Guard {
   };
 }
 
-/** Any error of the driver as the store's own. `location` holds no credentials. */
+/** Converts any error of the driver. `location` has no credentials. */
 export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, advice } = classifyError(cause);
-  const said = cause instanceof Error ? cause.message : String(cause);
-  const message = `the database ${location} failed (${said}): ${advice}`;
-  return new StoreError(code, message, { cause, mayRetry: mayRetry(cause) });
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `the database ${location} failed (${reason}): ${advice}`;
+  return new StoreError(code, message, { cause, mayRetry: isRetryable(cause) });
 }
 
-function mayRetry(cause: unknown): boolean {
+function isRetryable(cause: unknown): boolean {
   if (cause instanceof MongoNetworkError) return true;
   return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
 }
 
 function classifyError(cause: unknown): { code: StoreErrorCode; advice: string } {
-  const number = cause instanceof MongoServerError ? Number(cause.code) : Number.NaN;
-  if (FULL_CODES.includes(number)) {
+  const code = cause instanceof MongoServerError ? Number(cause.code) : Number.NaN;
+  if (FULL_CODES.includes(code)) {
     const advice = 'it has no room to write; give it some. What was stored before is intact';
     return { code: 'full', advice };
   }
-  if (REFUSED_CODES.includes(number)) {
+  if (REFUSED_CODES.includes(code)) {
     const advice = 'check the user and password in STORE_URL, and that they may write there';
     return { code: 'unavailable', advice };
   }
   return { code: 'unavailable', advice: 'check that it runs and that this machine reaches it' };
 }
 
-const MEASURE_EVERY_MS = 60_000;
+const MEASURE_INTERVAL_MS = 60_000;
 
 /**
- * Tells the database's time without a round trip: this machine's clock, corrected by a measurement each minute.
- * Instances with wrong clocks thus agree on which owner is silent and which row has expired.
+ * Gives the database's time without a round trip: the clock of this machine, corrected by a measurement each minute.
+ * Instances with wrong clocks therefore agree on which instance is gone and which row has expired.
  * @throws StoreError `unavailable` if the first measurement fails
  */
 export async function startClock(
@@ -107,7 +108,7 @@ export async function startClock(
     } catch (error) {
       onError("the database's time was not measured", error);
     }
-  }, MEASURE_EVERY_MS);
+  }, MEASURE_INTERVAL_MS);
   timer.unref();
   return { now: () => Date.now() + offsetMs, stop: () => clearInterval(timer) };
 }
@@ -117,8 +118,8 @@ async function measureOffset(database: Db, location: string): Promise<number> {
   try {
     const { localTime } = await database.admin().command({ hello: 1 });
     if (!(localTime instanceof Date)) return 0;
-    // The reply was written, as a best guess, half-way. Times are whole milliseconds: their texts have no more, and a
-    // reader of changes who names the last one by its text would get it again.
+    // We assume that the server read its clock half-way between request and reply. Times must be whole milliseconds,
+    // because their texts have no fractions. A reader of changes that sent such a text would get the last change again.
     return Math.round(localTime.getTime() - (sentMs + Date.now()) / 2);
   } catch (cause) {
     throw toStoreError(cause, location);

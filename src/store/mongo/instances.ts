@@ -12,15 +12,15 @@ import {
 import type { Instance, MongoContext } from './prepare.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
-const LOOK_AGAIN_AFTER_MS = 250;
-/** A signer's row has no expiry of its own: only the silence of its instance frees it. */
+const CHECK_INTERVAL_MS = 250;
+/** In effect, a lease of a signer never expires. It ends when its instance releases it or is gone. */
 const SIGNER_LIFETIME_MS = 100 * 365 * 24 * 3_600_000;
 
 type JoinRequest = Parameters<InstanceStore['join']>[0];
 
 /**
- * Membership of this process. An instance that wants to join writes its row first and reads the
- * others' then, so of two that must not live together at least one sees the other.
+ * Registers this process among the instances on the database. An instance that wants to join first writes its own row
+ * and then reads the rows of others. Of two instances with different settings, at least one therefore sees the other.
  */
 export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;
@@ -44,7 +44,7 @@ export class MongoInstances implements InstanceStore {
     const deadlineMs =
       performance.now() + (request.waitMs ?? DEFAULT_WAIT_MS * this.#context.timeScale);
     try {
-      await this.#agree(request.settings, deadlineMs);
+      await this.#agreeOnSettings(request.settings, deadlineMs);
       if (request.signer) await this.#takeSigner(request.signer, deadlineMs);
     } catch (error) {
       await this.leave();
@@ -69,28 +69,31 @@ export class MongoInstances implements InstanceStore {
     await this.#context.instances.remove({ boot: this.#context.owner.boot });
   }
 
-  async #agree(settings: MembershipSettings, deadlineMs: number): Promise<void> {
+  async #agreeOnSettings(settings: MembershipSettings, deadlineMs: number): Promise<void> {
     const { owner, instances } = this.#context;
-    const conflicting = new ConflictingInstances();
+    const conflicts = new ConflictingInstances();
     for (;;) {
-      await this.#beat(settings, false);
-      const others = (await liveInstances(this.#context)).filter(
-        (host) =>
-          host.boot !== owner.boot && differingSetting(host.settings, settings) !== undefined,
+      await this.#writeHeartbeat(settings, false);
+      const others = (await findLiveInstances(this.#context)).filter(
+        (instance) =>
+          instance.boot !== owner.boot &&
+          findDifferingSetting(instance.settings, settings) !== undefined,
       );
-      if (others.length === 0) return this.#beat(settings, true);
-      const living = conflicting.look(others);
-      if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
-      // Several instances may ask at once: the one with the smallest id goes on, the others step back.
+      if (others.length === 0) return this.#writeHeartbeat(settings, true);
+      const living = conflicts.findLiving(others);
+      if (living || performance.now() > deadlineMs)
+        throw toConflictError(living ?? others[0], settings);
+      // If several instances want to join at once, the one with the smallest id stays, and the others remove their
+      // rows.
       if (others.some((other) => other.boot < owner.boot))
         await instances.remove({ boot: owner.boot });
-      await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));
+      await delay(CHECK_INTERVAL_MS * (1 + Math.random()));
     }
   }
 
   async #takeSigner(signer: string, deadlineMs: number): Promise<void> {
     const scope = ['signer', signer.toLowerCase()];
-    const conflicting = new ConflictingInstances();
+    const conflicts = new ConflictingInstances();
     for (;;) {
       const outcome = await this.#slots.lease(scope, SIGNER_LIFETIME_MS);
       if (outcome.taken) {
@@ -99,15 +102,15 @@ export class MongoInstances implements InstanceStore {
       }
       const { owner } = outcome.holder;
       const holder = await this.#context.instances.get(owner.boot);
-      if ((holder && conflicting.look([holder])) || performance.now() > deadlineMs) {
+      if ((holder && conflicts.findLiving([holder])) || performance.now() > deadlineMs) {
         const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
         throw new StoreError('incompatible', message);
       }
-      await delay(LOOK_AGAIN_AFTER_MS);
+      await delay(CHECK_INTERVAL_MS);
     }
   }
 
-  async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
+  async #writeHeartbeat(settings: MembershipSettings, joined: boolean): Promise<void> {
     const { owner, instances, now } = this.#context;
     const { boot, host } = owner;
     const members = { host, beatAtMs: now(), joined, settings };
@@ -116,39 +119,40 @@ export class MongoInstances implements InstanceStore {
   }
 
   #keepAlive(request: JoinRequest): void {
-    // After SILENT_AFTER_MS other instances may have taken over what this process holds.
+    // After `SILENT_AFTER_MS` without a heartbeat other instances may have taken over the leases of this process.
     const wasSilent =
       performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS * this.#context.timeScale;
-    const beat = this.#beat(request.settings, true).then(() =>
+    const beat = this.#writeHeartbeat(request.settings, true).then(() =>
       wasSilent ? this.#returnFromSilence(request) : undefined,
     );
     beat.catch((error: unknown) => this.#onError('a heartbeat was missed', error));
   }
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
-    const other = (await liveInstances(this.#context)).find(
-      (instance) => instance.joined && differingSetting(instance.settings, settings) !== undefined,
+    const other = (await findLiveInstances(this.#context)).find(
+      (instance) =>
+        instance.joined && findDifferingSetting(instance.settings, settings) !== undefined,
     );
-    const signerGone = this.#signer !== null && !(await this.#slots.isHeld(this.#signer));
-    if (!other && !signerGone) return;
+    const hasLostSigner = this.#signer !== null && !(await this.#slots.isHeld(this.#signer));
+    if (!other && !hasLostSigner) return;
     const reason = other
-      ? mustAgree(other, settings)
+      ? toConflictError(other, settings)
       : new StoreError('incompatible', 'another instance took over the signer; stop one of them');
     await this.leave();
     onEvicted?.(reason);
   }
 }
 
-/** Finds the first setting in which two instances differ. */
-function differingSetting(a: MembershipSettings, b: MembershipSettings) {
+/** Returns the name of the first setting in which two instances differ. */
+function findDifferingSetting(a: MembershipSettings, b: MembershipSettings) {
   return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]);
 }
 
-function mustAgree(
+function toConflictError(
   other: { readonly host: string; readonly settings: MembershipSettings } | undefined,
   settings: MembershipSettings,
 ): StoreError {
-  const name = other && differingSetting(other.settings, settings);
+  const name = other && findDifferingSetting(other.settings, settings);
   if (!other || !name) return new StoreError('incompatible', 'another instance uses this store');
   const message = `the instance on ${other.host} uses this store with ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
   return new StoreError('incompatible', message);
@@ -160,26 +164,26 @@ export async function isInstanceAlive(
 ): Promise<boolean> {
   if (boot === context.owner.boot) return true;
   const instance = await context.instances.get(boot);
-  return instance !== null && instance.beatAtMs > silentSinceMs(context);
+  return instance !== null && instance.beatAtMs > toSilentSinceMs(context);
 }
 
-function liveInstances(context: MongoContext): Promise<readonly Instance[]> {
-  return context.instances.all({ beatAtMs: { after: silentSinceMs(context) } });
+function findLiveInstances(context: MongoContext): Promise<readonly Instance[]> {
+  return context.instances.all({ beatAtMs: { after: toSilentSinceMs(context) } });
 }
 
-function silentSinceMs({ now, timeScale }: MongoContext): number {
+function toSilentSinceMs({ now, timeScale }: MongoContext): number {
   return now() - SILENT_AFTER_MS * timeScale;
 }
 
 /**
- * Distinguishes living instances from recently crashed ones: a living instance writes another heartbeat
- * during the wait, so a join is refused without waiting until the crashed ones count as silent.
+ * Distinguishes living instances from those that crashed a short time ago. Only a living one writes another heartbeat
+ * while we wait. We can then refuse to join at once, and need not wait until crashed instances count as gone.
  */
 class ConflictingInstances {
   readonly #firstBeats = new Map<string, number>();
 
-  /** A joined instance that has beaten since it was first seen, or null. */
-  look(instances: readonly Instance[]): Instance | null {
+  /** Finds a joined instance that has written a heartbeat since the first call that got it. */
+  findLiving(instances: readonly Instance[]): Instance | null {
     for (const { boot, beatAtMs } of instances) {
       if (!this.#firstBeats.has(boot)) this.#firstBeats.set(boot, beatAtMs);
     }

@@ -13,14 +13,14 @@ import {
   text,
 } from '../table.ts';
 import { TABLES } from '../tables.ts';
-import { toStoreError, upsert } from './client.ts';
-import { idColumn } from './table.ts';
+import { retryUpsert, toStoreError } from './client.ts';
+import { findIdColumn } from './table.ts';
 
-/** Version of the schema that this program writes; another one in the database belongs to another program. */
+/** Version of the schema that this program reads and writes. */
 const SCHEMA_VERSION = 3;
 
 /**
- * Makes the collections and indexes that are missing; any number of instances may do it at once.
+ * Creates missing collections and indexes. Several instances may call it at once.
  * @throws StoreError `incompatible` if another version of the program made the database
  */
 export async function prepareDatabase(database: Db, location: string): Promise<void> {
@@ -32,19 +32,19 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       throw new StoreError('incompatible', message);
     }
     for (const [name, indexes] of listIndexes()) {
-      // One at a time: FerretDB 1.24 closes the connection over a list of indexes that all exist.
+      // Indexes are created one by one, because FerretDB 1.24 closes the connection if all indexes of a list exist.
       for (const index of indexes) await database.collection(name).createIndexes([index]);
     }
     if (schema) return;
     const version = { $set: { version: SCHEMA_VERSION } };
-    await upsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
+    await retryUpsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
   } catch (cause) {
     throw toStoreError(cause, location);
   }
 }
 
 /** Indexes that the lists of the directory read. */
-const LISTS: readonly IndexDescription['key'][] = [
+const RECORD_INDEXES: readonly IndexDescription['key'][] = [
   { scannedAtMs: -1, _id: 1 },
   { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
   { grade: 1, scannedAtMs: -1, _id: 1 },
@@ -53,8 +53,8 @@ const LISTS: readonly IndexDescription['key'][] = [
 ];
 
 /**
- * Lists every collection with its indexes beside `_id`. None is a TTL or a partial index, because servers
- * that merely speak MongoDB's protocol refuse those.
+ * Lists the collections, each with its indexes except the one on `_id`. There are no TTL or partial indexes, because
+ * some servers with MongoDB's protocol refuse them.
  */
 export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
@@ -63,12 +63,12 @@ export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> 
 
 function tableIndexes(spec: AnyTableSpec): IndexDescription[] {
   const { name, key, unique = [], indexes = [] } = spec;
-  // A key that is not a single text needs an index: rows are read in its order, and by its first column.
-  const read = idColumn(spec) === null ? [key, ...indexes] : indexes;
+  // A key that is not stored as `_id` needs an index, because rows are looked up by its first column and in its order.
+  const lookups = findIdColumn(spec) === null ? [key, ...indexes] : indexes;
   return [
     ...unique.map((columns) => ({ key: ascending(columns), unique: true })),
-    ...read.map((columns) => ({ key: ascending(columns) })),
-    ...(name === TABLES.records.name ? LISTS.map((key) => ({ key })) : []),
+    ...lookups.map((columns) => ({ key: ascending(columns) })),
+    ...(name === TABLES.records.name ? RECORD_INDEXES.map((key) => ({ key })) : []),
   ];
 }
 
@@ -76,7 +76,7 @@ function ascending(columns: readonly string[]): Readonly<Record<string, 1>> {
   return Object.fromEntries(columns.map((column) => [column, 1 as const]));
 }
 
-/** The tables of a shared store that an embedded one does not need. */
+/** The tables that only a shared store needs. */
 export const SHARING_TABLES = {
   /** Counters of request rates. */
   limits: defineTable({
@@ -85,14 +85,14 @@ export const SHARING_TABLES = {
     key: ['key'],
     indexes: [['resetAtMs']],
   }),
-  /** Heartbeats of the processes that live on the database. */
+  /** The processes that use the database, each with its last heartbeat. */
   instances: defineTable({
     name: 'instances',
     columns: {
       boot: text,
       host: text,
       beatAtMs: integer,
-      /** False until the checks that allow it to join have passed. */
+      /** True after the instance has found no conflict and has joined. */
       joined: boolean,
       settings: objectOf(...MEMBERSHIP_SETTINGS),
     },
@@ -105,7 +105,7 @@ export type Instance = RowOf<typeof SHARING_TABLES.instances>;
 
 export type MongoContext = TablesOf<typeof SHARING_TABLES> & {
   readonly owner: InstanceId;
-  /** Factor on the heartbeat interval and on the silence after which instances count as gone; 1 outside tests. */
+  /** A factor on the heartbeat interval and on `SILENT_AFTER_MS`. Only tests set it. Default 1. */
   readonly timeScale: number;
   /** Database time, ms since the epoch. */
   readonly now: () => number;

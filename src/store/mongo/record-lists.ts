@@ -24,11 +24,11 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
 
   return {
     async list(query) {
-      const [shown, verified] = await Promise.all([
-        shownRecords(context),
+      const [shown, verifiedHosts] = await Promise.all([
+        filterShown(context),
         query.verified ? findVerifiedHosts(context) : null,
       ]);
-      const filter = { $and: [shown, ...conditionsOf(query, verified, context.now())] };
+      const filter = { $and: [shown, ...toConditions(query, verifiedHosts, context.now())] };
       const matches = await count(filter);
       const { sort, page, pageSize } = query;
       const skip = page * pageSize;
@@ -38,7 +38,7 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
     },
 
     async countByGrade() {
-      const shown = await shownRecords(context);
+      const shown = await filterShown(context);
       const counted = ALL_GRADES.map(
         async (grade) => [grade, await count({ grade, ...shown })] as const,
       );
@@ -46,12 +46,12 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
     },
 
     /**
-     * Read in the order of `_id`, which never changes, and sorted here: a cursor in the order of time
-     * would pass by a host that is scanned anew meanwhile.
+     * Reads the records in the order of `_id`, and sorts them here. A cursor in the order of time could miss a host
+     * that is scanned again during the read.
      */
     async findNewestHosts(limit) {
       const projection = { scannedAtMs: 1 };
-      const page = await find(await shownRecords(context), { sort: { _id: 1 }, projection });
+      const page = await find(await filterShown(context), { sort: { _id: 1 }, projection });
       return page
         .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
         .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
@@ -61,22 +61,23 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
   };
 }
 
-async function shownRecords(context: ListsContext): Promise<Filter<StoredDocument>> {
+/** Selects the records that lists may show. */
+async function filterShown(context: ListsContext): Promise<Filter<StoredDocument>> {
   const optedOut = await findOptedOutHosts(context);
   const reached = { reached: true };
   return optedOut.length > 0 ? { ...reached, _id: { $nin: [...optedOut] } } : reached;
 }
 
-/** `verified`: the only hosts that are wanted, if not all. */
-function conditionsOf(
+/** @param verifiedHosts selects only these hosts; null selects hosts with and without a proof */
+function toConditions(
   { category, q, grade, sinceMs, payable }: ListQuery,
-  verified: readonly string[] | null,
+  verifiedHosts: readonly string[] | null,
   nowMs: number,
 ): readonly Filter<StoredDocument>[] {
   return [
-    ...(verified === null ? [] : [{ _id: { $in: [...verified] } }]),
+    ...(verifiedHosts === null ? [] : [{ _id: { $in: [...verifiedHosts] } }]),
     ...(category === undefined ? [] : [{ category }]),
-    ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
+    ...(q === '' ? [] : [{ _id: { $regex: escapePattern(q) } }]),
     ...(grade === undefined ? [] : [{ grade }]),
     ...(payable === 'today' ? [{ payableUntilMs: { $gt: nowMs } }] : []),
     ...(payable === 'week' ? [{ payableWeekDays: { $regex: toWeekDaysEntry(nowMs) } }] : []),
@@ -84,7 +85,7 @@ function conditionsOf(
   ];
 }
 
-/** A pattern for exactly this text; `hostSubstring` left host characters only. */
-function literal(q: string): string {
+/** Returns a pattern that matches exactly this text. `toHostSubstring` admits only the characters of hosts. */
+function escapePattern(q: string): string {
   return q.replaceAll(/[.[\]-]/g, '\\$&');
 }

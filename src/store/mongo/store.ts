@@ -10,10 +10,10 @@ import {
   type Guard,
   type MongoUrl,
   parseMongoUrl,
+  retryUpsert,
   startClock,
   toBadUrlError,
   toStoreError,
-  upsert,
 } from './client.ts';
 import { isInstanceAlive, MongoInstances } from './instances.ts';
 import { type MongoContext, prepareDatabase, SHARING_TABLES } from './prepare.ts';
@@ -21,7 +21,7 @@ import { mongoLists } from './record-lists.ts';
 import { mongoTable } from './table.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
-/** A server that does not answer a request for this long counts as gone. */
+/** A request fails if the server sends nothing for this long. */
 const SOCKET_TIMEOUT_MS = 60_000;
 const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
@@ -48,14 +48,14 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
       serverSelectionTimeoutMS: connectTimeoutMs,
       connectTimeoutMS: connectTimeoutMs,
       socketTimeoutMS: SOCKET_TIMEOUT_MS,
-      // These are not left to the URL: with w=0 a lost race would look like a won one, and a read from
-      // a secondary that lags behind would decide a race a second time.
+      // The URL must not change these options. With w=0 a lost race would look like a won one. A read from a secondary
+      // that lags behind could let a second writer win a race.
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },
       readConcern: { level: 'majority' },
       readPreference: 'primary',
     });
   } catch (cause) {
-    // The driver's own words may quote the URL.
+    // The message of the driver may quote the URL with its credentials.
     throw toBadUrlError('is not understood by the database driver', cause);
   }
 }
@@ -65,7 +65,7 @@ async function assemble(
   { database: name, location }: MongoUrl,
   {
     owner = newInstanceId(),
-    clock: given,
+    clock: testClock,
     timeScale = 1,
     onError = () => undefined,
   }: OpenStoreOptions,
@@ -73,20 +73,25 @@ async function assemble(
   let closed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
-  const clock = given ? null : await startClock(database, location, onError);
-  const now = clock?.now ?? given ?? Date.now;
+  const clock = testClock ? null : await startClock(database, location, onError);
+  const now = clock?.now ?? testClock ?? Date.now;
   const guard = createGuard(location, () => closed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
+  const sharingContext: MongoContext = {
+    ...openTables(SHARING_TABLES, open),
+    owner,
+    timeScale,
+    now,
+  };
   const context: EngineContext = {
     tables,
     lists: mongoLists(database, guard, { tables, now }),
     owner,
-    isAlive: (writer) => isInstanceAlive(own, writer),
+    isAlive: (writer) => isInstanceAlive(sharingContext, writer),
     now,
   };
-  const own: MongoContext = { ...openTables(SHARING_TABLES, open), owner, timeScale, now };
-  const instances = new MongoInstances(own, slotsOn(context), onError);
+  const instances = new MongoInstances(sharingContext, slotsOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location },
     sharing: {
@@ -94,8 +99,10 @@ async function assemble(
       instances,
       async purge(nowMs) {
         const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
-        const counters = await own.limits.removeInBatches({ resetAtMs: { upTo: nowMs } });
-        return counters + (await own.instances.removeInBatches(silent));
+        const counters = await sharingContext.limits.removeInBatches({
+          resetAtMs: { upTo: nowMs },
+        });
+        return counters + (await sharingContext.instances.removeInBatches(silent));
       },
     },
     async ping() {
@@ -104,7 +111,7 @@ async function assemble(
     async close() {
       if (closed) return;
       clock?.stop();
-      // Leaving fails when the database is lost; the others then see this instance as silent.
+      // `leave` fails if the database is lost. Other instances then wait until this one counts as gone.
       await instances.leave().catch((error: unknown) => onError('not left', error));
       closed = true;
       await client.close();
@@ -112,14 +119,15 @@ async function assemble(
   });
 }
 
+/** Counts the requests of one key in one window. */
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
 
 /**
- * Request rates, counted together by all instances. A server without an atomic `$inc` loses some of the counts of
- * requests that race, and lets a few more through.
+ * Request counters that all instances share. A server without an atomic `$inc` loses some counts of racing requests,
+ * and a few more requests are then admitted.
  */
 function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
-  // Each request would wait for a majority otherwise.
+  // Otherwise each request would wait until a majority of the servers has stored its count.
   const writeConcern = { w: 1, journal: false };
   const limits = database.collection<Counter>(SHARING_TABLES.limits.name, { writeConcern });
   return {
@@ -129,8 +137,8 @@ function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore 
       const _id = joinId(key, startMs, windowMs);
       const update = { $inc: { count: 1 }, $set: { resetAtMs } };
       const options = { upsert: true, returnDocument: 'after' } as const;
-      const hit = () => limits.findOneAndUpdate({ _id }, update, options);
-      const counter = await guard(() => upsert(hit));
+      const increment = () => limits.findOneAndUpdate({ _id }, update, options);
+      const counter = await guard(() => retryUpsert(increment));
       return { count: counter?.count ?? 1, resetAtMs };
     },
   };

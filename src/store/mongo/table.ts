@@ -12,9 +12,12 @@ import {
   toComparisons,
   type Where,
 } from '../table.ts';
-import { type Guard, isDuplicate } from './client.ts';
+import { type Guard, isDuplicateKey } from './client.ts';
 
-/** A row as it is stored: a key of one text is only the `_id`, any other stands beside it. */
+/**
+ * A row as MongoDB stores it. If the key is a single text, only `_id` holds it. Otherwise `_id` joins the columns of
+ * the key, and they are stored as members too.
+ */
 export type StoredDocument = AnyRow & { readonly _id: string };
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
@@ -30,8 +33,8 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
 
 export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): EngineTable {
   const collection = database.collection<StoredDocument>(spec.name);
-  const filter = (where: Where<AnyRow>) => filterOf(spec, where);
-  const read = (document: StoredDocument) => rowOf(spec, document);
+  const filter = (where: Where<AnyRow>) => toFilter(spec, where);
+  const read = (document: StoredDocument) => toRow(spec, document);
 
   async function find(where: Filter<StoredDocument>, options: FindOptions): Promise<AnyRow[]> {
     return (await guard(() => collection.find(where, options).toArray())).map(read);
@@ -44,30 +47,30 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
           await collection.insertOne(toDocument(spec, row));
           return true;
         } catch (error) {
-          if (isDuplicate(error)) return false;
+          if (isDuplicateKey(error)) return false;
           throw error;
         }
       }),
 
     async get(...key) {
-      return (await find({ _id: idFor(key) }, {}))[0] ?? null;
+      return (await find({ _id: toId(key) }, {}))[0] ?? null;
     },
 
     async first(where, options = {}) {
-      return (await find(filter(where), { ...optionsOf(spec, options), limit: 1 }))[0] ?? null;
+      return (await find(filter(where), { ...toFindOptions(spec, options), limit: 1 }))[0] ?? null;
     },
 
-    all: (where, options = {}) => find(filter(where), optionsOf(spec, options)),
+    all: (where, options = {}) => find(filter(where), toFindOptions(spec, options)),
 
     async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
-      for await (const batch of documentsIn(filter(where), optionsOf(spec, options), size)) {
+      for await (const batch of readDocuments(filter(where), toFindOptions(spec, options), size)) {
         yield batch.map(read);
       }
     },
 
     async set(row, members, only = {}) {
-      const one = { ...filter(only), _id: idOfRow(spec, row) };
-      await guard(() => collection.updateOne(one, { $set: members }));
+      const selection = { ...filter(only), _id: toRowId(spec, row) };
+      await guard(() => collection.updateOne(selection, { $set: members }));
     },
 
     remove: (where) => remove(filter(where)),
@@ -75,9 +78,9 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
     async removeInBatches(where) {
       let removed = 0;
       const ids = { projection: { _id: 1 } };
-      for await (const batch of documentsIn(filter(where), ids, BATCH_ROWS)) {
+      for await (const batch of readDocuments(filter(where), ids, BATCH_ROWS)) {
         const _id = { $in: batch.map((document) => document._id) };
-        // The filter is repeated, so that rows written since the batch was read stay.
+        // The filter is repeated, because a row may have changed since the batch was read, and must then stay.
         removed += await remove({ $and: [{ _id }, filter(where)] });
       }
       return removed;
@@ -88,7 +91,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
     return guard(async () => (await collection.deleteMany(where)).deletedCount);
   }
 
-  async function* documentsIn(
+  async function* readDocuments(
     where: Filter<StoredDocument>,
     options: FindOptions,
     size: number,
@@ -106,40 +109,40 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
         if (batch.length < size) return;
       }
     } finally {
-      // The consumer stopped early or the server is lost, so closing the cursor may fail.
+      // Closing may fail if the server is lost.
       await cursor.close().catch(() => undefined);
     }
   }
 }
 
-/** Returns the column that is stored as `_id`; null when the key is not a single text. */
-export function idColumn({ key, columns }: AnyTableSpec): string | null {
+/** Returns the column that is stored as `_id`; null if the key is not a single text. */
+export function findIdColumn({ key, columns }: AnyTableSpec): string | null {
   const [only, ...more] = key;
   return only !== undefined && more.length === 0 && columns[only]?.kind === 'text' ? only : null;
 }
 
-function idFor(key: readonly unknown[]): string {
+function toId(key: readonly unknown[]): string {
   const parts = key.map((part) => (typeof part === 'number' ? part : String(part)));
   const [only, ...more] = parts;
   return only !== undefined && more.length === 0 ? String(only) : joinId(...parts);
 }
 
-function idOfRow(spec: AnyTableSpec, row: AnyRow): string {
-  return idFor(spec.key.map((column) => row[column]));
+function toRowId(spec: AnyTableSpec, row: AnyRow): string {
+  return toId(spec.key.map((column) => row[column]));
 }
 
 export function toDocument(
   spec: Pick<AnyTableSpec, 'columns' | 'key' | 'name'>,
   row: AnyRow,
 ): StoredDocument {
-  const id = idColumn(spec);
+  const id = findIdColumn(spec);
   const columns = Object.keys(spec.columns).filter((column) => column !== id);
   const stored = Object.fromEntries(columns.map((column) => [column, row[column]]));
-  return { ...stored, _id: idOfRow(spec, row) };
+  return { ...stored, _id: toRowId(spec, row) };
 }
 
-function rowOf(spec: AnyTableSpec, document: StoredDocument): AnyRow {
-  const id = idColumn(spec);
+function toRow(spec: AnyTableSpec, document: StoredDocument): AnyRow {
+  const id = findIdColumn(spec);
   const row: Record<string, unknown> = {};
   for (const [column, { isNullable }] of Object.entries(spec.columns)) {
     const value = column === id ? document._id : document[column];
@@ -147,39 +150,39 @@ function rowOf(spec: AnyTableSpec, document: StoredDocument): AnyRow {
       const message = `a row of ${spec.name} has no ${column}; restore the database from a backup`;
       throw new StoreError('corrupt', message);
     }
-    // The driver hands bytes back in its own wrapper.
+    // The driver returns bytes in a wrapper of its own.
     row[column] = value instanceof Binary ? value.value() : (value ?? null);
   }
   return row;
 }
 
-/** A limit of 0 is none. */
-function optionsOf(
+/** MongoDB takes a limit of 0 as no limit. */
+function toFindOptions(
   spec: AnyTableSpec,
   { order = [], limit = 0 }: RangeOptions<AnyRow>,
 ): FindOptions {
-  const id = idColumn(spec);
-  const sort = order.map(([column, way]): [string, SortDirection] => [
+  const id = findIdColumn(spec);
+  const sort = order.map(([column, direction]): [string, SortDirection] => [
     column === id ? '_id' : column,
-    way,
+    direction,
   ]);
   return { sort, limit };
 }
 
-function filterOf(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocument> {
+function toFilter(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocument> {
   const comparisons = toComparisons(where);
   const isEqual = ({ operator }: Comparison) => operator === 'equal';
   const equal = new Map(comparisons.filter(isEqual).map(({ column, value }) => [column, value]));
   // A look-up by the whole key uses the index on `_id`, which every server has.
   const isWholeKey = spec.key.every((column) => equal.has(column));
-  const rest = comparisons.filter(
-    (one) => !(isWholeKey && isEqual(one) && spec.key.includes(one.column)),
+  const others = comparisons.filter(
+    (comparison) => !(isWholeKey && isEqual(comparison) && spec.key.includes(comparison.column)),
   );
   const filter: Record<string, Record<string, unknown>> = {};
-  for (const { column, operator, value } of rest) {
-    const name = column === idColumn(spec) ? '_id' : column;
+  for (const { column, operator, value } of others) {
+    const name = column === findIdColumn(spec) ? '_id' : column;
     filter[name] = { ...filter[name], [OPERATORS[operator]]: value };
   }
   if (!isWholeKey) return filter;
-  return { ...filter, _id: idFor(spec.key.map((column) => equal.get(column))) };
+  return { ...filter, _id: toId(spec.key.map((column) => equal.get(column))) };
 }

@@ -11,17 +11,17 @@ import {
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { Connection, lockProcess, toStoreError } from './connection.ts';
-import { requireVersion } from './schema.ts';
+import { requireSchemaVersion } from './schema.ts';
 
-/** Numbers of rows in a backup. */
-export type BackedUp = { readonly hosts: number; readonly payments: number };
+/** Number of hosts in the directory of a backup, and of payments in its ledger. */
+export type BackupContents = { readonly hosts: number; readonly payments: number };
 
 /**
- * Writes a consistent copy of a store to a new file; a service may be using the store. A plain copy of the file would
- * lack the writes that are still in the log beside it (`-wal`).
+ * Writes a consistent copy of a store to a new file. A service may be using the store. A plain copy of the file would
+ * lack the writes that are still in SQLite's log file (`-wal`).
  * @throws StoreError `unavailable`, `conflict`, `full`, `corrupt`, `incompatible`
  */
-export function backupSqlite(path: string, target: string): BackedUp {
+export function backupSqlite(path: string, target: string): BackupContents {
   if (!existsSync(path)) {
     throw new StoreError('unavailable', `there is no store at ${path}: nothing to back up`);
   }
@@ -31,7 +31,7 @@ export function backupSqlite(path: string, target: string): BackedUp {
   const source = new Connection(path, path, { readOnly: true });
   try {
     makeFolder(target);
-    return place(`${target}.partial`, target, target, (partial) => {
+    return writeChecked(`${target}.partial`, target, target, (partial) => {
       source.run('VACUUM INTO ?', partial);
     });
   } finally {
@@ -40,20 +40,22 @@ export function backupSqlite(path: string, target: string): BackedUp {
 }
 
 /**
- * Copies a backup to the path of a store. Refuses when there is a store already, or a process uses it.
+ * Copies a backup to the path of a store. Refuses if the path already has a store, or a process uses it.
  * @throws StoreError `locked`, `conflict`, `unavailable`, `corrupt`, `incompatible`, `full`
  */
-export function restoreSqlite(backup: string, path: string): BackedUp {
+export function restoreSqlite(backup: string, path: string): BackupContents {
   if (!existsSync(backup)) throw new StoreError('unavailable', `there is no backup at ${backup}`);
   makeFolder(path);
   const lock = lockProcess(resolve(path), path);
   try {
-    const there = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
-    if (there.length > 0) {
-      const message = `${there.join(', ')} would be overwritten: move it away first, or name another STORE_URL`;
+    const existing = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
+    if (existing.length > 0) {
+      const message = `${existing.join(', ')} would be overwritten: move it away first, or name another STORE_URL`;
       throw new StoreError('conflict', message);
     }
-    return place(`${path}.restoring`, path, backup, (partial) => copyFileSync(backup, partial));
+    return writeChecked(`${path}.restoring`, path, backup, (partial) =>
+      copyFileSync(backup, partial),
+    );
   } finally {
     lock.release();
   }
@@ -67,20 +69,24 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Writes a temporary file, and renames it once it is complete, checked and synced. */
-function place(
+/**
+ * Writes a temporary file, checks and syncs it, and then renames it to `path`.
+ * @param partial path of the temporary file
+ * @param name path for error messages
+ */
+function writeChecked(
   partial: string,
   path: string,
   name: string,
   write: (partial: string) => void,
-): BackedUp {
+): BackupContents {
   try {
     rmSync(partial, { force: true });
     write(partial);
-    const contents = inspect(partial, name);
-    sync(partial);
+    const contents = readContents(partial, name);
+    syncFile(partial);
     renameSync(partial, path);
-    sync(dirname(resolve(path)));
+    syncFile(dirname(resolve(path)));
     return contents;
   } catch (cause) {
     rmSync(partial, { force: true });
@@ -88,11 +94,11 @@ function place(
   }
 }
 
-/** Reads every page of a file, so that a damaged backup is refused now and not when it is needed. */
-function inspect(file: string, name: string): BackedUp {
+/** Reads all pages of a file, so that a damaged backup is refused before anybody relies on it. */
+function readContents(file: string, name: string): BackupContents {
   const connection = new Connection(file, name, { readOnly: true });
   try {
-    requireVersion(connection);
+    requireSchemaVersion(connection);
     const check = connection.value('PRAGMA quick_check');
     if (check !== 'ok') throw new StoreError('corrupt', `${name} is damaged (${check})`);
     return {
@@ -104,7 +110,7 @@ function inspect(file: string, name: string): BackedUp {
   }
 }
 
-function sync(path: string): void {
+function syncFile(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

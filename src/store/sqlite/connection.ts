@@ -8,12 +8,12 @@ import { StoreError, type StoreErrorCode } from '../errors.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Names a store without a file; its contents are lost when the connection closes. */
+/** Path of a store in memory. Its contents are lost when the connection closes. */
 export const MEMORY = ':memory:';
 
 /**
- * A limit as a parameter. SQLite plans by the value of a bare `LIMIT ?` and compiles the statement again for each run;
- * the value of a sum does not affect the plan.
+ * A limit as a parameter. SQLite would adapt its plan to the value of a plain `LIMIT ?`, and compile the statement
+ * again for each run. The value of a sum does not affect the plan.
  */
 export const LIMIT = 'LIMIT ? + 0';
 
@@ -25,7 +25,8 @@ export class Connection {
   readonly location: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  #level: 'FULL' | 'NORMAL' | null = null;
+  /** The present value of `PRAGMA synchronous`; null if it was not set yet. */
+  #syncLevel: 'FULL' | 'NORMAL' | null = null;
 
   /** @throws StoreError */
   constructor(file: string, location: string, { readOnly = false } = {}) {
@@ -37,19 +38,19 @@ export class Connection {
     }
   }
 
-  /** Statements without parameters or result: schema and pragmas. */
+  /** Runs statements without parameters and results, such as pragmas. */
   exec(sql: string): void {
     this.#guard(() => this.#database.exec(sql));
   }
 
-  /** Returns the number of rows written; durable when it returns. */
+  /** Runs a write that is durable when this returns. Returns the number of written rows. */
   run(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#write('FULL', sql, values);
   }
 
   /**
-   * Writes without a sync: the row survives a crash of this process at once, and a loss of power after the next durable
-   * write, which makes all earlier ones durable in their order.
+   * Runs a write without a sync. The row survives a crash of this process. It survives a loss of power only after the
+   * next durable write, which also makes all earlier writes durable.
    */
   runUnsynced(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#write('NORMAL', sql, values);
@@ -63,17 +64,20 @@ export class Connection {
     return this.#guard(() => this.#statement(sql).all(...values));
   }
 
-  /** The first column of each row. */
+  /** Returns the first column of each row. */
   values(sql: string, ...values: readonly SQLInputValue[]): readonly SQLOutputValue[] {
     return this.rows(sql, ...values).flatMap((row) => Object.values(row).slice(0, 1));
   }
 
-  /** The first column of the first row; null without rows. */
+  /** Returns the first column of the first row; null without rows. */
   value(sql: string, ...values: readonly SQLInputValue[]): SQLOutputValue {
     return this.values(sql, ...values)[0] ?? null;
   }
 
-  /** Runs `work` in a transaction, durable when it returns. `work` is synchronous and does not nest. */
+  /**
+   * Runs `work` in a transaction, which is durable when this returns. `work` is synchronous, and begins no
+   * transaction.
+   */
   transaction<T>(work: () => T): T {
     return this.#guard(() => {
       this.run('BEGIN IMMEDIATE');
@@ -82,7 +86,7 @@ export class Connection {
         this.#statement('COMMIT').run();
         return result;
       } catch (cause) {
-        // A full disk rolls back by itself; a second ROLLBACK would hide the first error.
+        // SQLite itself rolls back if the disk is full. Another ROLLBACK would fail and hide the first error.
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
         throw cause;
       }
@@ -95,12 +99,12 @@ export class Connection {
     this.#guard(() => this.#database.close());
   }
 
-  #write(level: 'FULL' | 'NORMAL', sql: string, values: readonly SQLInputValue[]): number {
+  #write(syncLevel: 'FULL' | 'NORMAL', sql: string, values: readonly SQLInputValue[]): number {
     return this.#guard(() => {
-      // SQLite refuses another level within a transaction; its commit decides for all of it.
-      if (level !== this.#level && !this.#database.isTransaction) {
-        this.#database.exec(`PRAGMA synchronous = ${level}`);
-        this.#level = level;
+      // SQLite refuses to change the level within a transaction. The level of its COMMIT applies to all its writes.
+      if (syncLevel !== this.#syncLevel && !this.#database.isTransaction) {
+        this.#database.exec(`PRAGMA synchronous = ${syncLevel}`);
+        this.#syncLevel = syncLevel;
       }
       return Number(this.#statement(sql).run(...values).changes);
     });
@@ -148,26 +152,25 @@ const ADVICE: Readonly<Partial<Record<StoreErrorCode, string>>> = {
 export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
-  // Extended codes carry the primary one in their low byte.
+  // The low byte of an extended result code is the primary code.
   const code = CODES[errcode & 0xff] ?? 'unavailable';
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = ADVICE[code] ?? 'see the cause';
-  return new StoreError(code, `the store ${location} failed (${said}): ${advice}`, { cause });
+  return new StoreError(code, `the store ${location} failed (${reason}): ${advice}`, { cause });
 }
 
 export type ProcessLock = { release(): void };
 
 /**
- * One process per embedded store. The lock is SQLite's exclusive lock on an empty file beside the
- * database: the kernel drops it when its holder dies, however it dies, and the database itself stays
- * readable for backups.
+ * Locks an embedded store for this process. The lock is SQLite's exclusive lock on an empty file beside the database.
+ * The kernel releases it when the process ends for any reason. The database itself stays readable for backups.
  * @throws StoreError `locked` when another process holds it
  */
 export function lockProcess(file: string, location: string): ProcessLock {
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });
-    // No journal file: nothing is ever written.
+    // Nothing is ever written, so no journal is needed.
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (cause) {
     lock?.close();

@@ -5,8 +5,10 @@ import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../contex
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
-/** Up to this many matches of a search are read and sorted. Above it, a page is read through the index in its order. */
-const FEW_MATCHES = 1_000;
+/**
+ * Up to this many matches of a search are read and sorted. If there are more, a page is read through a sorted index.
+ */
+const MAX_SORTED_MATCHES = 1_000;
 
 const ORDERS = {
   recent: 'r."scannedAtMs" DESC, r.host',
@@ -15,21 +17,23 @@ const ORDERS = {
 
 const ROW_ID_IN_LIST = 'r.rowid IN (SELECT value FROM json_each(?))';
 
-/** Condition: row `o` is the last of its host. */
+/** Is true if the row `o` is the newest one of its host. */
 const IS_LAST = `NOT EXISTS (SELECT 1 FROM owners AS later
   WHERE later.host = o.host AND later.n > o.n)`;
 
-/** Row ids of records that no list shows. */
-const HIDDEN = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
+/** Selects the row ids of records that no list may show. */
+const HIDDEN_IDS_QUERY = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
     WHERE o.listed = 0 AND ${IS_LAST}
   UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
-/** The records `r` of a query, and the index or table through which they are found. */
+/** Conditions on the records `r`. */
 export type Selection = {
+  /** Names the table or index through which SQLite finds the records. */
   readonly from: string;
   readonly conditions: readonly string[];
+  /** Parameters of the conditions. */
   readonly values: readonly SQLInputValue[];
-  /** True if the selection has few rows, so that they are sorted and not read through an index. */
+  /** True if the selection has few rows. They are then sorted, and not read through a sorted index. */
   readonly isNarrow: boolean;
 };
 
@@ -38,18 +42,21 @@ type Page = Pick<DirectoryQuery, 'sort'> & { readonly limit: number; readonly of
 export function sqliteLists(connection: Connection, now: () => number): RecordLists {
   return {
     async list(query) {
-      const hidden = hiddenRecords(connection);
+      const hiddenIds = readHiddenIds(connection);
       const { sort, pageSize: limit } = query;
       const page = { sort, limit, offset: query.page * limit };
       const all = toSelection(query, now());
-      const selection = query.verified ? verifiedAmong(all, now()) : all;
+      const selection = query.verified ? selectVerified(all, now()) : all;
       if (selection.isNarrow || query.q !== '') {
-        const few = fewMatches(connection, selection, page, hidden);
+        const few = findFewMatches(connection, selection, page, hiddenIds);
         if (few) return few;
       }
-      const count = countRecords(connection, selection, hidden);
+      const count = countRecords(connection, selection, hiddenIds);
       if (page.offset >= count) return { count, hosts: [] };
-      return { count, hosts: pageOf(connection, inOrder(selection, page), page, hidden) };
+      return {
+        count,
+        hosts: readPage(connection, toSortedSelection(selection, page), page, hiddenIds),
+      };
     },
 
     // Counting grade by grade takes half as long as GROUP BY over all rows.
@@ -62,7 +69,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
              ON r.rowid = hidden.value)
          GROUP BY grade`,
         JSON.stringify(ALL_GRADES),
-        hiddenRecords(connection),
+        readHiddenIds(connection),
       );
       const counts = new Map(rows.map(({ grade, n }) => [grade, Number(n)]));
       return new Map(ALL_GRADES.map((grade) => [grade, counts.get(grade) ?? 0]));
@@ -70,27 +77,27 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
 
     async findNewestHosts(limit) {
       const page = { sort: 'recent', limit, offset: 0 } as const;
-      return pageOf(connection, toSelection({}, now()), page, hiddenRecords(connection));
+      return readPage(connection, toSelection({}, now()), page, readHiddenIds(connection));
     },
   };
 }
 
-/** Returns row ids as JSON. They are not cached, so that an opt-out holds at once. */
-function hiddenRecords(connection: Connection): string {
-  return JSON.stringify(connection.values(HIDDEN));
+/** Reads the row ids as JSON. They are not cached, so that an opt-out takes effect at once. */
+function readHiddenIds(connection: Connection): string {
+  return JSON.stringify(connection.values(HIDDEN_IDS_QUERY));
 }
 
-/** Counts all and subtracts the hidden ones, because a count that skips each hidden row takes ten times as long. */
-function countRecords(connection: Connection, selection: Selection, hidden: string): number {
+/** Counts all records and subtracts the hidden ones. A count that tests each row would take ten times as long. */
+function countRecords(connection: Connection, selection: Selection, hiddenIds: string): number {
   const { conditions, values, isNarrow } = selection;
   if (isNarrow) {
-    return Number(connection.value(countStatement(visible(selection)), ...values, hidden));
+    return Number(connection.value(countStatement(selectVisible(selection)), ...values, hiddenIds));
   }
   const all = connection.value(countStatement(selection), ...values);
   const among = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
   const hiddenMatches = connection.value(
     countStatement({ from: among, conditions }),
-    hidden,
+    hiddenIds,
     ...values,
   );
   return Number(all) - Number(hiddenMatches);
@@ -120,8 +127,8 @@ export function toSelection(
   };
 }
 
-/** Verified hosts are few and are looked up by name. */
-function verifiedAmong({ conditions, values }: Selection, nowMs: number): Selection {
+/** Selects only verified hosts. They are few, so they are looked up by host. */
+function selectVerified({ conditions, values }: Selection, nowMs: number): Selection {
   return {
     from: 'owners o CROSS JOIN records r ON r.host = o.host',
     conditions: ['o."confirmedAtMs" > ?', IS_LAST, ...conditions],
@@ -130,56 +137,59 @@ function verifiedAmong({ conditions, values }: Selection, nowMs: number): Select
   };
 }
 
-/** Selects the index that has the rows in the wanted order. */
-export function inOrder(selection: Selection, { sort }: Pick<DirectoryQuery, 'sort'>): Selection {
+/** Reads the selection through the index that has its rows in the wanted order. */
+export function toSortedSelection(
+  selection: Selection,
+  { sort }: Pick<DirectoryQuery, 'sort'>,
+): Selection {
   if (sort === 'recent' || selection.isNarrow) return selection;
   return { ...selection, from: 'records r INDEXED BY records_by_grade' };
 }
 
-/** Finds every match in one pass; null when there are too many to sort. */
-function fewMatches(
+/** Finds all matches in one pass; null if there are too many to sort. */
+function findFewMatches(
   connection: Connection,
   selection: Selection,
   page: Page,
-  hidden: string,
+  hiddenIds: string,
 ): HostPage | null {
   const rowIds = connection.values(
-    `SELECT r.rowid FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
+    `SELECT r.rowid FROM ${selection.from} ${toWhere(selectVisible(selection))} ${LIMIT}`,
     ...selection.values,
-    hidden,
-    FEW_MATCHES + 1,
+    hiddenIds,
+    MAX_SORTED_MATCHES + 1,
   );
-  if (rowIds.length > FEW_MATCHES) return null;
+  if (rowIds.length > MAX_SORTED_MATCHES) return null;
   const values = [JSON.stringify(rowIds)];
   const matches = { from: 'records r', conditions: [ROW_ID_IN_LIST], values, isNarrow: true };
-  return { count: rowIds.length, hosts: pageOf(connection, matches, page, hidden) };
+  return { count: rowIds.length, hosts: readPage(connection, matches, page, hiddenIds) };
 }
 
-function pageOf(
+function readPage(
   connection: Connection,
   selection: Selection,
   { sort, limit, offset }: Page,
-  hidden: string,
+  hiddenIds: string,
 ): readonly string[] {
   const sql = pageStatement(selection, sort);
-  return connection.values(sql, ...selection.values, hidden, limit, offset).map(String);
+  return connection.values(sql, ...selection.values, hiddenIds, limit, offset).map(String);
 }
 
-/** Without a condition SQLite counts from the index only, and reads no row. */
+/** Without conditions SQLite counts the entries of the index, and reads no row. */
 export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
-  return `SELECT count(*) FROM ${selection.from} ${where(selection)}`;
+  return `SELECT count(*) FROM ${selection.from} ${toWhere(selection)}`;
 }
 
 export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT r.host FROM ${selection.from} ${where(visible(selection))}
+  return `SELECT r.host FROM ${selection.from} ${toWhere(selectVisible(selection))}
     ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?`;
 }
 
-/** Leaves out hidden rows. Their ids must be the last parameter. */
-function visible<S extends Pick<Selection, 'conditions'>>(selection: S): S {
+/** Leaves out hidden rows. The ids of hidden rows must be the last parameter of the conditions. */
+function selectVisible<S extends Pick<Selection, 'conditions'>>(selection: S): S {
   return { ...selection, conditions: [...selection.conditions, `NOT ${ROW_ID_IN_LIST}`] };
 }
 
-function where({ conditions }: Pick<Selection, 'conditions'>): string {
+function toWhere({ conditions }: Pick<Selection, 'conditions'>): string {
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
 }

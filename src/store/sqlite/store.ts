@@ -18,16 +18,16 @@ export type SqliteOptions = OpenStoreOptions & {
 };
 
 /**
- * Opens the embedded store: one file, one process. By WAL every completed write survives SIGKILL, and power loss too once it,
- * or a later one, was synced. The tables say which rows a later sync covers (`syncsLater`).
- * @param path a file (its folder is made), or `:memory:`
+ * Opens the embedded store, which one process uses. Its write-ahead log (WAL) keeps all completed writes after
+ * SIGKILL. A write survives a loss of power after it, or a later write, was synced (see `TableSpec.syncsLater`).
+ * @param path a file, whose folder is created if it is missing; or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): Store {
   let lock: ProcessLock | undefined;
   let connection: Connection | undefined;
   try {
-    const file = path === MEMORY ? path : canonicalFile(path);
+    const file = path === MEMORY ? path : prepareFile(path);
     if (file !== MEMORY) lock = lockProcess(file, path);
     connection = new Connection(file, path);
     connection.exec('PRAGMA journal_mode = WAL');
@@ -51,7 +51,7 @@ function assemble(
     tables: sqliteTables(connection),
     lists: sqliteLists(connection, now),
     owner,
-    // One process per file: another owner of a row is a process that ended.
+    // Only one process uses the file, so all other processes that wrote rows have ended.
     isAlive: async ({ boot }) => boot === owner.boot,
     now,
   };
@@ -71,8 +71,8 @@ export function sqliteTables(connection: Connection): Tables {
   return openTables(TABLES, (spec) => sqliteTable(connection, spec));
 }
 
-/** Makes its folder, and resolves links, so that every path to one file gets the same lock. */
-function canonicalFile(path: string): string {
+/** Creates the folder of a file and resolves links, so that all paths to the same file use the same lock. */
+function prepareFile(path: string): string {
   const file = resolve(path);
   mkdirSync(dirname(file), { recursive: true });
   const canonical = join(realpathSync(dirname(file)), basename(file));

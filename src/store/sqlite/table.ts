@@ -26,34 +26,39 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   notIn: 'NOT IN (SELECT value FROM json_each(?))',
 };
 
-/** A column of the file: one of a row, or a member of an object in it. */
+/** A column of an SQLite table. It stores a column of the specification, or one member of an object column. */
 export type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
+  /** Name in SQLite. */
   readonly name: string;
+  /** Name in the specification. */
   readonly column: string;
+  /** Name of the member of an object column; null for other columns. */
   readonly member: string | null;
 };
 
-/** SQL text holds only column names of the specifications; values of callers are always parameters. */
+/** SQL texts contain only names from the specifications. Values of callers are always parameters. */
 export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineTable {
-  const name = quoted(spec.name);
-  const columns = flatColumns(spec);
-  const keyCondition = spec.key.map((column) => `${quoted(column)} = ?`).join(' AND ');
-  const insertion = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')})
+  const name = quoteName(spec.name);
+  const columns = toFlatColumns(spec);
+  const keyCondition = spec.key.map((column) => `${quoteName(column)} = ?`).join(' AND ');
+  const insertion = `INSERT INTO ${name} (${columns.map((column) => quoteName(column.name)).join(', ')})
     VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
   const selectionByKey = `SELECT * FROM ${name} WHERE ${keyCondition}`;
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
-    // An update or a removal names no row, so it is not synced when some rows of the table are not.
+    // An update or removal has no whole row. It is not synced if the table has rows that need no sync.
     const isUnsynced = row === null ? spec.syncsLater !== undefined : spec.syncsLater?.(row);
     return isUnsynced ? connection.runUnsynced(sql, ...values) : connection.run(sql, ...values);
   }
 
-  function select(what: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
+  function select(result: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
     const { order = [], limit } = options;
-    const { sql, values } = whereSql(where);
-    const by = order.map(([column, way]) => `${quoted(column)} ${way === 'asc' ? 'ASC' : 'DESC'}`);
-    const orderBy = by.length > 0 ? ` ORDER BY ${by.join(', ')}` : '';
-    const text = `SELECT ${what} FROM ${name} WHERE ${sql}${orderBy}`;
+    const { sql, values } = toConditionSql(where);
+    const orderTerms = order.map(
+      ([column, direction]) => `${quoteName(column)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+    );
+    const orderBy = orderTerms.length > 0 ? ` ORDER BY ${orderTerms.join(', ')}` : '';
+    const text = `SELECT ${result} FROM ${name} WHERE ${sql}${orderBy}`;
     if (limit === undefined) return connection.rows(text, ...values);
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
@@ -63,12 +68,12 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
   }
 
   function toRow(stored: StoredRow): AnyRow {
-    return rowOf(spec.name, columns, stored);
+    return readRow(spec.name, columns, stored);
   }
 
   return {
     async insert(row) {
-      return write(row, insertion, valuesOf(row, columns)) > 0;
+      return write(row, insertion, toSqlValues(row, columns)) > 0;
     },
 
     async get(...key) {
@@ -98,20 +103,20 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
     },
 
     async set(row, members, only = {}) {
-      const { sql, values } = whereSql({ ...only, ...pickColumns(row, spec.key) });
+      const { sql, values } = toConditionSql({ ...only, ...pickColumns(row, spec.key) });
       const changed = columns.filter(({ column }) => column in members);
-      const sets = changed.map((column) => `${quoted(column.name)} = ?`).join(', ');
-      const given = [...valuesOf(members, changed), ...values];
-      write(null, `UPDATE ${name} SET ${sets} WHERE ${sql}`, given);
+      const sets = changed.map((column) => `${quoteName(column.name)} = ?`).join(', ');
+      const parameters = [...toSqlValues(members, changed), ...values];
+      write(null, `UPDATE ${name} SET ${sets} WHERE ${sql}`, parameters);
     },
 
     async remove(where) {
-      const { sql, values } = whereSql(where);
+      const { sql, values } = toConditionSql(where);
       return write(null, `DELETE FROM ${name} WHERE ${sql}`, values);
     },
 
     async removeInBatches(where) {
-      const { sql, values } = whereSql(where);
+      const { sql, values } = toConditionSql(where);
       const text = `DELETE FROM ${name} WHERE rowid IN (
         SELECT rowid FROM ${name} WHERE ${sql} ${LIMIT})`;
       for (let total = 0; ; ) {
@@ -124,7 +129,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
   };
 }
 
-export function flatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
+export function toFlatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
   return Object.entries(spec.columns).flatMap(([column, { kind, isNullable, members }]) => {
     if (members === undefined) return { name: column, column, member: null, kind, isNullable };
     return members.map(
@@ -139,43 +144,43 @@ export function flatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
   });
 }
 
-function valuesOf(row: AnyRow, columns: readonly FlatColumn[]): readonly SQLInputValue[] {
+function toSqlValues(row: AnyRow, columns: readonly FlatColumn[]): readonly SQLInputValue[] {
   return columns.map(({ column, member }) => {
-    if (member === null) return toSql(row[column]);
+    if (member === null) return toSqlValue(row[column]);
     const object: AnyRow = { ...(row[column] ?? {}) };
-    return toSql(object[member]);
+    return toSqlValue(object[member]);
   });
 }
 
-function toSql(value: unknown): SQLInputValue {
+function toSqlValue(value: unknown): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`a ${typeof value} is not a value of a table`);
 }
 
-function whereSql(where: Where<AnyRow>): {
+function toConditionSql(where: Where<AnyRow>): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
   const comparisons = toComparisons(where);
   const conditions = comparisons.map(({ column, operator, value }) => {
     const isNull = operator === 'equal' && value === null;
-    return `${quoted(column)} ${isNull ? 'IS ?' : OPERATORS[operator]}`;
+    return `${quoteName(column)} ${isNull ? 'IS ?' : OPERATORS[operator]}`;
   });
   return {
     sql: conditions.length === 0 ? 'TRUE' : conditions.join(' AND '),
     values: comparisons.map(({ operator, value }) =>
-      operator === 'in' || operator === 'notIn' ? JSON.stringify(value) : toSql(value),
+      operator === 'in' || operator === 'notIn' ? JSON.stringify(value) : toSqlValue(value),
     ),
   };
 }
 
-function rowOf(table: string, columns: readonly FlatColumn[], stored: StoredRow): AnyRow {
+function readRow(table: string, columns: readonly FlatColumn[], stored: StoredRow): AnyRow {
   const row: Record<string, unknown> = {};
   for (const { name, column, member, kind, isNullable } of columns) {
     const value = stored[name];
-    if (!(value === null ? isNullable : isOf(kind, value))) {
+    if (!(value === null ? isNullable : isOfKind(kind, value))) {
       const message = `column ${name} of ${table} holds no ${kind}; restore the store from a backup`;
       throw new StoreError('corrupt', message);
     }
@@ -185,11 +190,11 @@ function rowOf(table: string, columns: readonly FlatColumn[], stored: StoredRow)
   return row;
 }
 
-function isOf(kind: Column['kind'], value: SQLOutputValue | undefined): boolean {
+function isOfKind(kind: Column['kind'], value: SQLOutputValue | undefined): boolean {
   if (kind === 'text') return typeof value === 'string';
   return kind === 'bytes' ? value instanceof Uint8Array : typeof value === 'number';
 }
 
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return `"${name}"`;
 }
