@@ -92,7 +92,7 @@ test('every request to the facilitator carries the token for its own path', asyn
   const { port } = server.address() as AddressInfo; // listening on TCP, so it is an object
   const cdpKey = keyOf(pkcs8);
   const facilitator = createRemoteFacilitator({ url: `http://127.0.0.1:${port}/x402/`, cdpKey });
-  await facilitator.supported();
+  await facilitator.findSupported();
   server.close();
 
   expect(requests.map(({ line }) => line)).toEqual(['GET /x402/supported']);

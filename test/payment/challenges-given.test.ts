@@ -223,9 +223,9 @@ describe('no challenge is sent', () => {
     const answered = newLatch();
     const slow = {
       ...facilitator,
-      supported: async () => {
+      findSupported: async () => {
         await answered.opened;
-        return facilitator.supported();
+        return facilitator.findSupported();
       },
     };
     await using shop = await startShop({ facilitator: slow, startWithinMs: 50 });

@@ -166,7 +166,9 @@ test('the kinds that a facilitator supports are read, and its silence is reporte
   server()
     .get('/x402/supported')
     .reply(200, { kinds: [kind], extensions: [], signers: {} });
-  expect(await facilitator.supported()).toMatchObject([kind]);
+  expect(await facilitator.findSupported()).toMatchObject([kind]);
   server().get('/x402/supported').reply(500, 'no');
-  await expect(facilitator.supported()).rejects.toMatchObject({ name: 'FacilitatorUnreachable' });
+  await expect(facilitator.findSupported()).rejects.toMatchObject({
+    name: 'FacilitatorUnreachable',
+  });
 });

@@ -28,7 +28,7 @@ export function stubFacilitator(): StubFacilitator {
     verdict: { kind: 'valid' },
     outcomes: [{ kind: 'settled', transaction: TRANSACTION }],
     kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }],
-    async supported() {
+    async findSupported() {
       if (this.kinds instanceof Error) throw this.kinds;
       return this.kinds;
     },

@@ -13,7 +13,7 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
     facilitator: {
       kind: 'local',
       location: 'a test',
-      supported: async () => [],
+      findSupported: async () => [],
       verify: async () => ({ kind: 'valid' }),
       settle: async () => ({ kind: 'refused', reason: 'x' }),
       account: () => ({

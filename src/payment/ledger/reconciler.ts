@@ -132,7 +132,7 @@ export class Reconciler {
         const entry = await this.#look(key, 'background');
         if (entry === null || !isInDoubt(entry.last.state)) return;
         finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
-        sendMs = this.#resends.nextMs(entry) ?? Number.POSITIVE_INFINITY;
+        sendMs = this.#resends.findNextSendMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
         // Without the entry we do not know when proof is due, so the interval stays short.
@@ -196,7 +196,7 @@ export class Reconciler {
     if (transaction !== undefined) {
       return { kind: 'settled', transaction, how: 'settled, recorded late' };
     }
-    const resend = this.#resends.next(writer, entry);
+    const resend = this.#resends.findDueSend(writer, entry);
     const verdict = await reconcileOnce(this.#options, entry, resend);
     if (verdict.kind === 'open') this.#reportOverdue(entry, verdict.reason);
     return verdict;

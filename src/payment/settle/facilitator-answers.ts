@@ -1,22 +1,22 @@
-/** Reads the members of a facilitator's answers that we use; it runs on a worker if they are long. */
+/** Parses the answers of facilitators and keeps the members that we use. A worker parses long answers. */
 import { type AnswerParser, tryParseJson } from '../../answers/answer-reader.ts';
 import { readMembers } from '../../model/json.ts';
 import type { SupportedKind } from './facilitator.ts';
 
 export type FacilitatorAnswer = {
-  /** `isValid` of verify, `success` of settle; null if the answer has neither. */
+  /** `isValid` of a verify answer, or `success` of a settle answer; null if the answer has neither. */
   readonly isSuccess: boolean | null;
-  /** `invalidReason`, or `errorReason`. */
+  /** `invalidReason` or `errorReason`. */
   readonly reason?: string;
   readonly payer?: string;
   readonly transaction?: string;
   readonly network?: string;
-  /** The start of the answer, for messages. */
+  /** Start of the answer, quoted in error messages. */
   readonly excerpt: string;
 };
 
 const MODULE = new URL('./facilitator-answers.ts', import.meta.url).href;
-const MAX_TEXT_CHARS = 1_000;
+const MAX_MEMBER_CHARS = 1_000;
 const MAX_EXCERPT_CHARS = 200;
 const MAX_KINDS = 10_000;
 
@@ -38,16 +38,16 @@ export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
   const isSuccess = answer['isValid'] ?? answer['success'];
   return {
     isSuccess: typeof isSuccess === 'boolean' ? isSuccess : null,
-    ...textIn('reason', typeof reason === 'string' ? reason : null),
-    // A value that is not a text becomes a text that equals no other: it must not count as absent.
-    ...textIn('payer', answer['payer']),
-    ...textIn('transaction', answer['transaction']),
-    ...textIn('network', answer['network']),
+    ...toTextMember('reason', typeof reason === 'string' ? reason : null),
+    // A value of a wrong type becomes a text too. It then differs from ours, and does not count as absent.
+    ...toTextMember('payer', answer['payer']),
+    ...toTextMember('transaction', answer['transaction']),
+    ...toTextMember('network', answer['network']),
     excerpt: text.slice(0, MAX_EXCERPT_CHARS).replaceAll(/\s+/g, ' ').trim(),
   };
 }
 
-/** Null if the answer lists none. */
+/** Null if the answer has no list of kinds. */
 export function readSupportedKinds(text: string): readonly SupportedKind[] | null {
   const { kinds } = readMembers(tryParseJson(text));
   if (!Array.isArray(kinds)) return null;
@@ -59,8 +59,8 @@ export function readSupportedKinds(text: string): readonly SupportedKind[] | nul
   });
 }
 
-function textIn<Name extends string>(name: Name, value: unknown) {
+function toTextMember<Name extends string>(name: Name, value: unknown) {
   const isThere = value !== undefined && value !== null;
-  const text = isThere ? { [name]: String(value).slice(0, MAX_TEXT_CHARS) } : {};
+  const text = isThere ? { [name]: String(value).slice(0, MAX_MEMBER_CHARS) } : {};
   return text as { readonly [name in Name]?: string }; // the computed name is `Name`
 }

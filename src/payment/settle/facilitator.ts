@@ -8,30 +8,31 @@ import type { NodeCall } from '../chain/node-requests.ts';
 import { isReverted, type StoredPayment, toAuthorizationTexts } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
 
-/** Input of verify and settle. */
+/** A payment to verify or to settle. */
 export type FacilitatorRequest = {
   readonly payment: StoredPayment;
-  /** Lets facilitators list the resource; null for a route that no longer exists. */
+  /** Facilitators may list its resource in an index; null for a route that no longer exists. */
   readonly offer: RouteOffer | null;
 };
 
 export type VerifyRequest = FacilitatorRequest & {
-  /** True if the gate recovered `from` from the signature; by default the facilitator alone can tell. */
+  /** True if the gate has recovered `from` from the signature. Else only the facilitator can check it. */
   readonly isSigned?: boolean;
 };
 
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly reason: string }
-  /** The facilitator did not judge the payment; we may retry. */
+  /** The facilitator did not judge the payment; a retry may help. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /**
- * - `settled`: a well-formed success for this very payer and network.
- * - `refused`: the authorization itself is invalid, and nothing was sent.
- * - `not_sent`: the request never left: connection refused, or our own check.
- * - `nonce_used`: this authorization was used, or cancelled, before.
- * - `unclear`: everything else. Money may have moved.
+ * Outcome of one send.
+ * - `settled`: a well-formed success for this payer and network.
+ * - `refused`: the authorization is invalid, and no transaction was sent.
+ * - `not_sent`: our check failed or the connection was refused, so no facilitator got the payment.
+ * - `nonce_used`: this authorization was used or cancelled before.
+ * - `unclear`: any other result. Money may have moved.
  */
 export type SettleOutcome =
   | { readonly kind: 'settled'; readonly transaction: Hex }
@@ -42,28 +43,28 @@ export type SettleOutcome =
       readonly kind: 'unclear';
       readonly reason: string;
       readonly transaction: Hex | null;
-      /** True if it was mined and reverted; another send would revert too, at our cost. */
+      /** True if the transaction was mined and reverted. Another send would revert too, at our cost. */
       readonly isReverted?: boolean;
     };
 
-/** A send after which money may have moved, without proof. */
+/** Outcome of a send after which money may have moved, but without proof. */
 export type DoubtfulOutcome = Extract<SettleOutcome, { readonly kind: 'nonce_used' | 'unclear' }>;
 
-/** Data of a step `unknown`, about the send that it follows. */
+/** Data of a ledger step `unknown`, which is written after a send. */
 export function toDoubtData(outcome: DoubtfulOutcome): JsonObject {
   const { reason, transaction } = outcome;
   const isReverted = outcome.kind === 'unclear' && outcome.isReverted === true;
   return { reason, transaction, ...(isReverted ? { isReverted } : {}) };
 }
 
-/** A kind of payment that a facilitator takes. */
+/** A kind of payment that a facilitator accepts. */
 export type SupportedKind = {
   readonly x402Version: number;
   readonly scheme: string;
   readonly network: string;
 };
 
-/** The facilitator did not answer, or not what was asked; another try may work. */
+/** The facilitator did not answer, or its answer is unusable; a retry may help. */
 export class FacilitatorUnreachable extends Error {
   override readonly name = 'FacilitatorUnreachable';
 }
@@ -71,49 +72,50 @@ export class FacilitatorUnreachable extends Error {
 /** Verifies and settles payments. `verify` and `settle` never reject. */
 export type Facilitator = {
   readonly kind: 'mock' | 'local' | 'remote';
-  /** For logs: where settlements go, without credentials. */
+  /** Description for logs of where settlements go, without credentials. */
   readonly location: string;
-  /** Rejects with `FacilitatorUnreachable`. */
-  supported(): Promise<readonly SupportedKind[]>;
+  /** Lists the kinds of payment that it accepts. Rejects with `FacilitatorUnreachable`. */
+  findSupported(): Promise<readonly SupportedKind[]>;
   verify(request: VerifyRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
   /** Reason for operators that nothing can be settled now; null while it can. */
   unreadyReason?(): string | null;
-  /** The account that settles, if it is our own. */
+  /** State of the account that settles, if the account is ours. */
   account?(): AccountStatus | null;
-  /** Starts background work, once the facilitator was reached; `stop` ends it. */
+  /** Starts background work. Called when the facilitator has answered for the first time; `stop` ends the work. */
   start?(): void;
   stop?(): Promise<void>;
 };
 
 /** State of an account that pays gas, for operators. */
 export type AccountStatus = {
-  /** Wei, as last read; null before that. */
+  /** Wei, when last read; null before the first reading. */
   readonly balance: bigint | null;
-  /** Transactions that are sent and not mined. */
+  /** Number of transactions that are sent and not mined. */
   readonly unconfirmed: number;
+  /** Age of the oldest of these transactions; 0 if there is none. */
   readonly oldestUnconfirmedMs: number;
-  /** Nonces that the node counts as pending and that are not ours. */
+  /** Number of nonces that the node counts as pending and that we did not use. */
   readonly nonceGap: number;
 };
 
-/** The events of a payment, told to the metrics and the log. */
+/** Events of payments, for the metrics and the log. */
 export type PaymentEvent =
   | { readonly kind: 'verified'; readonly outcome: VerifyOutcome['kind']; readonly ms: number }
-  /** One send, the first of its key or a later one. */
+  /** One send: the first of its key, or a later one. */
   | { readonly kind: 'sent'; readonly outcome: SettleOutcome['kind']; readonly ms: number }
   /** One request to the node behind `RPC_URL`. */
   | (NodeCall & { readonly kind: 'node_call' })
-  /** Finished work that its payer could have paid for, and did not. */
+  /** A payer left finished work unpaid. */
   | { readonly kind: 'debt' }
-  /** A payment in doubt has come to its end. */
+  /** A payment is no longer in doubt. */
   | {
       readonly kind: 'reconciled';
       readonly outcome: 'settled' | 'failed' | 'unproved';
       readonly key: string;
       readonly reason: string;
     }
-  /** A payment whose proof is overdue. */
+  /** The proof of a payment is overdue. */
   | { readonly kind: 'overdue'; readonly key: string; readonly reason: string };
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;
@@ -124,8 +126,8 @@ export type FacilitatorMessage = {
 };
 
 /**
- * Writes a payment as version 2, even if it came as version 1. Terms, resource and extensions are our
- * own; those that the client sent back are neither read nor passed on.
+ * Writes a payment as x402 version 2, even if it came as version 1. Terms, resource and extensions are our own. We
+ * do not pass on the copies that the client sent back.
  */
 export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
   const requirements = { ...payment.requirements, extra: { ...payment.requirements.extra } };
@@ -143,19 +145,19 @@ export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest): Fa
   };
 }
 
-/** Nodes learn of a block some moments after the facilitator that waited for it. */
+/** A facilitator answers when its node has the block; our node may get the block some seconds later. */
 const RECEIPT_WITHIN_MS = 5_000;
-const LOOK_INTERVAL_MS = 250;
-const MAX_REVERTS_A_DAY = 2;
+const RECEIPT_POLL_INTERVAL_MS = 250;
+const MAX_REVERTS_PER_DAY = 2;
 const DAY_MS = 24 * 3_600_000;
-const REVERTED_TWICE = 'wallet_reverted_twice_today';
-const LEDGER_SILENT = 'the ledger does not answer';
+const REVERT_LIMIT_REASON = 'wallet_reverted_twice_today';
+const NO_LEDGER_REASON = 'the ledger does not answer';
 
-/** Reports outcome and duration of every call. */
+/** Reports the outcome and the duration of every `verify` and `settle`. */
 export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): Facilitator {
   return {
     ...facilitator,
-    supported: () => facilitator.supported(),
+    findSupported: () => facilitator.findSupported(),
     async verify(request) {
       const startMs = performance.now();
       const outcome = await facilitator.verify(request);
@@ -172,16 +174,16 @@ export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): 
 }
 
 /**
- * Catches a success that names the transaction of another payment, or one that was never sent: both
- * are in doubt, and the chain decides. If the node does not answer, the facilitator is believed:
- * an outage of one of them must not stop payments.
+ * Checks a success of the facilitator against the receipt on the chain. If the transaction does not exist or did not
+ * pay us, the payment is in doubt. If the node does not answer, the facilitator is believed, because an outage of the
+ * node must not stop payments.
  */
 export function withChainProof(
   facilitator: Facilitator,
   evidence: ChainEvidence,
   receiptWithinMs = RECEIPT_WITHIN_MS,
 ): Facilitator {
-  async function proofOf(
+  async function awaitProof(
     { payment }: FacilitatorRequest,
     transaction: Parameters<ChainEvidence['prove']>[1],
   ) {
@@ -189,19 +191,19 @@ export function withChainProof(
     for (;;) {
       const proof = await evidence.prove(payment, transaction);
       if (proof !== 'absent' || performance.now() >= endMs) return proof;
-      await pause(Math.min(LOOK_INTERVAL_MS, receiptWithinMs));
+      await pause(Math.min(RECEIPT_POLL_INTERVAL_MS, receiptWithinMs));
     }
   }
 
   return {
     ...facilitator,
-    supported: () => facilitator.supported(),
+    findSupported: () => facilitator.findSupported(),
     verify: (request) => facilitator.verify(request),
     async settle(request) {
       const outcome = await facilitator.settle(request);
       if (outcome.kind !== 'settled') return outcome;
       const { transaction } = outcome;
-      const proof = await proofOf(request, transaction);
+      const proof = await awaitProof(request, transaction);
       if (proof === null || proof === 'pays') return outcome;
       if (proof === 'absent') {
         const reason = 'success by a transaction that the node does not have';
@@ -214,34 +216,38 @@ export function withChainProof(
 }
 
 /**
- * Refuses wallets that reverted two payments today (UTC), until tomorrow. The ledger counts them, so
- * that a restart forgets none and every instance knows them.
+ * Refuses a wallet until tomorrow (UTC) if two of its payments have reverted today. They are counted in the ledger,
+ * which survives restarts and which all instances share.
  */
 export function withRevertLimit(
   facilitator: Facilitator,
   { ledger, now }: Pick<Store, 'ledger' | 'now'>,
 ): Facilitator {
   /** Null if the ledger does not answer. */
-  async function isRefused({ payment }: FacilitatorRequest): Promise<boolean | null> {
+  async function isOverLimit({ payment }: FacilitatorRequest): Promise<boolean | null> {
     const payer = payment.authorization.from.toLowerCase();
     const sinceMs = Math.floor(now() / DAY_MS) * DAY_MS;
     const doubts = await ledger.findUnknownSteps({ payer, sinceMs }).catch(() => null);
     if (doubts === null) return null;
-    return new Set(doubts.filter(isReverted).map(({ key }) => key)).size >= MAX_REVERTS_A_DAY;
+    return new Set(doubts.filter(isReverted).map(({ key }) => key)).size >= MAX_REVERTS_PER_DAY;
   }
 
   return {
     ...facilitator,
     async verify(request) {
-      const refused = await isRefused(request);
-      if (refused === null) return { kind: 'unavailable', reason: LEDGER_SILENT };
-      return refused ? { kind: 'invalid', reason: REVERTED_TWICE } : facilitator.verify(request);
+      const isRefused = await isOverLimit(request);
+      if (isRefused === null) return { kind: 'unavailable', reason: NO_LEDGER_REASON };
+      return isRefused
+        ? { kind: 'invalid', reason: REVERT_LIMIT_REASON }
+        : facilitator.verify(request);
     },
-    // Checked again, because payments that were verified in parallel settle one after the other.
+    // The limit is checked again, because payments that were verified in parallel settle one after another.
     async settle(request) {
-      const refused = await isRefused(request);
-      if (refused === null) return { kind: 'not_sent', reason: LEDGER_SILENT };
-      return refused ? { kind: 'refused', reason: REVERTED_TWICE } : facilitator.settle(request);
+      const isRefused = await isOverLimit(request);
+      if (isRefused === null) return { kind: 'not_sent', reason: NO_LEDGER_REASON };
+      return isRefused
+        ? { kind: 'refused', reason: REVERT_LIMIT_REASON }
+        : facilitator.settle(request);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
+/** The facilitator of mode `local`: this process settles through `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
 import type { AnswerReader } from '../../answers/answer-reader.ts';
 import { createNodeRequests, type NodeRequests } from '../chain/node-requests.ts';
@@ -21,10 +21,10 @@ import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-acco
 export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
-  /** Pays the gas. Only one process may send from it: others would take its nonces. */
+  /** Private key of the account that pays the gas. Only one process may use it, or nonces would collide. */
   readonly settlementKey: Hex;
   readonly rpcTimeoutMs?: number | undefined;
-  /** Wait for a broadcast transaction to be mined, before it is left to reconciling. */
+  /** Wait for a transaction to be mined. After it the payment is in doubt, and the reconciler looks it up. */
   readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
   readonly answers?: AnswerReader | undefined;
@@ -32,7 +32,7 @@ export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' |
 
 const RPC_TIMEOUT_MS = 8_000;
 const CONFIRMATION_TIMEOUT_MS = 25_000;
-const NO_ANSWER = 'RPC_URL does not answer';
+const NO_ANSWER_REASON = 'RPC_URL does not answer';
 
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
   const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
@@ -45,21 +45,19 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   });
   const account = new SignerAccount({ ...options, node, chainId: parseChainId(network) });
 
-  const supported = () => supportedKinds(node, account, network);
-
   async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
-    return verifyOutcome(await checkPayment(node, account.address, request));
+    return toVerifyOutcome(await checkPayment(node, account.address, request));
   }
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
-    const key = keyOf(payment);
-    // An earlier send of this payment is still under way.
-    const sent = account.queue.find(key) ?? (await sendNow(key, request));
-    return 'nonce' in sent ? outcomeOf(sent, payment, { node, timeoutMs }) : sent;
+    const key = toQueueKey(payment);
+    // If an earlier transaction of this payment is not mined yet, we wait for that one.
+    const sent = account.queue.findSent(key) ?? (await sendTransaction(key, request));
+    return 'nonce' in sent ? awaitOutcome(sent, payment, { node, timeoutMs }) : sent;
   }
 
-  async function sendNow(
+  async function sendTransaction(
     key: string,
     request: FacilitatorRequest,
   ): Promise<SentTransaction | SettleOutcome> {
@@ -67,16 +65,16 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const reason = account.unreadyReason();
     if (reason !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
     const checked = await checkPayment(node, account.address, request);
-    if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER };
+    if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER_REASON };
     if (checked.kind === 'used') {
       return { kind: 'nonce_used', reason: 'nonce_already_used', transaction: null };
     }
-    if (checked.kind === 'bad') return refusal(checked.reason, payment);
+    if (checked.kind === 'bad') return toRefusal(checked.reason, payment);
     try {
       const { asset } = payment.requirements;
       return await account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
     } catch (error) {
-      const reason = error instanceof NotSent ? error.message : NO_ANSWER;
+      const reason = error instanceof NotSent ? error.message : NO_ANSWER_REASON;
       return { kind: 'not_sent', reason };
     }
   }
@@ -85,7 +83,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     kind: 'local',
     location: `local, from ${account.address}`,
     signer: account.address,
-    supported,
+    findSupported: () => openAccount(node, account, network),
     verify,
     settle,
     unreadyReason: () => account.unreadyReason(),
@@ -95,18 +93,21 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   };
 }
 
-/** Opens the account on the way; throws `FacilitatorUnreachable` if the node does not answer. */
-async function supportedKinds(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
-  const unreachable = (cause: unknown) => {
-    throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
+/**
+ * Opens the account and returns the kinds of payment that it can settle; none if the node is on another chain. Throws
+ * `FacilitatorUnreachable` if the node does not answer.
+ */
+async function openAccount(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
+  const failUnreachable = (cause: unknown) => {
+    throw new FacilitatorUnreachable(`${NO_ANSWER_REASON}, or not as a node does`, { cause });
   };
-  const chainId = await node.request({ method: 'eth_chainId' }).catch(unreachable);
+  const chainId = await node.request({ method: 'eth_chainId' }).catch(failUnreachable);
   if (Number(chainId) !== parseChainId(network)) return [];
-  await account.open().catch(unreachable);
+  await account.open().catch(failUnreachable);
   return [{ x402Version: 2, scheme: 'exact', network }];
 }
 
-function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
+function toVerifyOutcome(checked: CheckOutcome): VerifyOutcome {
   switch (checked.kind) {
     case 'good':
       return { kind: 'valid' };
@@ -115,45 +116,45 @@ function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
     case 'used':
       return { kind: 'invalid', reason: 'nonce_already_used' };
     case 'unanswered':
-      return { kind: 'unavailable', reason: NO_ANSWER };
+      return { kind: 'unavailable', reason: NO_ANSWER_REASON };
   }
 }
 
-/** Waits until a sent transaction ended, or `timeoutMs` passed, and reads from its receipt what it did. */
-async function outcomeOf(
+/** Waits until a sent transaction has ended, at most `timeoutMs`, and judges its receipt. */
+async function awaitOutcome(
   sent: SentTransaction,
   payment: StoredPayment,
   { node, timeoutMs }: { readonly node: NodeRequests; readonly timeoutMs: number },
 ): Promise<SettleOutcome> {
-  const late = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => late.resolve('late'), timeoutMs);
-  const receipt = await Promise.race([sent.ended.promise, late.promise]);
+  const timeUp = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => timeUp.resolve('late'), timeoutMs);
+  const receipt = await Promise.race([sent.ended.promise, timeUp.promise]);
   clearTimeout(timer);
   const transaction = sent.hash;
-  if (receipt === 'late') return unclear('not mined yet', transaction);
-  if (receipt === null) return unclear('its nonce was taken by another transaction', null);
+  if (receipt === 'late') return toUnclear('not mined yet', transaction);
+  if (receipt === null) return toUnclear('its nonce was taken by another transaction', null);
   const proof = judgeReceipt(receipt, payment);
   if (proof === 'pays') return { kind: 'settled', transaction };
-  if (proof === 'other') return unclear('mined without having paid us', transaction);
+  if (proof === 'other') return toUnclear('mined without having paid us', transaction);
   const isUsed = await isNonceSpent(node, payment);
-  // An observer of the mempool can send the same first; then it is paid, and no wallet's fault.
+  // Somebody who saw our transaction can send the same authorization first. Then we are paid, and ours reverts.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
-  if (isUsed === null) return unclear('mined, and reverted', transaction);
+  if (isUsed === null) return toUnclear('mined, and reverted', transaction);
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };
 }
 
-/** The transaction was not sent, so the authorization is at fault, unless its nonce was used. */
-function refusal(reason: string, payment: StoredPayment): SettleOutcome {
+/** Outcome for a payment that failed our check, so that no transaction was sent. */
+function toRefusal(reason: string, payment: StoredPayment): SettleOutcome {
   const { network } = payment.requirements;
   const response = { success: false, errorReason: reason, transaction: '', network };
   const outcome = toSettleOutcome(response, payment);
   return outcome.kind === 'nonce_used' ? outcome : { kind: 'refused', reason };
 }
 
-function unclear(reason: string, transaction: Hex | null): SettleOutcome {
+function toUnclear(reason: string, transaction: Hex | null): SettleOutcome {
   return { kind: 'unclear', reason, transaction };
 }
 
-function keyOf({ authorization, requirements }: StoredPayment): string {
+function toQueueKey({ authorization, requirements }: StoredPayment): string {
   return `${requirements.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase();
 }

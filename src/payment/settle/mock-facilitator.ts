@@ -1,13 +1,13 @@
-/** Records settlements without a chain: first runs, demos, tests. */
+/** The facilitator of mode `mock`, for first runs, demos and tests. It moves no money. */
 import { hash } from 'node:crypto';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { PaymentTerms } from '../terms.ts';
 import { toPaymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
-const BAD_SIGNATURE = 'invalid_exact_evm_signature';
+const BAD_SIGNATURE_REASON = 'invalid_exact_evm_signature';
 
-/** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
+/** Makes a text like a transaction hash. The same payment always gets the same one. */
 export function toMockTransaction(key: string): `0x${string}` {
   return `0x${hash('sha256', `mock settlement of ${key}`)}`;
 }
@@ -24,16 +24,16 @@ export type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;
-  /** Called once for each settlement that is asked for, before it is answered. */
+  /** Called in each `settle` before it answers. */
   readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
 };
 
 /**
- * Settles nothing: no chain, no money. The gate checks the signatures of plain accounts; those of contract wallets need a chain, and are refused.
- * Settling the same payment again names the same transaction, so that recovery works as with a chain.
+ * The gate checks the signatures of plain accounts. Signatures of contract wallets are refused, because only a chain
+ * can check them. A second settlement of a payment names the same transaction, so recovery works as with a chain.
  */
 export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
-  function verify({ authorization, requirements }: StoredPayment): VerifyOutcome {
+  function checkPayment({ authorization, requirements }: StoredPayment): VerifyOutcome {
     const nowSec = BigInt(Math.floor(now() / 1000));
     if (authorization.value !== BigInt(requirements.amount)) {
       return { kind: 'invalid', reason: 'invalid_exact_evm_authorization_value' };
@@ -47,13 +47,12 @@ export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Fa
   return {
     kind: 'mock',
     location: 'mock: signatures are checked, nothing is settled',
-    supported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
+    findSupported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
     async verify({ payment, isSigned }) {
-      return isSigned ? verify(payment) : { kind: 'invalid', reason: BAD_SIGNATURE };
+      return isSigned ? checkPayment(payment) : { kind: 'invalid', reason: BAD_SIGNATURE_REASON };
     },
-    // Only a payment that was verified is settled.
     async settle({ payment }) {
-      const verdict = verify(payment);
+      const verdict = checkPayment(payment);
       if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
       const { from, value } = payment.authorization;
       const key = toPaymentKey(terms, payment.authorization);

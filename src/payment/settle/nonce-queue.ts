@@ -1,4 +1,4 @@
-/** The transactions of the account that settles: one nonce each, in order, broadcast until the chain has them. */
+/** Sends the transactions of the account that settles, with one nonce each, and broadcasts them until they are mined. */
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
 import { findNodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
@@ -21,7 +21,7 @@ export type GasFee = {
 };
 
 export type ContractCall = {
-  /** The payment that it is for. */
+  /** Names the payment that the call settles. */
   readonly key: string;
   readonly to: Hex;
   readonly data: Hex;
@@ -36,9 +36,9 @@ export type SentTransaction = {
   readonly raw: Hex;
   readonly bornMs: number;
   sentMs: number;
-  /** Looks that found the nonce used, and no receipt. */
+  /** Number of looks that found the nonce used, but no receipt. */
   looksWithoutReceipt: number;
-  /** Resolves to the receipt; to null if another transaction used the nonce. */
+  /** Resolves to the receipt, or to null if another transaction has used the nonce. */
   readonly ended: PromiseWithResolvers<ChainReceipt | null>;
 };
 
@@ -50,88 +50,88 @@ export class NotSent extends Error {
 const POLL_INTERVAL_MS = 500;
 const REPEAT_AFTER_MS = 3_000;
 const FEE_LIFETIME_MS = 2_000;
-/** The chain charges base fee and tip, never the cap: a high one lets a transaction outlive a rise of the base fee. */
-const CAP_BASE_FEES = 10n;
-/** A node may count a nonce before it shows the receipt. */
-const LOOKS_FOR_RECEIPT = 20;
-const TRIES = 4;
+/** The fee cap is this many base fees. The chain never charges the cap, and a high cap survives a rise of the fee. */
+const BASE_FEES_IN_CAP = 10n;
+/** A node may count a nonce as used before it has the receipt. */
+const MAX_LOOKS_WITHOUT_RECEIPT = 20;
+const MAX_SEND_ATTEMPTS = 4;
 
 /**
- * Gives out nonces in order. A transaction is never replaced: the same bytes are broadcast until the chain decides,
- * so a payment has one hash.
+ * Sends calls one after another, with ascending nonces. It never replaces a transaction, but broadcasts the same bytes
+ * until the chain decides, so a payment has one hash.
  */
 export class NonceQueue {
   readonly #options: NonceQueueOptions;
   readonly #client: PublicClient;
   readonly #sent: SentTransaction[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Ends when the last call was sent. */
+  #lastSend: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #fee: { readonly fee: GasFee; readonly atMs: number } | null = null;
-  #gap = 0;
-  /** Nonces that an earlier process has left pending. */
-  #left = 0;
+  #nonceGap = 0;
+  #inheritedCount = 0;
 
   constructor(options: NonceQueueOptions) {
     this.#options = options;
     this.#client = createChainClient(options.node);
   }
 
-  /** Transactions that have not ended. */
-  get unconfirmed(): number {
+  /** Number of transactions that have not ended. */
+  get unconfirmedCount(): number {
     return this.#sent.length;
   }
 
-  /** Nonces that the node holds as pending and that are none of these. */
-  get gap(): number {
-    return this.#gap;
+  /** Number of nonces that the node counts as pending and that this queue did not use. */
+  get nonceGap(): number {
+    return this.#nonceGap;
   }
 
-  /** Unmined transactions of an earlier process, whose payments are not known. */
-  get left(): number {
-    return this.#left;
+  /** Number of unmined transactions of an earlier process. We do not know whose payments they settle. */
+  get inheritedCount(): number {
+    return this.#inheritedCount;
   }
 
-  /** Age of the oldest that is unconfirmed, ms; 0 if there is none. */
-  get oldestMs(): number {
+  /** Age of the oldest unconfirmed transaction; 0 if there is none. */
+  get oldestAgeMs(): number {
     const [oldest] = this.#sent;
     return oldest === undefined ? 0 : performance.now() - oldest.bornMs;
   }
 
-  /** The transaction under way for a payment. */
-  find(key: string): SentTransaction | null {
+  /** Finds the unconfirmed transaction of a payment. */
+  findSent(key: string): SentTransaction | null {
     return this.#sent.find(({ call }) => call.key === key) ?? null;
   }
 
-  /** The fee of this moment, read at most once in two seconds. Rejects as the client does. */
-  async fee(): Promise<GasFee> {
+  /** Reads the current fee, which is cached for a moment. Rejects like a viem client. */
+  async readFee(): Promise<GasFee> {
     const known = this.#fee;
     if (known !== null && performance.now() - known.atMs < FEE_LIFETIME_MS) return known.fee;
     const [{ baseFeePerGas }, tip] = await Promise.all([
       this.#client.getBlock(),
       this.#client.estimateMaxPriorityFeePerGas({ chain: null }),
     ]);
-    const maxFeePerGas = (baseFeePerGas ?? 0n) * CAP_BASE_FEES + tip;
+    const maxFeePerGas = (baseFeePerGas ?? 0n) * BASE_FEES_IN_CAP + tip;
     const fee = { maxFeePerGas, maxPriorityFeePerGas: tip };
     this.#fee = { fee, atMs: performance.now() };
     return fee;
   }
 
   /**
-   * Sends the call with the next nonce; a call that is under way is not sent twice. Rejects with `NotSent`
-   * only, and the node has no transaction of it then.
+   * Sends the call with the next nonce, unless a transaction with its key is unconfirmed, which is then returned.
+   * Rejects only with `NotSent`; then the node has no transaction of the call.
    */
   send(call: ContractCall): Promise<SentTransaction> {
-    const sending = this.#turn.then(() => this.#sendNow(call));
-    this.#turn = sending.catch(() => undefined);
+    const sending = this.#lastSend.then(() => this.#sendNow(call));
+    this.#lastSend = sending.catch(() => undefined);
     return sending;
   }
 
-  /** Counts what an earlier process has left pending. Rejects as the client does. */
+  /** Counts the unmined transactions of an earlier process. Rejects like a viem client. */
   async open(): Promise<void> {
     await this.#readCounts();
-    if (this.#sent.length === 0) this.#left = this.#gap;
-    this.#lookLater();
+    if (this.#sent.length === 0) this.#inheritedCount = this.#nonceGap;
+    this.#scheduleLook();
   }
 
   stop(): void {
@@ -141,13 +141,13 @@ export class NonceQueue {
 
   async #sendNow(call: ContractCall): Promise<SentTransaction> {
     const { node, account, chainId } = this.#options;
-    const known = this.find(call.key);
+    const known = this.findSent(call.key);
     if (known !== null) return known;
     const { to, data, gas } = call;
     try {
-      const fee = await this.fee();
+      const fee = await this.readFee();
       let nonce = await this.#nextNonce();
-      for (let tries = 1; tries <= TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_SEND_ATTEMPTS; attempt++) {
         const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
         const raw = await account.signTransaction(transaction);
         const result = await broadcast(node, raw);
@@ -168,15 +168,18 @@ export class NonceQueue {
   }
 
   async #readCounts(): Promise<{ readonly latest: number; readonly pending: number }> {
-    const [latest, pending] = await Promise.all([this.#count('latest'), this.#count('pending')]);
+    const [latest, pending] = await Promise.all([
+      this.#readCount('latest'),
+      this.#readCount('pending'),
+    ]);
     const next = Math.max((this.#sent.at(-1)?.nonce ?? -1) + 1, latest);
-    this.#gap = Math.max(0, pending - next);
-    // A node that drops them counts them no longer.
-    this.#left = Math.min(this.#left, Math.max(0, pending - latest));
+    this.#nonceGap = Math.max(0, pending - next);
+    // The node may have dropped some of them.
+    this.#inheritedCount = Math.min(this.#inheritedCount, Math.max(0, pending - latest));
     return { latest, pending };
   }
 
-  #count(blockTag: 'latest' | 'pending'): Promise<number> {
+  #readCount(blockTag: 'latest' | 'pending'): Promise<number> {
     return this.#client.getTransactionCount({ address: this.#options.account.address, blockTag });
   }
 
@@ -193,41 +196,44 @@ export class NonceQueue {
       ended: Promise.withResolvers<ChainReceipt | null>(),
     };
     this.#sent.push(sent);
-    this.#lookLater();
+    this.#scheduleLook();
     return sent;
   }
 
-  #lookLater(): void {
-    const isIdle = this.#sent.length === 0 && this.#left === 0;
+  #scheduleLook(): void {
+    const isIdle = this.#sent.length === 0 && this.#inheritedCount === 0;
     if (this.#timer !== null || this.#isStopped || isIdle) return;
     this.#timer = setTimeout(async () => {
-      // A node that does not answer is asked again at the next look.
+      // If the node does not answer, the next look asks it again.
       await this.#look().catch(() => undefined);
       this.#timer = null;
-      this.#lookLater();
+      this.#scheduleLook();
     }, this.#options.pollIntervalMs ?? POLL_INTERVAL_MS);
     this.#timer.unref();
   }
 
   async #look(): Promise<void> {
-    const latest = this.#left > 0 ? (await this.#readCounts()).latest : await this.#count('latest');
+    const latest =
+      this.#inheritedCount > 0
+        ? (await this.#readCounts()).latest
+        : await this.#readCount('latest');
     for (const sent of [...this.#sent]) {
-      if (sent.nonce < latest) await this.#end(sent);
+      if (sent.nonce < latest) await this.#endIfMined(sent);
     }
-    const [head] = this.#sent;
-    if (head === undefined || head.nonce < latest) return;
-    // Later transactions wait only for this one.
+    const [oldest] = this.#sent;
+    if (oldest === undefined || oldest.nonce < latest) return;
+    // Only the oldest is broadcast again, because all later nonces wait for it.
     const { node, repeatAfterMs = REPEAT_AFTER_MS } = this.#options;
-    if (performance.now() - head.sentMs < repeatAfterMs) return;
-    head.sentMs = performance.now();
-    await broadcast(node, head.raw);
+    if (performance.now() - oldest.sentMs < repeatAfterMs) return;
+    oldest.sentMs = performance.now();
+    await broadcast(node, oldest.raw);
   }
 
-  async #end(sent: SentTransaction): Promise<void> {
+  async #endIfMined(sent: SentTransaction): Promise<void> {
     const receipt = await readReceipt(this.#options.node, sent.hash, sent.call.to);
     if (receipt === null) {
       sent.looksWithoutReceipt += 1;
-      if (sent.looksWithoutReceipt < LOOKS_FOR_RECEIPT) return;
+      if (sent.looksWithoutReceipt < MAX_LOOKS_WITHOUT_RECEIPT) return;
     }
     this.#sent.splice(this.#sent.indexOf(sent), 1);
     sent.ended.resolve(receipt);
@@ -235,9 +241,9 @@ export class NonceQueue {
 }
 
 /**
- * - `sent`: the node has it, or did not say.
- * - `stale`: the chain has used this nonce.
- * - `refused`: the node has not taken it, and says why.
+ * - `sent`: the node has the transaction, or its answer does not exclude that.
+ * - `stale`: the nonce was already used on the chain.
+ * - `refused`: the node has refused the transaction and gives a reason.
  */
 type BroadcastResult =
   | { readonly kind: 'sent' | 'stale' }
@@ -250,7 +256,7 @@ async function broadcast(node: NodeRequests, raw: Hex): Promise<BroadcastResult>
   } catch (error) {
     const answer = findNodeError(error)?.message ?? '';
     if (/nonce too low|nonce is too low|OldNonce/i.test(answer)) return { kind: 'stale' };
-    // An underpriced one is under the node's least fee, or meets another transaction at its nonce.
+    // "underpriced": the fee is below the node's minimum, or another transaction has the same nonce.
     const isRefused = /insufficient funds|underpriced|replacement/i.test(answer);
     return isRefused ? { kind: 'refused', reason: answer } : { kind: 'sent' };
   }

@@ -1,4 +1,4 @@
-/** Checks a payment by the official scheme and by its gas, before it is sent. */
+/** Checks a payment with the official x402 scheme, and the gas that it needs, before a transaction is sent. */
 
 import { eip3009ABI, type FacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
@@ -18,46 +18,48 @@ import { type FacilitatorRequest, toFacilitatorMessage } from './facilitator.ts'
 import { MAX_GAS } from './signer-account.ts';
 
 export type CheckOutcome =
+  /** `data` is the call of the token contract that settles the payment. */
   | { readonly kind: 'good'; readonly data: Hex }
   | { readonly kind: 'bad'; readonly reason: string }
+  /** The authorization was used or cancelled before. */
   | { readonly kind: 'used' }
-  /** The node did not say: nothing is known of the payment. */
+  /** The node did not answer, so nothing is known of the payment. */
   | { readonly kind: 'unanswered' };
 
-const GAS_OVER_LIMIT = 'gas_over_limit';
+const GAS_OVER_LIMIT_REASON = 'gas_over_limit';
 const SIMULATION_FAILED = /simulation_failed/;
 
-/** One check, by one view of the node that notes whether it failed. */
+/** Checks a payment, and notes if any request to the node failed on the way. Never rejects. */
 export async function checkPayment(
   node: NodeRequests,
   sender: Hex,
   request: FacilitatorRequest,
 ): Promise<CheckOutcome> {
-  const trace = { isUnanswered: false };
-  const client = createChainClient(traced(node, trace));
+  const nodeState = { isUnanswered: false };
+  const client = createChainClient(noteFailures(node, nodeState));
   try {
-    const outcome = await check(client, sender, request);
-    // A node that does not answer looks like a bad signature to the official scheme.
-    return outcome.kind !== 'good' && trace.isUnanswered ? { kind: 'unanswered' } : outcome;
+    const outcome = await checkWith(client, sender, request);
+    // The official scheme reports a bad signature if the node does not answer.
+    return outcome.kind !== 'good' && nodeState.isUnanswered ? { kind: 'unanswered' } : outcome;
   } catch {
     return { kind: 'unanswered' };
   }
 }
 
-/** Null if the node does not say. */
+/** Null if the node does not answer. */
 export function isNonceSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
   return isNonceUsed(createChainClient(node), payment).catch(() => null);
 }
 
-async function check(
+async function checkWith(
   client: PublicClient,
   sender: Hex,
   request: FacilitatorRequest,
 ): Promise<CheckOutcome> {
   const { payment } = request;
   const { payload, requirements } = toFacilitatorMessage(request);
-  // A scheme for each call: it remembers signatures, and contract wallets may reuse theirs.
-  const scheme = new ExactEvmScheme(readingSigner(client, sender, payment));
+  // Each call has its own scheme, because a scheme caches signatures, and contract wallets may reuse one.
+  const scheme = new ExactEvmScheme(createReadOnlySigner(client, sender, payment));
   const verdict = await scheme.verify(payload, requirements);
   if (!verdict.isValid) {
     const reason = verdict.invalidReason ?? 'invalid';
@@ -79,7 +81,7 @@ async function check(
     const isUsed = await isNonceUsed(client, payment);
     return isUsed ? { kind: 'used' } : { kind: 'bad', reason: 'transaction_simulation_failed' };
   }
-  return gas > MAX_GAS ? { kind: 'bad', reason: GAS_OVER_LIMIT } : { kind: 'good', data };
+  return gas > MAX_GAS ? { kind: 'bad', reason: GAS_OVER_LIMIT_REASON } : { kind: 'good', data };
 }
 
 function isNonceUsed(client: PublicClient, { authorization, requirements }: StoredPayment) {
@@ -91,8 +93,8 @@ function isNonceUsed(client: PublicClient, { authorization, requirements }: Stor
   });
 }
 
-/** Reads, and refuses to do anything else. */
-function readingSigner(
+/** A signer for the official scheme that can only read. */
+function createReadOnlySigner(
   client: PublicClient,
   sender: Hex,
   { requirements }: StoredPayment,
@@ -100,13 +102,13 @@ function readingSigner(
   const refuse = () => Promise.reject(new Error('Only the nonce queue sends.'));
   return {
     getAddresses: () => [sender],
-    // The scheme starts this call and may leave without waiting for it: it must never reject. The
-    // token's code was checked at the start.
+    // The scheme may start this call without waiting for it, so it must not reject for our token. The service
+    // has checked at its start that the token has code.
     getCode: ({ address }) =>
       isAddressEqual(address, requirements.asset)
         ? Promise.resolve('0x01')
         : client.getCode({ address }),
-    // The x402 types say "unknown" where those of viem know the ABI.
+    // x402's types do not know the ABI, which viem's types require.
     readContract: (args) => client.readContract(args as ReadContractParameters),
     verifyTypedData: refuse,
     writeContract: refuse,
@@ -115,13 +117,14 @@ function readingSigner(
   };
 }
 
-function traced(node: NodeRequests, trace: { isUnanswered: boolean }): NodeRequests {
+/** Sets `isUnanswered` when a request fails for another reason than a revert. */
+function noteFailures(node: NodeRequests, nodeState: { isUnanswered: boolean }): NodeRequests {
   return {
     async request(args) {
       try {
         return await node.request(args);
       } catch (error) {
-        if (!(error instanceof NodeError && error.isRevert)) trace.isUnanswered = true;
+        if (!(error instanceof NodeError && error.isRevert)) nodeState.isUnanswered = true;
         throw error;
       }
     },
@@ -131,11 +134,11 @@ function traced(node: NodeRequests, trace: { isUnanswered: boolean }): NodeReque
 /** Characters of `0x` and 65 bytes. Signatures of another length are those of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
-/** Encodes the token's call (EIP-3009). Plain signatures go in three parts, as older tokens take no bytes. */
+/** Encodes the call of the token (EIP-3009). Plain signatures are split, because older tokens do not accept bytes. */
 export function encodeTransferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
-  const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? partsOf(signature) : null;
+  const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? splitSignature(signature) : null;
   return encodeFunctionData({
     abi: eip3009ABI,
     functionName: 'transferWithAuthorization',
@@ -143,8 +146,8 @@ export function encodeTransferCall({ authorization, signature }: StoredPayment):
   });
 }
 
-/** Null for 65 bytes that are no ECDSA signature, which only a contract wallet can check. */
-function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | null {
+/** Null if the 65 bytes are not an ECDSA signature; then only a contract wallet can check them. */
+function splitSignature(signature: Hex): readonly [v: number, r: Hex, s: Hex] | null {
   try {
     const { r, s, v, yParity } = parseSignature(signature);
     return [Number(v ?? BigInt(yParity + 27)), r, s];

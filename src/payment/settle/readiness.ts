@@ -1,4 +1,4 @@
-/** Readiness: asks facilitator and node at the start, and again until both have answered. */
+/** Asks the facilitator and the node at the start, and again until both have answered. */
 import { checkNode, type NodeRequests, NodeUnreachable } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../terms.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
@@ -10,23 +10,23 @@ export class UnsupportedByFacilitator extends Error {
 
 export type ReadinessOptions = {
   readonly facilitator: Facilitator;
-  /** Null if no chain is asked. */
+  /** Null without `RPC_URL`, and in mock mode. */
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
-  /** Reason that nothing can be delivered, so nothing may be sold; null while it can. */
+  /** Returns the reason why no answer can be delivered, so that none may be sold; null while answers can be. */
   readonly findFault?: (() => string | null) | undefined;
   readonly retryIntervalMs?: number | undefined;
-  /** Wait of the start for an answer; default 3 s. */
+  /** The start waits at most so long for the answers; default 3 s. */
   readonly startWithinMs?: number | undefined;
-  /** Reports each failed try, and faults that no retry mends. */
+  /** Reports each failed attempt, and faults that a retry cannot mend. */
   readonly onError?: ((message: string, error: Error) => void) | undefined;
 };
 
-const UNREACHED = 'payments cannot be taken yet';
+const NOT_REACHED_MESSAGE = 'payments cannot be taken yet';
 const RETRY_INTERVAL_MS = 5_000;
 const START_WITHIN_MS = 3_000;
 
-/** Knows if facilitator and node were ever reached, and if the facilitator can settle and we can deliver now. */
+/** Payments are taken once facilitator and node have answered, while we can settle and deliver. */
 export class PaymentsReadiness {
   readonly #options: ReadinessOptions;
   #isReached = false;
@@ -41,7 +41,7 @@ export class PaymentsReadiness {
     return this.#isReached && this.unreadyReason() === null;
   }
 
-  /** Reason that payments are not taken now, for operators; null while they are. */
+  /** Reason for operators why no payments are taken now; null while they are taken. */
   unreadyReason(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
     const { facilitator, findFault } = this.#options;
@@ -49,23 +49,23 @@ export class PaymentsReadiness {
   }
 
   /**
-   * Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer in time is asked again
-   * later, and paid routes are closed until then.
+   * Throws `UnsupportedByFacilitator` or `WrongNode`. If the facilitator or the node does not answer in time, both are
+   * asked again later, and paid routes answer 503 until then.
    */
   async start(): Promise<void> {
     const { startWithinMs = START_WITHIN_MS, onError } = this.#options;
-    const late = Promise.withResolvers<never>();
+    const timeUp = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new FacilitatorUnreachable(`no answer within ${startWithinMs} ms`)),
+      () => timeUp.reject(new FacilitatorUnreachable(`no answer within ${startWithinMs} ms`)),
       startWithinMs,
     );
     const asking = this.#ask();
     try {
-      await Promise.race([asking, late.promise]);
+      await Promise.race([asking, timeUp.promise]);
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      onError?.(UNREACHED, error);
-      // The first try may still run; the next one reports its failure.
+      onError?.(NOT_REACHED_MESSAGE, error);
+      // The first attempt may still run. The next attempt reports its own failure.
       asking.catch(() => undefined);
       this.#retryLater();
     } finally {
@@ -81,16 +81,16 @@ export class PaymentsReadiness {
   async #ask(): Promise<void> {
     const { facilitator, node, terms } = this.#options;
     const [kinds] = await Promise.all([
-      facilitator.supported(),
+      facilitator.findSupported(),
       node === null ? null : checkNode(node, terms),
     ]);
-    const isOurs = kinds.some(
+    const isSupported = kinds.some(
       (kind) =>
         kind.x402Version === 2 &&
         kind.scheme === 'exact' &&
         (kind.network === terms.network || kind.network === 'eip155:*'),
     );
-    if (!isOurs) {
+    if (!isSupported) {
       throw new UnsupportedByFacilitator(
         `The facilitator (${facilitator.location}) does not take x402 version 2, scheme exact, on ${terms.network}: change NETWORK, or FACILITATOR_URL or RPC_URL.`,
       );
@@ -104,7 +104,7 @@ export class PaymentsReadiness {
     const { retryIntervalMs = RETRY_INTERVAL_MS, onError } = this.#options;
     this.#timer = setTimeout(() => {
       this.#ask().catch((error: Error) => {
-        onError?.(UNREACHED, error);
+        onError?.(NOT_REACHED_MESSAGE, error);
         if (!this.#isStopped) this.#retryLater();
       });
     }, retryIntervalMs);

@@ -29,7 +29,7 @@ export type RemoteOptions = {
   readonly cdpKey?: CdpKey | null;
   readonly verifyTimeoutMs?: number | undefined;
   readonly settleTimeoutMs?: number | undefined;
-  /** Default: one of its own. */
+  /** Default: a reader of its own. */
   readonly answers?: AnswerReader | undefined;
 };
 
@@ -37,52 +37,52 @@ const VERIFY_TIMEOUT_MS = 10_000;
 /** A settlement waits for a block. The reconciler looks up settlements that take longer. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
-type Call = 'verify' | 'settle' | 'supported';
+type Endpoint = 'verify' | 'settle' | 'supported';
 type Reply<T> = { readonly status: number; readonly value: T };
-/** Asks for one path of the facilitator. Rejects if nothing, or too much, was answered. */
+/** Sends a request to one endpoint of the facilitator. Rejects if there is no answer, or it is too long. */
 type Ask = <T>(
-  call: Call,
+  endpoint: Endpoint,
   parser: AnswerParser<T>,
   request?: FacilitatorRequest,
 ) => Promise<Reply<T>>;
 
 /**
- * A facilitator over HTTP, with CDP's tokens if a key is given. The official client is not used: it reads and parses
- * whatever is answered, however long, on the thread that serves.
+ * Talks to a facilitator over HTTP, with tokens of the Coinbase Developer Platform (CDP) if a key is given. The
+ * official client is not used, because it parses answers of any length on the thread that serves requests.
  */
 export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
-  // Hosted facilitators may carry a key in the query; a path is part of their address.
+  // The query may hold a key of a hosted facilitator, so the location leaves it out.
   const { origin, pathname } = new URL(options.url);
   const location = `${origin}${pathname}`;
-  const ask = askAt(options);
+  const ask = createAsk(options);
 
   return {
     kind: 'remote',
     location,
-    async supported() {
-      const failed = (cause: unknown) => {
+    async findSupported() {
+      const fail = (cause: unknown) => {
         throw new FacilitatorUnreachable(`GET ${location}/supported failed`, { cause });
       };
-      const { status, value } = await ask('supported', SUPPORTED_KINDS_PARSER).catch(failed);
-      return status === 200 && value !== null ? value : failed(new Error(`HTTP ${status}`));
+      const { status, value } = await ask('supported', SUPPORTED_KINDS_PARSER).catch(fail);
+      return status === 200 && value !== null ? value : fail(new Error(`HTTP ${status}`));
     },
     verify: (request) => verify(ask, request),
     settle: (request) => settle(ask, request),
   };
 }
 
-function askAt(options: RemoteOptions): Ask {
+function createAsk(options: RemoteOptions): Ask {
   const { cdpKey, answers = createAnswerReader() } = options;
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const createAuthHeaders = cdpKey ? createCdpHeaders({ key: cdpKey, url: options.url }) : null;
 
-  return async (call, parser, request) => {
-    const headers = (await createAuthHeaders?.())?.[call] ?? {};
+  return async (endpoint, parser, request) => {
+    const headers = (await createAuthHeaders?.())?.[endpoint] ?? {};
     const url = new URL(options.url);
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call}`;
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/${endpoint}`;
     const response = await fetch(url, {
-      ...(request === undefined ? { headers } : posted(request, headers)),
-      signal: AbortSignal.timeout(call === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
+      ...(request === undefined ? { headers } : toPostOptions(request, headers)),
+      signal: AbortSignal.timeout(endpoint === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
     });
     const body = response.body ?? new Blob([]).stream();
     const value = await answers.read(body, DEFAULT_CAP_BYTES, parser, null);
@@ -90,7 +90,7 @@ function askAt(options: RemoteOptions): Ask {
   };
 }
 
-function posted(request: FacilitatorRequest, headers: Readonly<Record<string, string>>) {
+function toPostOptions(request: FacilitatorRequest, headers: Readonly<Record<string, string>>) {
   const { payload, requirements } = toFacilitatorMessage(request);
   return {
     method: 'POST',
@@ -106,16 +106,16 @@ function posted(request: FacilitatorRequest, headers: Readonly<Record<string, st
 async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutcome> {
   try {
     const { status, value } = await ask('verify', FACILITATOR_ANSWER_PARSER, request);
-    if (isOk(status) && value.isSuccess !== null) return verifyOutcome(value, request);
+    if (isOk(status) && value.isSuccess !== null) return toVerifyOutcome(value, request);
     const isRefusal = status < 500 && value.isSuccess !== null;
     if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
-    return { kind: 'unavailable', reason: describe(unexpected('verify', status, value)) };
+    return { kind: 'unavailable', reason: describe(toUnexpectedError('verify', status, value)) };
   } catch (error) {
     return { kind: 'unavailable', reason: describe(error) };
   }
 }
 
-function verifyOutcome(
+function toVerifyOutcome(
   { isSuccess, reason, payer }: FacilitatorAnswer,
   { payment }: FacilitatorRequest,
 ): VerifyOutcome {
@@ -123,10 +123,11 @@ function verifyOutcome(
     return { kind: 'unavailable', reason: 'the facilitator refused without a reason' };
   }
   if (!isSuccess) return { kind: 'invalid', reason: reason ?? '' };
-  const isOther =
+  const isOtherPayer =
     payer !== undefined &&
     !(isEvmAddress(payer) && isSameAddress(payer, payment.authorization.from));
-  if (isOther) return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
+  if (isOtherPayer)
+    return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
   return { kind: 'valid' };
 }
 
@@ -134,15 +135,15 @@ async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutc
   try {
     const { status, value } = await ask('settle', FACILITATOR_ANSWER_PARSER, request);
     const { isSuccess, transaction, network, reason, payer } = value;
-    // Facilitators refuse with 400 or 402 too. A body with a status from 500 on proves nothing.
-    const isWhole = !isOk(status) || (transaction !== undefined && network !== undefined);
-    if (status >= 500 || isSuccess === null || !isWhole) {
-      return toOutcomeOfError(unexpected('settle', status, value));
+    // Facilitators also refuse with 400 or 402. With a status of 500 or more the body proves nothing.
+    const isComplete = !isOk(status) || (transaction !== undefined && network !== undefined);
+    if (status >= 500 || isSuccess === null || !isComplete) {
+      return toOutcomeOfError(toUnexpectedError('settle', status, value));
     }
     const response = {
       success: isOk(status) && isSuccess,
       transaction: transaction ?? '',
-      network: (network ?? '') as `${string}:${string}`, // compared with ours, whatever it is
+      network: (network ?? '') as `${string}:${string}`, // any text, which is compared with our network
       ...(reason === undefined ? {} : { errorReason: reason }),
       ...(payer === undefined ? {} : { payer }),
     };
@@ -156,8 +157,12 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function unexpected(call: Call, status: number, { excerpt }: FacilitatorAnswer): Error {
-  return new Error(`the facilitator answered ${call} with ${status}: ${excerpt || 'nothing'}`);
+function toUnexpectedError(
+  endpoint: Endpoint,
+  status: number,
+  { excerpt }: FacilitatorAnswer,
+): Error {
+  return new Error(`the facilitator answered ${endpoint} with ${status}: ${excerpt || 'nothing'}`);
 }
 
 function describe(error: unknown): string {
@@ -165,10 +170,10 @@ function describe(error: unknown): string {
   return redact(text).slice(0, 300);
 }
 
-/** Lifetime of a token, as the platform's own SDK sets it. */
+/** The platform's own SDK uses the same lifetime of a token. */
 const TOKEN_LIFETIME_SEC = 120;
 const NONCE_BYTES = 16;
-const METHODS = { verify: 'POST', settle: 'POST', supported: 'GET' } as const;
+const METHOD_BY_ENDPOINT = { verify: 'POST', settle: 'POST', supported: 'GET' } as const;
 
 export type CdpAuthOptions = {
   readonly key: CdpKey;
@@ -178,22 +183,22 @@ export type CdpAuthOptions = {
   readonly now?: () => number;
 };
 
-/** Makes the headers of one request to each path: a JWT each, signed with a key of the Coinbase Developer Platform. */
+/** Makes the headers of one request to each endpoint: a JWT, signed with a key of the Coinbase Developer Platform. */
 export function createCdpHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
-  const headerFor = (name: keyof typeof METHODS) => ({
-    Authorization: `Bearer ${cdpToken(key, `${METHODS[name]} ${base}/${name}`, now())}`,
+  const createHeader = (endpoint: keyof typeof METHOD_BY_ENDPOINT) => ({
+    Authorization: `Bearer ${createToken(key, `${METHOD_BY_ENDPOINT[endpoint]} ${base}/${endpoint}`, now())}`,
   });
   return async () => ({
-    verify: headerFor('verify'),
-    settle: headerFor('settle'),
-    supported: headerFor('supported'),
+    verify: createHeader('verify'),
+    settle: createHeader('settle'),
+    supported: createHeader('supported'),
   });
 }
 
-/** @param uri method and URL without its scheme, as the platform's servers compare them */
-function cdpToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): string {
+/** @param uri method and URL without its scheme, which the platform compares with the request */
+function createToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): string {
   const isEd25519 = privateKey.asymmetricKeyType === 'ed25519';
   const nowSec = Math.floor(nowMs / 1_000);
   const header = {
@@ -210,14 +215,14 @@ function cdpToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): strin
     nbf: nowSec,
     exp: nowSec + TOKEN_LIFETIME_SEC,
   };
-  const signed = `${encode(header)}.${encode(claims)}`;
-  // JWTs carry the two numbers of an ECDSA signature side by side, not in DER.
+  const signedText = `${encodeBase64Url(header)}.${encodeBase64Url(claims)}`;
+  // A JWT holds the two numbers of an ECDSA signature one after the other, not as DER.
   const signature = isEd25519
-    ? sign(null, Buffer.from(signed), privateKey)
-    : sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-  return `${signed}.${signature.toString('base64url')}`;
+    ? sign(null, Buffer.from(signedText), privateKey)
+    : sign('sha256', Buffer.from(signedText), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${signedText}.${signature.toString('base64url')}`;
 }
 
-function encode(value: object): string {
+function encodeBase64Url(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }

@@ -7,9 +7,9 @@ import { type Facilitator, type SettleOutcome, toDoubtData } from './facilitator
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;
-  /** Present offer of the route; null for a route that no longer exists. */
+  /** Current offer of the route of a request; null for a route that no longer exists. */
   readonly findOffer: (request: string) => RouteOffer | null;
-  /** False without a node; then another send is the only way to learn of the payment. */
+  /** False without a node. Then only another send shows how the payment ended. */
   readonly hasChain: boolean;
   /** See `ReconcileTiming`. */
   readonly resendAfterMs: readonly number[];
@@ -17,13 +17,13 @@ export type ResendsOptions = {
   readonly now: () => number;
 };
 
-/** Share of the time to `validBefore` before the last send; the rest is for a block to take it. */
+/** Share of the time to `validBefore` that passes before the last send. The rest is time for it to be mined. */
 const LAST_SEND_SHARE = 0.75;
 
 /**
- * Spreads the further sends of a payment over its validity, so that a facilitator that is away for
- * seconds or minutes has not seen the last of them when it is back. Database time, ascending;
- * `resendAfterMs` is counted from the first send, and its last member is the latest instant.
+ * Computes the times of the later sends, ascending database times. They are spread over the validity, so that a
+ * facilitator that is down for seconds or minutes gets at least one send after its return. `resendAfterMs` counts from
+ * the first send, and no send is later than its last member.
  */
 export function toResendTimesMs(
   { firstMs, validBeforeMs }: { readonly firstMs: number; readonly validBeforeMs: number },
@@ -37,82 +37,87 @@ export function toResendTimesMs(
   return [...earlier, lastMs].map((afterMs) => firstMs + afterMs);
 }
 
-/** Last send of a key by this process; the ledger counts the sends of all processes. */
+/** Last send of a key by this process. The ledger counts the sends of all processes. */
 type OwnSend = {
-  /** `performance.now()` of the last one. */
+  /** `performance.now()` of that send. */
   readonly sentMs: number;
-  /** The announced step of a send that failed before it left; the next send uses it. */
+  /** Step that announced this send, if the send failed before it left. The next send then needs no new step. */
   readonly unsentStep: number | null;
 };
 
+/** Sends payments in doubt again when a send is due. */
 export class Resends {
   readonly #options: ResendsOptions;
-  readonly #own = new Map<string, OwnSend>();
+  readonly #ownSends = new Map<string, OwnSend>();
 
   constructor(options: ResendsOptions) {
     this.#options = options;
   }
 
-  /** Sends the payment again; null if no send is due. */
-  next(writer: LedgerWriter, entry: LedgerEntry): (() => Promise<SettleOutcome>) | null {
+  /** Returns a function that sends the payment again; null if no send is due. */
+  findDueSend(writer: LedgerWriter, entry: LedgerEntry): (() => Promise<SettleOutcome>) | null {
     return this.#isDue(writer, entry) ? () => this.#send(writer, entry) : null;
   }
 
-  /** Instant of the next send, database time; null if the payment is only looked at from now on. */
-  nextMs(entry: LedgerEntry): number | null {
+  /** Finds the database time of the next send; null if no further send will be made. */
+  findNextSendMs(entry: LedgerEntry): number | null {
     const { hasChain, now } = this.#options;
     if (!hasChain || countSends(entry).isReverted) return null;
-    return this.#timesOf(entry).find((timeMs) => timeMs > now()) ?? null;
+    return this.#sendTimesOf(entry).find((timeMs) => timeMs > now()) ?? null;
   }
 
   forget(key: string): void {
-    this.#own.delete(key);
+    this.#ownSends.delete(key);
   }
 
   #isDue(writer: LedgerWriter, entry: LedgerEntry): boolean {
     const { hasChain, resendAfterMs, now } = this.#options;
     const [pauseMs = 0] = resendAfterMs;
-    const own = this.#own.get(entry.key);
+    const own = this.#ownSends.get(entry.key);
     if (own !== undefined && performance.now() - own.sentMs < pauseMs) return false;
     if (!hasChain) return true;
     const { count, lastMs, isReverted } = countSends(entry);
     if (isReverted) return false;
     if (own?.unsentStep === writer.step) return true;
     if (count > resendAfterMs.length) return false;
-    // Several missed instants, such as after a restart, lead to one send and not to a burst.
-    return this.#timesOf(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
+    // If several times have passed without a send, for example after a restart, only one send is made.
+    return this.#sendTimesOf(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
   }
 
-  #timesOf(entry: LedgerEntry): readonly number[] {
+  #sendTimesOf(entry: LedgerEntry): readonly number[] {
     const { firstMs } = countSends(entry);
     const { validBeforeMs } = entry.last;
     return toResendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
   }
 
   /**
-   * Announces the send in the ledger before it is made, so that every instance counts it and one makes
-   * it, and keeps there what it taught. Rejects with `StepLost` if another was quicker.
+   * Writes a step before the send, so that every instance counts it and only one makes it. Afterwards writes new facts
+   * of its outcome. Rejects with `StepLost` if another instance wrote first.
    */
   async #send(writer: LedgerWriter, entry: LedgerEntry): Promise<SettleOutcome> {
     const { facilitator, hasChain, findOffer } = this.#options;
     const { key, last } = entry;
-    const known = findTransaction(entry);
-    if (hasChain && this.#own.get(key)?.unsentStep !== writer.step) {
-      await writer.write('unknown', { reason: 'sent again', transaction: known, isSend: true });
+    const knownTransaction = findTransaction(entry);
+    if (hasChain && this.#ownSends.get(key)?.unsentStep !== writer.step) {
+      await writer.write('unknown', {
+        reason: 'sent again',
+        transaction: knownTransaction,
+        isSend: true,
+      });
     }
     const payment = readPayment(entry);
     const outcome = await facilitator.settle({ payment, offer: findOffer(last.request) });
     const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
-    this.#own.set(key, { sentMs: performance.now(), unsentStep });
-    const isOfUse = hasChain || (known === null && outcome.kind === 'unclear');
-    const learned = isOfUse ? learnedFrom(outcome, known) : null;
-    if (learned !== null) await writer.write('unknown', learned);
+    this.#ownSends.set(key, { sentMs: performance.now(), unsentStep });
+    const isOfUse = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
+    const newFacts = isOfUse ? toNewFacts(outcome, knownTransaction) : null;
+    if (newFacts !== null) await writer.write('unknown', newFacts);
     return outcome;
   }
 }
 
-/** Facts for the ledger that other instances can use; null if there are none. */
-function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | null {
+/** Facts of an outcome that are new to the ledger; null if there are none. */
+function toNewFacts(outcome: SettleOutcome, knownTransaction: Hex | null): JsonObject | null {
   switch (outcome.kind) {
     case 'refused':
     case 'not_sent':
@@ -122,7 +127,7 @@ function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | nu
     case 'nonce_used':
     case 'unclear': {
       const data = toDoubtData(outcome);
-      const isNew = outcome.transaction !== null && outcome.transaction !== known;
+      const isNew = outcome.transaction !== null && outcome.transaction !== knownTransaction;
       return isNew || data['isReverted'] === true ? data : null;
     }
   }

@@ -1,4 +1,4 @@
-/** Reads a facilitator's answer to "settle": settled, refused, not sent, or in doubt. */
+/** Decides what a facilitator's answer to settle, or an error on the way, proves about a payment. */
 
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
@@ -7,29 +7,29 @@ import { redact } from '../../model/redact.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { SettleOutcome } from './facilitator.ts';
 
-const NONCE_USED = /nonce_already_used|authorization_already_used|authorization.*used or cancel/i;
-const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+const NONCE_USED_PATTERN =
+  /nonce_already_used|authorization_already_used|authorization.*used or cancel/i;
+const TRANSACTION_HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
-/** Concludes from a facilitator's answer to settle no more than it proves about this payment. */
 export function toSettleOutcome(response: SettleResponse, payment: StoredPayment): SettleOutcome {
-  const transaction = transactionOf(response);
-  if (response.success) return outcomeOfSuccess(response, payment, transaction);
+  const transaction = parseTransaction(response);
+  if (response.success) return toOutcomeOfSuccess(response, payment, transaction);
   const reason = response.errorReason ?? '';
-  if (NONCE_USED.test(reason)) return { kind: 'nonce_used', reason, transaction };
-  // A refusal that names a transaction was sent, whatever it says of itself.
+  if (NONCE_USED_PATTERN.test(reason)) return { kind: 'nonce_used', reason, transaction };
+  // If a refusal names a transaction, something was sent, whatever its reason says.
   const isUnsent = transaction === null && !response.transaction;
   if (isUnsent && isUnsentReason(reason)) return { kind: 'refused', reason };
   return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
 }
 
-/** Concludes from an error on the way to a facilitator: only a refused connection proves anything. */
+/** Only a refused connection proves that the facilitator did not get the payment. */
 export function toOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { kind: 'unclear', reason: redact(reason).slice(0, 300), transaction: null };
 }
 
-/** True only if no address of the host took the connection. */
+/** True only if every address of the facilitator refused the connection. */
 function isConnectionRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.every(isConnectionRefused);
@@ -37,22 +37,22 @@ function isConnectionRefused(error: unknown): boolean {
   return isConnectionRefused(error.cause);
 }
 
-function outcomeOfSuccess(
+function toOutcomeOfSuccess(
   { network, payer }: SettleResponse,
   { authorization, requirements }: StoredPayment,
   transaction: Hex | null,
 ): SettleOutcome {
-  const unclear = (reason: string): SettleOutcome => ({ kind: 'unclear', reason, transaction });
-  if (transaction === null) return unclear('success without a transaction hash');
-  if (network !== requirements.network) return unclear('success on another network');
+  const toUnclear = (reason: string): SettleOutcome => ({ kind: 'unclear', reason, transaction });
+  if (transaction === null) return toUnclear('success without a transaction hash');
+  if (network !== requirements.network) return toUnclear('success on another network');
   if (payer !== undefined && !isSamePayer(payer, authorization.from)) {
-    return unclear('success for another payer');
+    return toUnclear('success for another payer');
   }
   return { kind: 'settled', transaction };
 }
 
-function transactionOf({ transaction }: SettleResponse): Hex | null {
-  if (typeof transaction !== 'string' || !TRANSACTION.test(transaction)) return null;
+function parseTransaction({ transaction }: SettleResponse): Hex | null {
+  if (typeof transaction !== 'string' || !TRANSACTION_HASH_PATTERN.test(transaction)) return null;
   if (/^0x0+$/.test(transaction)) return null;
   return `0x${transaction.slice(2).toLowerCase()}`;
 }
@@ -61,17 +61,18 @@ function isSamePayer(payer: string, from: Hex): boolean {
   return isEvmAddress(payer) && isSameAddress(payer, from);
 }
 
+/** Sources of the reasons. */
 const SPECIFICATION = 'specs/x402-specification-v2.md, section 9';
-const EVM = '@x402/evm 2.27.0, exact/facilitator';
-const V1 = 'x402 1.2.0, verify of exact on EVM';
-const CDP = 'CDP API, X402SettleErrorReason (docs.rs/cdp-sdk 0.6.0)';
-const CIRCLE =
+const X402_EVM = '@x402/evm 2.27.0, exact/facilitator';
+const X402_V1 = 'x402 1.2.0, verify of exact on EVM';
+const CDP_API = 'CDP API, X402SettleErrorReason (docs.rs/cdp-sdk 0.6.0)';
+const CIRCLE_API =
   'Circle Gateway API, settle an x402 payment (developers.circle.com/api-reference/gateway)';
-const PYTHON = 'python/x402/mechanisms/evm/constants.py';
+const X402_PYTHON = 'python/x402/mechanisms/evm/constants.py';
 
 /**
- * Reasons of a facilitator that speak of the authorization itself, which is checked before anything is
- * sent, each with its source. Written by hand: a reason that is not listed proves nothing.
+ * Reasons of a facilitator that name a fault of the authorization, each with its source. Facilitators check the
+ * authorization before they send, so these reasons prove that nothing was sent. Any other reason proves nothing.
  */
 export const UNSENT_REASONS: Readonly<Record<string, string>> = {
   insufficient_funds: SPECIFICATION,
@@ -86,35 +87,35 @@ export const UNSENT_REASONS: Readonly<Record<string, string>> = {
   invalid_scheme: SPECIFICATION,
   invalid_x402_version: SPECIFICATION,
   unsupported_scheme: SPECIFICATION,
-  eip6492_factory_not_allowed: EVM,
-  invalid_exact_evm_authorization_value: EVM,
-  invalid_exact_evm_failed_to_parse_signature: EVM,
-  invalid_exact_evm_insufficient_balance: EVM,
-  invalid_exact_evm_missing_eip712_domain: EVM,
-  invalid_exact_evm_network_mismatch: EVM,
-  invalid_exact_evm_recipient_mismatch: EVM,
-  invalid_exact_evm_scheme: EVM,
-  invalid_exact_evm_signature: EVM,
-  invalid_exact_evm_token_name_mismatch: EVM,
-  invalid_exact_evm_token_version_mismatch: EVM,
-  unsupported_payload_type: EVM,
-  invalid_exact_evm_payload_authorization_value: V1,
-  invalid_exact_evm_payload_authorization_typed_data_message: CDP,
-  invalid_exact_evm_payload_authorization_value_too_low: CDP,
-  invalid_exact_evm_payload_signature_address: CDP,
-  address_mismatch: CIRCLE,
-  amount_mismatch: CIRCLE,
-  authorization_expired: CIRCLE,
-  authorization_not_yet_valid: CIRCLE,
-  authorization_validity_too_short: CIRCLE,
-  invalid_signature: CIRCLE,
-  self_transfer: CIRCLE,
-  unsupported_asset: CIRCLE,
-  unsupported_network: CIRCLE,
-  insufficient_balance: PYTHON,
+  eip6492_factory_not_allowed: X402_EVM,
+  invalid_exact_evm_authorization_value: X402_EVM,
+  invalid_exact_evm_failed_to_parse_signature: X402_EVM,
+  invalid_exact_evm_insufficient_balance: X402_EVM,
+  invalid_exact_evm_missing_eip712_domain: X402_EVM,
+  invalid_exact_evm_network_mismatch: X402_EVM,
+  invalid_exact_evm_recipient_mismatch: X402_EVM,
+  invalid_exact_evm_scheme: X402_EVM,
+  invalid_exact_evm_signature: X402_EVM,
+  invalid_exact_evm_token_name_mismatch: X402_EVM,
+  invalid_exact_evm_token_version_mismatch: X402_EVM,
+  unsupported_payload_type: X402_EVM,
+  invalid_exact_evm_payload_authorization_value: X402_V1,
+  invalid_exact_evm_payload_authorization_typed_data_message: CDP_API,
+  invalid_exact_evm_payload_authorization_value_too_low: CDP_API,
+  invalid_exact_evm_payload_signature_address: CDP_API,
+  address_mismatch: CIRCLE_API,
+  amount_mismatch: CIRCLE_API,
+  authorization_expired: CIRCLE_API,
+  authorization_not_yet_valid: CIRCLE_API,
+  authorization_validity_too_short: CIRCLE_API,
+  invalid_signature: CIRCLE_API,
+  self_transfer: CIRCLE_API,
+  unsupported_asset: CIRCLE_API,
+  unsupported_network: CIRCLE_API,
+  insufficient_balance: X402_PYTHON,
 };
 
-/** Codes of the specification that prove nothing, each with the reason why. */
+/** Codes of the specification that do not prove that nothing was sent, each with an explanation. */
 export const UNCLEAR_REASONS: Readonly<Record<string, string>> = {
   invalid_transaction_state: 'a transaction was sent, and failed or was rejected',
   settlement_pending: 'a transaction was sent, and is not final',

@@ -11,26 +11,28 @@ export type SignerAccountOptions = {
   readonly chainId: number;
   readonly pollIntervalMs?: number | undefined;
   readonly repeatAfterMs?: number | undefined;
-  /** A transaction that is unconfirmed for longer makes the service take no payments; default 60 s. */
+  /** No payments are taken while a transaction is unconfirmed for longer than this; default 60 s. */
   readonly stuckAfterMs?: number | undefined;
-  /** Interval of looks at the balance; default 30 s. */
+  /** Interval at which the balance is read; default 30 s. */
   readonly balanceIntervalMs?: number | undefined;
 };
 
-/** Gas limit of every settlement. */
+/** Gas limit of one settlement. */
 export const MAX_GAS = 300_000n;
-/** Payments stop while there is still time to fill the account up. */
-const MIN_SETTLEMENTS = 20n;
+/** Payments stop when the balance is gas for fewer settlements, so that those under way can still be paid. */
+const MIN_AFFORDABLE_SETTLEMENTS = 20n;
 const STUCK_AFTER_MS = 60_000;
 const BALANCE_INTERVAL_MS = 30_000;
 
+/** The account that settles in mode `local`: its transactions, its balance and its fees. */
 export class SignerAccount {
   readonly queue: NonceQueue;
   readonly address: Hex;
   readonly #options: SignerAccountOptions;
   readonly #client: PublicClient;
   #balance: bigint | null = null;
-  #costOfOne = 0n;
+  /** Highest cost of one settlement, wei. */
+  #maxSettlementCost = 0n;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SignerAccountOptions) {
@@ -42,31 +44,33 @@ export class SignerAccount {
     this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, repeatAfterMs });
   }
 
-  /** Reason for operators that nothing new may be sent; null while it may. */
+  /** Reason for operators why no new transaction may be sent; null while one may. */
   unreadyReason(): string | null {
     const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
-    const { oldestMs } = this.queue;
-    if (oldestMs > stuckAfterMs) {
-      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is sent again by itself`;
+    const { oldestAgeMs } = this.queue;
+    if (oldestAgeMs > stuckAfterMs) {
+      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
     }
-    // A payment that one of them settles would revert, at our cost, when it is sent again.
-    if (this.queue.left > 0) return 'transactions of an earlier process are not mined yet';
+    // If one of them settles a payment that we send again, our transaction reverts at our cost.
+    if (this.queue.inheritedCount > 0)
+      return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
-    if (balance === null || balance >= this.#costOfOne * MIN_SETTLEMENTS) return null;
-    return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_SETTLEMENTS} settlements: send it some`;
+    if (balance === null || balance >= this.#maxSettlementCost * MIN_AFFORDABLE_SETTLEMENTS)
+      return null;
+    return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_AFFORDABLE_SETTLEMENTS} settlements: send it some`;
   }
 
   status(): AccountStatus {
-    const { unconfirmed, oldestMs, gap } = this.queue;
+    const { unconfirmedCount, oldestAgeMs, nonceGap } = this.queue;
     return {
       balance: this.#balance,
-      unconfirmed,
-      oldestUnconfirmedMs: oldestMs,
-      nonceGap: gap,
+      unconfirmed: unconfirmedCount,
+      oldestUnconfirmedMs: oldestAgeMs,
+      nonceGap,
     };
   }
 
-  /** Reads balance, fee and what an earlier process has left pending. Rejects with a plain line. */
+  /** Reads the balance, the fee and the number of inherited transactions. Rejects with a short message. */
   async open(): Promise<void> {
     try {
       await this.#readBalance();
@@ -80,7 +84,7 @@ export class SignerAccount {
     if (this.#timer !== null) return;
     const { balanceIntervalMs = BALANCE_INTERVAL_MS } = this.#options;
     this.#timer = setInterval(() => {
-      // The last values stay while the node does not answer; it is asked again soon.
+      // If the node does not answer, the last values stay until the next reading.
       this.#readBalance().catch(() => undefined);
     }, balanceIntervalMs);
     this.#timer.unref();
@@ -94,9 +98,9 @@ export class SignerAccount {
   async #readBalance(): Promise<void> {
     const [balance, fee] = await Promise.all([
       this.#client.getBalance({ address: this.address }),
-      this.queue.fee(),
+      this.queue.readFee(),
     ]);
     this.#balance = balance;
-    this.#costOfOne = MAX_GAS * fee.maxFeePerGas;
+    this.#maxSettlementCost = MAX_GAS * fee.maxFeePerGas;
   }
 }
