@@ -110,14 +110,14 @@ const HOUR_SEC = 3_600;
 const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';
 const CHALLENGE_FIX = 'Correct what P2 names first.';
 
-/** A third party that was not asked, or failed to answer, is not a fault of the origin. */
+/** The origin is not at fault if a third party was not asked, or failed to answer. */
 export function unanswered(
   lookup: Exclude<Lookup<unknown>, { state: 'seen' }>,
-  what: string,
+  subject: string,
   fix: string,
 ): Verdict<'offline' | 'unseen'> {
   if (lookup.state === 'off') {
-    return notSeen('offline', `${what}: not asked, ${lookup.why} (0 requests)`, fix);
+    return notSeen('offline', `${subject}: not asked, ${lookup.why} (0 requests)`, fix);
   }
   return notSeen('unseen', `${lookup.source}: ${lookup.detail} (0 good answers)`, fix);
 }
@@ -131,8 +131,8 @@ export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageS
 export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
 ): Verdict<'prerequisite-failed'> {
-  const what = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
-  return notEvaluated('S1', what, OPENAPI_FIX);
+  const evidence = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
+  return notEvaluated('S1', evidence, OPENAPI_FIX);
 }
 
 /** No challenge was seen although P2 did not fail, because only a request that we do not send would get one. */

@@ -163,14 +163,14 @@ function toTaskLimitsVerdict(
 
 /** Verdict of all checks in a scan that spent its processor time, whichever check spent it. */
 export function toBudgetVerdict(isStanding: boolean): Verdict<'limits'> {
-  const what = isStanding
+  const cause = isStanding
     ? 'the answers about this origin took all its time'
     : 'the documents of this origin took all the processor time that a scan has';
-  return toLimitsVerdict(what, isStanding);
+  return toLimitsVerdict(cause, isStanding);
 }
 
-function toLimitsVerdict(what: string, isStanding: boolean): Verdict<'limits'> {
-  const evidence = `Could not be evaluated within limits: ${what}`;
+function toLimitsVerdict(cause: string, isStanding: boolean): Verdict<'limits'> {
+  const evidence = `Could not be evaluated within limits: ${cause}`;
   if (isStanding) return toNotDetermined('limits', evidence);
   return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
 }

@@ -47,17 +47,17 @@ export async function runChecks(options: CheckRun): Promise<readonly CheckVerdic
   });
   const ends = [abandon.signal, signal, deadline].filter((end) => end !== undefined);
   const ended = AbortSignal.any(ends);
-  const judging = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
+  const tasks = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
     const verdict = await runCheck(check, isStanding, abandon.signal, ended, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
-    return await Promise.all(judging);
+    return await Promise.all(tasks);
   } catch (error) {
     abandon.abort(error);
-    await Promise.allSettled(judging);
+    await Promise.allSettled(tasks);
     throw error;
   }
 }

@@ -76,9 +76,9 @@ function distributePoints(
     due: (total * computeShare(finding)) / sum,
   }));
   const points = new Map(exact.map(({ finding, due }) => [finding, Math.floor(due)]));
-  const given = [...points.values()].reduce((all, whole) => all + whole, 0);
+  const assigned = [...points.values()].reduce((all, whole) => all + whole, 0);
   const byRemainder = exact.toSorted((a, b) => (b.due % 1) - (a.due % 1));
-  for (const { finding, due } of byRemainder.slice(0, total - given)) {
+  for (const { finding, due } of byRemainder.slice(0, total - assigned)) {
     points.set(finding, Math.floor(due) + 1);
   }
   return points;

@@ -126,10 +126,10 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
       .endsWith('}')
   )
     return false;
-  for (let at = bytes.indexOf(OPENAPI_NAME); at !== -1; ) {
-    const from = at + OPENAPI_NAME.length;
+  for (let position = bytes.indexOf(OPENAPI_NAME); position !== -1; ) {
+    const from = position + OPENAPI_NAME.length;
     if (OPENAPI_VALUE.test(bytes.toString('latin1', from, from + MAX_VALUE_BYTES))) return true;
-    at = bytes.indexOf(OPENAPI_NAME, from);
+    position = bytes.indexOf(OPENAPI_NAME, from);
   }
   return false;
 }

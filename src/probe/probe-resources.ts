@@ -130,12 +130,12 @@ function findGetStatus(probes: readonly Probe[]): number | null {
   return answer?.ok ? answer.data.status : null;
 }
 
-/** A candidate that did not answer 402 is not a paid resource; its answer is reported, not judged. */
-export function toResourceSet(plan: Plan, all: readonly ProbedResource[]): ResourceSet {
+/** A candidate that did not answer 402 is not a paid resource. Its answer is reported and not judged. */
+export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
     resource.declaredPaid || findGetStatus(probes) === 402;
-  const candidates = all.filter((one) => !isPaid(one));
-  const probed = all
+  const candidates = resources.filter((probed) => !isPaid(probed));
+  const probed = resources
     .filter(isPaid)
     .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
       return { ...resource, ...(madeUp ? { madeUp } : {}), probes };

@@ -168,9 +168,9 @@ function findTemplate(patterns: readonly Pattern[], path: string): string | null
 }
 
 /** Returns true when the template matches the path. */
-function isMatch({ steps }: Pattern, path: readonly string[]): boolean {
-  if (steps.length !== path.length) return false;
-  return steps.every((step, index) => step === path[index] || PARAMETER.test(step));
+function isMatch({ steps }: Pattern, pathSteps: readonly string[]): boolean {
+  if (steps.length !== pathSteps.length) return false;
+  return steps.every((step, index) => step === pathSteps[index] || PARAMETER.test(step));
 }
 
 function removeQuery(path: string): string {

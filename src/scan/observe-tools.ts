@@ -9,7 +9,7 @@ import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/
 import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';
-import type { Ask, RequestCache } from '../probe/client/request-cache.ts';
+import type { CachedRequest, RequestCache } from '../probe/client/request-cache.ts';
 import {
   createMcpMessages,
   type EndpointClues,
@@ -213,7 +213,7 @@ export class ToolObserver {
   }
 
   #post(endpoint: string, { body, headers }: SentMessage, capBytes: number) {
-    const ask: Ask = {
+    const ask: CachedRequest = {
       method: 'POST',
       path: endpoint,
       rpc: { body, headers },

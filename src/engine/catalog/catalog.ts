@@ -106,12 +106,12 @@ export async function readCatalog(version: string, folder = CATALOG_FOLDER): Pro
     const why = error instanceof Error ? error.message : String(error);
     throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
   }
-  const pinned = (await readPublished(folder)).catalogs[version];
-  if (pinned !== digest) await validateSchema(parsed, version, folder);
+  const pinnedDigest = (await readPublished(folder)).catalogs[version];
+  if (pinnedDigest !== digest) await validateSchema(parsed, version, folder);
   // Other members are dropped, such as `$schema`, which is for editors.
   const { checksVersion, scoring, probing, categories, checks } = parsed as Catalog;
   const catalog = { checksVersion, scoring, probing, categories, checks };
-  return { catalog, digest, isChanged: pinned !== undefined && pinned !== digest };
+  return { catalog, digest, isChanged: pinnedDigest !== undefined && pinnedDigest !== digest };
 }
 
 /** Finds breaches that a JSON Schema cannot express. */
@@ -123,8 +123,8 @@ function findCatalogBreaches(
   const breaches: string[] = [];
   if (catalog.checksVersion !== version) breaches.push(`checksVersion is ${catalog.checksVersion}`);
   if (!isScoringName(catalog.scoring)) breaches.push(`${catalog.scoring} is not known`);
-  const unique = new Set(catalog.checks.map(({ id }) => id)).size;
-  if (unique !== TOTAL_CHECKS) breaches.push(`${unique} different ids, not ${TOTAL_CHECKS}`);
+  const uniqueIds = new Set(catalog.checks.map(({ id }) => id)).size;
+  if (uniqueIds !== TOTAL_CHECKS) breaches.push(`${uniqueIds} different ids, not ${TOTAL_CHECKS}`);
   for (const { key, count } of catalog.categories) {
     const actual = catalog.checks.filter(({ category }) => category === key).length;
     if (actual !== count) breaches.push(`${key} says ${count} checks and has ${actual}`);
@@ -152,8 +152,9 @@ export function findEntryBreaches(
   if (check.digest !== entry.digest) {
     breaches.push(`the file of ${entry.impl} is not the one it was made with (other digest)`);
   }
-  const absent = check.definition.requires.filter((id) => !ids.has(id));
-  if (absent.length > 0) breaches.push(`${entry.impl} requires ${absent.join(', ')}, not in here`);
+  const missingIds = check.definition.requires.filter((id) => !ids.has(id));
+  if (missingIds.length > 0)
+    breaches.push(`${entry.impl} requires ${missingIds.join(', ')}, not in here`);
   return breaches;
 }
 

@@ -112,13 +112,13 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   if (options.signal?.aborted) expire();
   options.signal?.addEventListener('abort', expire, { once: true });
 
-  const textShare = options.textBudget?.open(() =>
+  const textShare = options.textBudget?.openShare(() =>
     connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
   );
 
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
     const observation = await sendAndFollow(request);
-    if (observation.ok) textShare?.hold(countAnswerCharacters(observation.data));
+    if (observation.ok) textShare?.addCharacters(countAnswerCharacters(observation.data));
     return observation;
   }
 
@@ -255,8 +255,8 @@ function checkRedirect(
     if (method === 'POST' && isRedirected) {
       return { reason: 'second-redirect', detail: 'a POST is sent to one other place at most' };
     }
-    const mayLeave = redirects === 'any-guarded' && method !== 'POST';
-    if (mayLeave || next.origin === origin.url) return next;
+    const canLeaveOrigin = redirects === 'any-guarded' && method !== 'POST';
+    if (canLeaveOrigin || next.origin === origin.url) return next;
     return { reason: 'other-origin', detail: 'only redirects on the same origin are followed' };
   } catch (error) {
     if (error instanceof OriginRefused) return { reason: error.reason, detail: error.message };

@@ -28,7 +28,7 @@ export type OriginPoolOptions = {
 type Attempt = {
   readonly outcome: ExchangeOutcome;
   readonly isSent: boolean;
-  readonly mayRepeat: boolean;
+  readonly canRepeat: boolean;
 };
 
 const REQUESTS_SPENT: RequestFailure = {
@@ -101,11 +101,11 @@ export class OriginPool implements SocketEvents {
     let priority: number = request.method === 'POST' ? PRIORITY.post : PRIORITY.usual;
     let sentCount = 0;
     for (let attempts = 1; ; attempts += 1) {
-      const { outcome, isSent, mayRepeat } = await this.#queue.add(() => this.#attempt(request), {
+      const { outcome, isSent, canRepeat } = await this.#queue.add(() => this.#attempt(request), {
         priority,
       });
       if (isSent) sentCount += 1;
-      if (!mayRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return outcome;
+      if (!canRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return outcome;
       if (!isSent) this.#options.budget.requests -= 1;
       priority = PRIORITY.repeat;
     }
@@ -140,7 +140,7 @@ export class OriginPool implements SocketEvents {
     if (!this.#isFirstOfMany) return;
     this.#isFirstOfMany = false;
     const { budget, limits } = this.#options;
-    while (this.#sockets.size < limits.socketsPerOrigin && budget.mayConnect) {
+    while (this.#sockets.size < limits.socketsPerOrigin && budget.canConnect) {
       this.#prepared.push(this.#openSocket(this.#firstOpened.promise));
     }
   }
@@ -165,7 +165,7 @@ export class OriginPool implements SocketEvents {
 
   async #attempt(request: ExchangeRequest): Promise<Attempt> {
     const { limits, budget } = this.#options;
-    const refusal = this.#closeFailure ?? (budget.mayRequest ? null : REQUESTS_SPENT);
+    const refusal = this.#closeFailure ?? (budget.canRequest ? null : REQUESTS_SPENT);
     if (refusal !== null) return toRefusedAttempt(refusal);
     budget.requests += 1;
     const collector = new ResponseCollector(request, limits, budget);
@@ -180,20 +180,20 @@ export class OriginPool implements SocketEvents {
     deadline.cancel();
     this.#pending.delete(collector);
     const isLost = outcome.kind === 'failure' && this.#closeFailure === null;
-    const mayRepeat = isLost && this.#mayRepeat(collector, outcome.failure);
+    const canRepeat = isLost && this.#canRepeat(collector, outcome.failure);
     // undici frees the connection in the next turn of the event loop. Before that, the pool would open another.
     await nextLoop();
-    return { outcome, isSent: collector.isSent, mayRepeat };
+    return { outcome, isSent: collector.isSent, canRepeat };
   }
 
-  #mayRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
+  #canRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
     return collector.isSent
-      ? this.#maySendAgain(collector, failure)
-      : this.#mayUseOtherConnection(collector, failure);
+      ? this.#canSendAgain(collector, failure)
+      : this.#canUseOtherConnection(collector, failure);
   }
 
   /** True if the connection closed while the request was sent, or if the body of an earlier HEAD came first. */
-  #maySendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
+  #canSendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
     const { request, socket, hasAnswerBegun, isOnReusedConnection } = collector;
     if (request.method === 'POST') return false;
     if (reason === 'malformed') return isOnReusedConnection && socket?.lastMethod === 'HEAD';
@@ -203,7 +203,7 @@ export class OriginPool implements SocketEvents {
   }
 
   /** Decides about a request whose connection could not be opened. */
-  #mayUseOtherConnection({ socket }: ResponseCollector, failure: RequestFailure): boolean {
+  #canUseOtherConnection({ socket }: ResponseCollector, failure: RequestFailure): boolean {
     if (socket === null) return false;
     if (this.#limitToOpenSockets()) return true;
     this.#failedConnections += 1;
@@ -230,7 +230,7 @@ export class OriginPool implements SocketEvents {
 
   #openSocket(beforeTls?: Promise<void>): GuardedSocket {
     const { limits, budget, open } = this.#options;
-    if (!budget.mayConnect) throw new ProbeFailure('budget', CONNECTIONS_SPENT);
+    if (!budget.canConnect) throw new ProbeFailure('budget', CONNECTIONS_SPENT);
     budget.connections += 1;
     const socket = new GuardedSocket({ limits, budget, open, beforeTls, events: this });
     this.#sockets.add(socket);
@@ -239,5 +239,5 @@ export class OriginPool implements SocketEvents {
 }
 
 function toRefusedAttempt(failure: RequestFailure): Attempt {
-  return { outcome: { kind: 'failure', failure }, isSent: false, mayRepeat: false };
+  return { outcome: { kind: 'failure', failure }, isSent: false, canRepeat: false };
 }

@@ -5,7 +5,7 @@ import type { HttpObservation } from '../../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from './client.ts';
 
 /** A request to the scanned origin. Requests with own headers or an MCP message share no cached answer. */
-export type Ask = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
+export type CachedRequest = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
   readonly accept: string;
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;
@@ -27,20 +27,20 @@ export class RequestCache {
   }
 
   /** Returns the answer to an earlier request, or undefined. */
-  findAnswer(method: Ask['method'], path: string): Promise<HttpObservation> | undefined {
+  findAnswer(method: CachedRequest['method'], path: string): Promise<HttpObservation> | undefined {
     return this.#answers.get(toKey(method, path, 1));
   }
 
   /** Stores an answer without a request, because the request could not have another answer. */
-  record(method: Ask['method'], path: string, answer: HttpObservation): void {
+  record(method: CachedRequest['method'], path: string, answer: HttpObservation): void {
     this.#answers.set(toKey(method, path, 1), Promise.resolve(answer));
   }
 
-  ask({ number = 1, ...ask }: Ask): Promise<HttpObservation> {
+  ask({ number = 1, ...ask }: CachedRequest): Promise<HttpObservation> {
     const isUnshared = ask.rpc !== undefined || ask.headers !== undefined;
     const key = toKey(ask.method, ask.path, number) + (isUnshared ? ` ${this.size}` : '');
-    const known = this.#answers.get(key);
-    if (known !== undefined) return known;
+    const earlierAnswer = this.#answers.get(key);
+    if (earlierAnswer !== undefined) return earlierAnswer;
     const answer = this.#client.request({
       origin: this.#origin,
       ...ask,
@@ -51,6 +51,6 @@ export class RequestCache {
   }
 }
 
-function toKey(method: Ask['method'], path: string, number: 1 | 2): string {
+function toKey(method: CachedRequest['method'], path: string, number: 1 | 2): string {
   return `${number} ${method} ${path}`;
 }

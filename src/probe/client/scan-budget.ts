@@ -23,11 +23,11 @@ export class ScanBudget {
     this.#limits = limits;
   }
 
-  get mayRequest(): boolean {
+  get canRequest(): boolean {
     return this.requests < this.#limits.maxRequests && this.bytes < this.#limits.maxBytes;
   }
 
-  get mayConnect(): boolean {
+  get canConnect(): boolean {
     const { maxConnections, maxTlsMs } = this.#limits;
     return this.connections < maxConnections && this.handshakeMs < maxTlsMs;
   }
@@ -42,7 +42,7 @@ export class ScanBudget {
 /** The part of the text budget that one scan uses. */
 export type TextShare = {
   /** Counts characters that the scan keeps from now on. */
-  hold(characters: number): void;
+  addCharacters(characters: number): void;
   /** Gives back all characters, because the scan keeps no text any more. */
   release(): void;
 };
@@ -76,10 +76,10 @@ export class TextBudget {
     return this.#isSaturated;
   }
 
-  /** `endReading` is called once at most. */
-  open(endReading: () => void): TextShare {
+  /** Opens the share of one scan. `endReading` is called at most once. */
+  openShare(endReading: () => void): TextShare {
     const share: TextShare = {
-      hold: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
+      addCharacters: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
       release: () => {
         this.#bytes -= this.#shares.get(share)?.bytes ?? 0;
         this.#shares.delete(share);

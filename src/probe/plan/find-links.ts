@@ -13,6 +13,7 @@ export type PlannedLink = {
   readonly from: string;
   /** POST only if the documents declare no GET. It is never sent; a probe may have its answer. */
   readonly method: 'GET' | 'POST';
+  /** True for a server of the OpenAPI document. */
   readonly server: boolean;
 };
 

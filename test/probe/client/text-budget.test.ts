@@ -9,13 +9,13 @@ describe('a budget of text', () => {
     const changes: boolean[] = [];
     const budget = new TextBudget({ maxBytes: 20, onChange: (is) => changes.push(is) });
     const ended: string[] = [];
-    const share = budget.open(() => ended.push('one'));
-    share.hold(10);
+    const share = budget.openShare(() => ended.push('one'));
+    share.addCharacters(10);
     expect([budget.isSaturated, ended]).toEqual([false, []]);
-    share.hold(1);
+    share.addCharacters(1);
     expect([budget.isSaturated, ended]).toEqual([true, ['one']]);
     share.release();
-    share.hold(1_000);
+    share.addCharacters(1_000);
     expect(budget.isSaturated).toBe(false);
     expect(changes).toEqual([true, false]);
   });
@@ -24,16 +24,16 @@ describe('a budget of text', () => {
     const budget = new TextBudget({ maxBytes: 100 });
     const ended: string[] = [];
     const [small, large, third] = ['small', 'large', 'third'].map((name) =>
-      budget.open(() => ended.push(name)),
+      budget.openShare(() => ended.push(name)),
     );
-    large?.hold(30);
-    small?.hold(10);
-    third?.hold(20);
+    large?.addCharacters(30);
+    small?.addCharacters(10);
+    third?.addCharacters(20);
     expect(ended).toEqual(['large']);
-    large?.hold(5);
+    large?.addCharacters(5);
     expect(ended).toEqual(['large', 'third']);
-    small?.hold(1);
-    small?.hold(1);
+    small?.addCharacters(1);
+    small?.addCharacters(1);
     expect(ended).toEqual(['large', 'third', 'small']);
     large?.release();
     expect(budget.isSaturated).toBe(false);
@@ -41,10 +41,10 @@ describe('a budget of text', () => {
 
   test('is 128 MiB by default', () => {
     const budget = new TextBudget();
-    const share = budget.open(() => {});
-    share.hold(64 * 1_048_576);
+    const share = budget.openShare(() => {});
+    share.addCharacters(64 * 1_048_576);
     expect(budget.isSaturated).toBe(false);
-    share.hold(1);
+    share.addCharacters(1);
     expect(budget.isSaturated).toBe(true);
   });
 });
