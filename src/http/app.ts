@@ -35,7 +35,7 @@ import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { feedRoutes } from './routes/feed.ts';
-import type { JudgeInHand } from './routes/mcp.ts';
+import type { JudgeChallenge } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
 import { paidRoutes, type SoldOperation } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
@@ -56,29 +56,29 @@ export type AppOptions = {
   readonly fetchToken: FetchToken;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
-  /** Stopped before the app closes. */
+  /** The app stops them before it closes. */
   readonly turns: OriginTurns;
-  readonly judgeInHand: JudgeInHand;
+  readonly judgeGivenChallenge: JudgeChallenge;
   readonly limits?: Partial<ServerLimits>;
   /** Delay between confirms of one host; tests replace the timer. */
   readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;
   readonly signingKey: SigningKey;
-  /** Registries of other parts, answered at `/metrics`. */
+  /** Registries of other parts, which `/metrics` serves too. */
   readonly registries?: readonly Registry[];
 };
 
-/** The payments of this service, with the routes they sell and the registry that counts them. */
+/** The payments of this service, the paid operations, and the metrics of payments. */
 export type SellingPayments = Payments & {
   readonly sold: readonly SoldOperation[];
   readonly metrics: { readonly registry: Registry };
 };
 
 const BODY_LIMIT_BYTES = 4 * 1_024;
-/** Payment headers may have 8 KiB, and clients may send two of them. */
+/** A payment header may have 8 KiB, and a client may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
 
-/** Builds the service without listening. The caller closes its parts: `app.close()` closes none of them. */
+/** Builds the app without listening. `app.close()` does not close the parts in `service`; the caller does. */
 export async function buildApp(config: Config, service: AppOptions): Promise<FastifyInstance> {
   const limits = { ...SERVER_LIMITS, ...service.limits };
   const app = Fastify({
@@ -88,13 +88,13 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     requestTimeout: limits.requestTimeoutMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      // `plugins/request-guard.ts` answers a missing one, in the form of every other error.
+      // `plugins/request-guard.ts` answers a request without Host, in the form of every other error.
       requireHostHeader: false,
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
     },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    // `plugins/pressure.ts` answers while stopping, in the form of every other error.
+    // `plugins/pressure.ts` answers requests while the app stops, in the form of every other error.
     return503OnClosing: false,
     rewriteUrl: toRoutableUrl,
     // A host in a path has up to 253 characters; Fastify's default limit is 100.
@@ -113,16 +113,16 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
   });
   app.server.maxConnections = limits.maxConnections;
-  // Response schemas are for the OpenAPI document; tests validate the answers against them.
+  // Response schemas only document the answers; tests validate the answers against them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  // JSON only: `plugins/request-guard.ts` has its parser.
+  // `plugins/request-guard.ts` adds the only parser, for JSON.
   app.removeAllContentTypeParsers();
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
   const { fetchToken, askSeller, askHost, turns, wait, signingKey } = service;
-  const asking = { askSeller, askHost, turns };
-  const preflight = createPreflightRunner({ store, policy: config.originPolicy, ...asking });
+  const policy = config.originPolicy;
+  const preflight = createPreflightRunner({ store, policy, askSeller, askHost, turns });
   const stopping = new AbortController();
   app.addHook('preClose', async () => {
     stopping.abort();
@@ -134,27 +134,27 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
-  const { siteUrl, originPolicy: policy, timeScale, isRateLimited } = config;
+  const { siteUrl, timeScale, isRateLimited } = config;
   const timing = toWatchTiming(timeScale);
   const ownerWatches = createOwnerWatches({ store, policy, siteUrl, isRateLimited, timing });
   await app.register(watchRoutes, { ...context, ownerWatches });
   await app.register(paidRoutes, payments);
-  await registerTools(app, context, service);
+  await registerMcp(app, context, service);
   await app.ready();
   return app;
 }
 
-/** Loads the MCP routes only in revisions that offer them. */
-async function registerTools(
+/** Imports the MCP routes only in revisions that have them. */
+async function registerMcp(
   app: FastifyInstance,
   context: RouteContext,
-  { payments, judgeInHand }: AppOptions,
+  { payments, judgeGivenChallenge }: AppOptions,
 ): Promise<void> {
   const scan = payments.sold.find(({ operation }) => operation === 'scan');
   if (context.config.revision.offers.mcp === undefined || scan === undefined) return;
   const { mcpRoutes } = await import('./routes/mcp.ts');
   const { gate } = payments;
-  await app.register(mcpRoutes, { ...context, gate, scanRoute: scan.route, judgeInHand });
+  await app.register(mcpRoutes, { ...context, gate, scanRoute: scan.route, judgeGivenChallenge });
 }
 
 async function registerPlugins(
@@ -191,7 +191,7 @@ async function registerPlugins(
   });
 }
 
-async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promise<void> {
+async function registerRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   for (const routes of [
     healthRoutes,
     statusRoutes,
@@ -212,21 +212,21 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
     statisticsPageRoute,
     feedRoutes,
   ]) {
-    await app.register(routes, parts);
+    await app.register(routes, context);
   }
 }
 
-/** Limits of connections before a request is complete. */
+/** Limits of connections. */
 export const SERVER_LIMITS = {
-  /** Time to receive a whole request from the connection's first byte; the answer may take longer. */
+  /** Time in which a client must send a whole request. The answer may take longer. */
   requestTimeoutMs: 15_000,
-  /** Interval of the check; a connection is closed at most this much later. */
+  /** Interval at which Node looks for slow requests: it closes their connections up to this much later. */
   checkIntervalMs: 5_000,
-  /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
+  /** Further connections are closed at once. An idle connection costs about 15 KiB. */
   maxConnections: 10_000,
   /**
-   * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
-   * ones lose their first packet and retry after a second.
+   * Connections that may wait while this thread is busy. The operating system may allow fewer. A further
+   * connection loses its first packet, and its client tries again after a second.
    */
   backlog: 4_096,
 };

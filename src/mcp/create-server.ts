@@ -18,22 +18,22 @@ export type McpServerOptions = {
   readonly version: string;
   /** Turns a failure of a tool into an answer without internal details. */
   readonly describeFailure: (error: unknown) => object;
-  /** Base units of USDC, by name of a paid tool; without it all tools are free. */
+  /** Prices in base units of USDC, by the name of the paid tool. A tool without a price is free. */
   readonly prices?: Readonly<Record<string, bigint>>;
 };
 
-const UNITS_PER_DOLLAR = 1_000_000;
+const BASE_UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
-/** Compiled once for the process. */
-const VALIDATE = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
+/** Validators of the tools' arguments, by tool. */
+const VALIDATORS = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
 
-const LISTED = TOOLS.map(
+const LISTED_TOOLS = TOOLS.map(
   ({ name, title, description, quotesOrigins, input, output, asksOthers }) => ({
     name,
     title,
     description: quotesOrigins ? `${description} ${NOTICE}` : description,
-    // A JSON copy drops the symbols that TypeBox adds to its schemas.
+    // The JSON copy removes the symbols that TypeBox adds to its schemas.
     inputSchema: JSON.parse(JSON.stringify(input)),
     outputSchema: JSON.parse(JSON.stringify(output)),
     annotations: { readOnlyHint: true, openWorldHint: asksOthers },
@@ -46,11 +46,11 @@ export function createMcpServer(options: McpServerOptions): Server {
     { name: 'x402-scan', title: 'x402 Conformance Scanner', version },
     { capabilities: { tools: {} } },
   );
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: priced(prices) }));
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withPrices(prices) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { name, arguments: input = {}, _meta } = params;
-    const tool = TOOLS.find((one) => one.name === name);
-    const validate = VALIDATE.get(name);
+    const tool = TOOLS.find((candidate) => candidate.name === name);
+    const validate = VALIDATORS.get(name);
     if (tool === undefined || validate === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
     }
@@ -60,36 +60,36 @@ export function createMcpServer(options: McpServerOptions): Server {
         excess === null
           ? ajv.errorsText(validate.errors, { dataVar: 'arguments' })
           : `arguments are ${excess}`;
-      return resultOf({ value: { error: 'invalid_request', message: problem }, isError: true });
+      return toCallResult({ value: { error: 'invalid_request', message: problem }, isError: true });
     }
     try {
       const call = { payment: _meta?.[PAYMENT_META], disconnect: signal };
       const answer = await tool.run(backend, input as never, call); // validated above
       const isQuoting = tool.quotesOrigins && answer.isError !== true;
-      return resultOf(
+      return toCallResult(
         isQuoting ? { ...answer, value: { notice: NOTICE, ...answer.value } } : answer,
       );
     } catch (error) {
-      return resultOf({ value: describeFailure(error), isError: true });
+      return toCallResult({ value: describeFailure(error), isError: true });
     }
   });
   return server;
 }
 
-/** Adds the `_meta` keys of Cloudflare's agents, by which buyers' libraries know the price before a call. */
-function priced(prices: Readonly<Record<string, bigint>>) {
-  return LISTED.map((tool) => {
+/** Adds the `_meta` keys of Cloudflare's agents: buyers' libraries read the price there before a call. */
+function withPrices(prices: Readonly<Record<string, bigint>>) {
+  return LISTED_TOOLS.map((tool) => {
     const price = prices[tool.name];
     if (price === undefined) return tool;
     const _meta = {
       'agents-x402/paymentRequired': true,
-      'agents-x402/priceUSD': Number(price) / UNITS_PER_DOLLAR,
+      'agents-x402/priceUSD': Number(price) / BASE_UNITS_PER_DOLLAR,
     };
     return { ...tool, _meta };
   });
 }
 
-function resultOf({ value, isError, meta }: ToolAnswer): CallToolResult {
+function toCallResult({ value, isError, meta }: ToolAnswer): CallToolResult {
   const text = JSON.stringify(value);
   return {
     content: [{ type: 'text', text }],

@@ -1,7 +1,7 @@
 /**
- * A scan sold over x402's MCP transport (specs/transports-v2/mcp.md): the challenge is a tool result,
- * the payment stands in `_meta["x402/payment"]`, its settlement in `_meta["x402/payment-response"]`.
- * Gate and ledger are those of the route, so one authorization buys over one of the two.
+ * Sells a scan over x402's MCP transport (specs/transports-v2/mcp.md). The challenge is a tool result, the
+ * payment is in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale
+ * has the gate and the ledger of `POST /v1/scan`: an authorization that buys a scan there buys none here.
  */
 import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { PaymentRefused } from '../payment/gate/answers.ts';
@@ -12,19 +12,20 @@ import { PAYMENT_META, type ToolAnswer } from './tools.ts';
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** The caller's address, for fair queueing; null if it is a proxy's. */
+  /** The caller's address block, for fair shares; null if the address is a proxy's. */
   readonly client: string | null;
-  /** Deadline by `performance.now()`; the call then fails, unless it is being settled. */
+  /** A time of `performance.now()`. After it the call fails, unless its payment is being settled. */
   readonly deadlineMs: number;
+  /** Aborts when the caller disconnects. */
   readonly disconnect: AbortSignal;
-  /** Registers a callback for the moment at which the whole answer was written. */
-  readonly onWritten: (written: () => void) => void;
+  /** Registers a callback that is called when the whole answer was written. */
+  readonly onWritten: (callback: () => void) => void;
 };
 
 const RESPONSE_META = 'x402/payment-response';
 
-/** Throws the gate's errors. `disconnect` aborts when the caller disconnects. */
-export async function soldScan(
+/** Throws the gate's errors. */
+export async function sellScan(
   url: string,
   payment: unknown,
   options: SoldScanOptions,
@@ -32,11 +33,11 @@ export async function soldScan(
   const { gate, route, client, deadlineMs, disconnect, onWritten } = options;
   const excess = refuseNesting(payment);
   if (excess !== null) {
-    const refused = new PaymentRefused('invalid_payment', `_meta["${PAYMENT_META}"] is ${excess}`);
-    return toToolAnswer(gate.refuse(route, refused));
+    const refusal = new PaymentRefused('invalid_payment', `_meta["${PAYMENT_META}"] is ${excess}`);
+    return toToolAnswer(gate.refuse(route, refusal));
   }
-  const lines = payment === undefined ? {} : { 'payment-signature': [encode(payment)] };
-  const preview = await gate.preview(route, lines, false);
+  const headers = payment === undefined ? {} : { 'payment-signature': [toHeader(payment)] };
+  const preview = await gate.preview(route, headers, false);
   if (preview.kind === 'answer') return toToolAnswer(preview.answer);
   const answer = await gate.handle(route, {
     payment: preview.payment,
@@ -51,7 +52,7 @@ export async function soldScan(
 }
 
 async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<ToolAnswer> {
-  const value: unknown = JSON.parse(await textOf(body));
+  const value: unknown = JSON.parse(await readText(body));
   if (typeof value !== 'object' || value === null)
     throw new Error('A paid answer is not an object.');
   const settlement = headers['payment-response'];
@@ -62,14 +63,14 @@ async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<Tool
   return { value, isError: status !== 200, meta };
 }
 
-async function textOf(body: PaidAnswer['body']): Promise<string> {
+async function readText(body: PaidAnswer['body']): Promise<string> {
   if (typeof body === 'string') return body;
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Encodes a payment as its HTTP header, so that one parser reads both transports. */
-function encode(payment: unknown): string {
+/** Encodes a payment like the HTTP header, because one parser reads the payments of both transports. */
+function toHeader(payment: unknown): string {
   return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
 }

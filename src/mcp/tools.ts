@@ -11,15 +11,15 @@ import {
 
 export const PAYMENT_META = 'x402/payment';
 
-/** The parts of a call beside its arguments. */
+/** The payment and the connection of a call. */
 export type ToolCall = {
   /** `_meta["x402/payment"]`; undefined if the call carries no payment. */
   readonly payment: unknown;
-  /** Aborted when the caller disconnects. */
+  /** Aborts when the caller disconnects. */
   readonly disconnect: AbortSignal;
 };
 
-/** A JSON object; sent as structured content and as the same JSON in text. */
+/** `value` is a JSON object. The server sends it as structured content, and as text with the same JSON. */
 export type ToolAnswer = {
   readonly value: object;
   readonly isError?: boolean;
@@ -34,12 +34,12 @@ export type DirectorySearch = {
   readonly page?: number;
 };
 
-/** The interface behind the tools. The command line implements it by the engine, the service by the parts of its routes. */
+/** The work behind the tools. The command line implements it with the engine, the service with its store and gate. */
 export type McpBackend = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
-  /** Throws if no report is stored. */
+  /** Throws if no fresh report is stored. */
   report(url: string): Promise<object>;
-  /** Throws for an unknown id. */
+  /** Throws if no check has this id. */
   explain(id: string): Promise<Explanation>;
   preflight(url: string, method: string, maxPrice: string | null): Promise<Preflight>;
   validate(challenge: object, url: string | null): Promise<Preflight>;
@@ -51,21 +51,22 @@ export type Tool = {
   readonly title: string;
   readonly description: string;
   readonly input: TSchema;
-  /** Allows any member: clients validate errors against it too. */
+  /** Requires no member, because clients validate error answers against this schema too. */
   readonly output: TSchema;
+  /** True if the tool sends requests to other hosts. */
   readonly asksOthers: boolean;
-  /** True if the answer quotes origins; it then carries a notice. */
+  /** True if the answer quotes text of origins. The server then adds a notice. */
   readonly quotesOrigins: boolean;
-  /** `input` is validated by the tool's schema. */
+  /** The server has validated `input` by the tool's schema. */
   run(backend: McpBackend, input: never, call: ToolCall): Promise<ToolAnswer>;
 };
 
-const shown = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const nullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 const url = Type.String({
   maxLength: 2_048,
   description: 'An https URL or a bare host, such as https://api.example.com.',
 });
-const price = Type.String({
+const maxPrice = Type.String({
   pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
   description:
     'The most that you would pay, in whole units of the asset, such as "0.05". A higher price is a no-go.',
@@ -75,26 +76,26 @@ const notice = Type.Optional(
   Type.String({ description: 'Says whose text the answer quotes, and how to treat it.' }),
 );
 
-const report = Type.Object({
+const reportOutput = Type.Object({
   notice,
   origin: Type.Optional(Type.String()),
   grade: Type.Optional(Type.String({ description: 'A to F.' })),
   score: Type.Optional(Type.Integer()),
-  payableBy: Type.Optional(shown),
+  payableBy: Type.Optional(nullableText),
   checksVersion: Type.Optional(Type.String()),
   scannedAt: Type.Optional(Type.String()),
   results: Type.Optional(Type.Array(Type.Object({ id: Type.String(), status: Type.String() }))),
 });
-const preflight = Type.Object({
+const preflightOutput = Type.Object({
   notice,
   verdict: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...VERDICTS] })),
   reasons: Type.Optional(Type.Array(Type.Object({ code: Type.String(), evidence: Type.String() }))),
   terms: Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'] })),
-  termsDigest: Type.Optional(shown),
+  termsDigest: Type.Optional(nullableText),
   otherWays: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))),
 });
 
-const plain = (value: object): ToolAnswer => ({ value });
+const toAnswer = (value: object): ToolAnswer => ({ value });
 
 export const TOOLS: readonly Tool[] = [
   {
@@ -103,7 +104,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Runs all checks against an origin that sells over x402: grade A to F, evidence and a fix for each check, and who can pay. Takes up to 75 seconds.',
     input: Type.Object({ url }),
-    output: report,
+    output: reportOutput,
     asksOthers: true,
     quotesOrigins: true,
     run: (backend, input: { url: string }, call) => backend.scan(input.url, call),
@@ -113,10 +114,10 @@ export const TOOLS: readonly Tool[] = [
     title: 'Read the last report of an origin',
     description: 'Returns the report of the last scan, if a fresh one exists. Scans nothing.',
     input: Type.Object({ url }),
-    output: report,
+    output: reportOutput,
     asksOthers: false,
     quotesOrigins: true,
-    run: async (backend, input: { url: string }) => plain(await backend.report(input.url)),
+    run: async (backend, input: { url: string }) => toAnswer(await backend.report(input.url)),
   },
   {
     name: 'explain_check',
@@ -132,7 +133,7 @@ export const TOOLS: readonly Tool[] = [
     asksOthers: false,
     quotesOrigins: false,
     run: async (backend, input: { id: string }) =>
-      plain(await backend.explain(input.id.toUpperCase())),
+      toAnswer(await backend.explain(input.id.toUpperCase())),
   },
   {
     name: 'preflight',
@@ -142,19 +143,19 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({
       url,
       method: Type.Optional(Type.String({ pattern: '^[A-Z]{3,7}$', description: 'Default GET.' })),
-      maxPrice: Type.Optional(price),
+      maxPrice: Type.Optional(maxPrice),
     }),
-    output: preflight,
+    output: preflightOutput,
     asksOthers: true,
     quotesOrigins: true,
     run: async (backend, input: { url: string; method?: string; maxPrice?: string }) =>
-      plain(await backend.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
+      toAnswer(await backend.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
   },
   {
     name: 'validate_challenge',
     title: 'Judge an x402 challenge',
     description:
-      'Judges a given challenge by check P3, and by whether the official clients would pay it. Sends no request.',
+      'Judges a given challenge by check P3, and says if the official clients would pay it. Sends no request.',
     input: Type.Object({
       challenge: Type.Unsafe<object>({
         type: 'object',
@@ -162,11 +163,11 @@ export const TOOLS: readonly Tool[] = [
       }),
       url: Type.Optional(url),
     }),
-    output: preflight,
+    output: preflightOutput,
     asksOthers: false,
     quotesOrigins: true,
     run: async (backend, input: { challenge: object; url?: string }) =>
-      plain(await backend.validate(input.challenge, input.url ?? null)),
+      toAnswer(await backend.validate(input.challenge, input.url ?? null)),
   },
   {
     name: 'diff_reports',
@@ -181,8 +182,8 @@ export const TOOLS: readonly Tool[] = [
     }),
     asksOthers: false,
     quotesOrigins: true,
-    run: async (_host, input: { before: ComparedReport; after: ComparedReport }) =>
-      plain({
+    run: async (_backend, input: { before: ComparedReport; after: ComparedReport }) =>
+      toAnswer({
         differences: listDifferences(input.before, input.after),
         regressions: findRegressions(input.before, input.after),
       }),
@@ -191,7 +192,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'search_directory',
     title: 'Search the directory of scanned origins',
     description:
-      'Finds scanned origins by part of a host, by category, or those that the daily census found payable, newest or best first.',
+      'Finds scanned origins by part of a host, by category, or by the daily census (only payable origins), newest or best first.',
     input: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 253 })),
       category: Type.Optional(Type.String({ maxLength: 40 })),
@@ -200,7 +201,8 @@ export const TOOLS: readonly Tool[] = [
         Type.Unsafe<string>({
           type: 'string',
           enum: [...PAYABLE_FILTERS],
-          description: 'Those that could be paid today, or on 6 in 7 checked days of a week.',
+          description:
+            '"today": origins that are payable today. "week": origins that were payable on at least 6 in 7 checked days of a week.',
         }),
       ),
       page: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999 })),
@@ -212,6 +214,6 @@ export const TOOLS: readonly Tool[] = [
     }),
     asksOthers: false,
     quotesOrigins: true,
-    run: async (backend, input: DirectorySearch) => plain(await backend.search(input)),
+    run: async (backend, input: DirectorySearch) => toAnswer(await backend.search(input)),
   },
 ];

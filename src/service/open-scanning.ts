@@ -43,7 +43,7 @@ export function openScanning(options: ScanningOptions): Scanning {
       },
     },
     fetchToken: async (...args) => (await load()).fetchToken(...args),
-    judgeInHand: async (...args) => (await load()).judgeInHand(...args),
+    judgeGivenChallenge: async (...args) => (await load()).judgeGivenChallenge(...args),
     askResources: async (...args) => (await load()).askResources(...args),
     resolve: async (origin) => (await load()).resolve(origin),
     postWebhook: async (...args) => (await load()).postWebhook(...args),

@@ -1,6 +1,6 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
-import { type SoldOperation, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
+import { listSoldOperations, type SoldOperation } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { DEFAULT_TIMING } from '../payment/ledger/reconcile.ts';
@@ -29,7 +29,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);
-  const sold = soldRoutes(options);
+  const sold = listSoldOperations(options);
   const metrics = new MoneyMetrics();
   const onEvent = (event: PaymentEvent) => {
     metrics.observe(event);

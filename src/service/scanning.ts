@@ -5,7 +5,7 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
-import type { JudgeInHand } from '../http/routes/mcp.ts';
+import type { JudgeChallenge } from '../http/routes/mcp.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
 import { type AskResources, createAskResources } from '../looks/ask-resources.ts';
@@ -40,7 +40,7 @@ export type Scanning = {
   /** Its `close` ends the threads of all members. */
   readonly scanner: Scanner;
   readonly fetchToken: FetchToken;
-  readonly judgeInHand: JudgeInHand;
+  readonly judgeGivenChallenge: JudgeChallenge;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
   readonly askResources: AskResources;
@@ -90,7 +90,8 @@ export function createScanning(options: ScanningOptions): Scanning {
       },
     },
     fetchToken: createTokenFetcher(outbound),
-    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, engine),
+    judgeGivenChallenge: (challenge, url) =>
+      preflightInHand(challenge, url, { maxPrice: null }, engine),
     askSeller: createAskSeller(askOptions),
     askHost: createAskHost(askOptions),
     askResources: createAskResources({ engine, ...outbound }),

@@ -62,8 +62,15 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     onAlarm: (message, facts) => log.error(facts, message),
   });
   disposables.defer(() => payments.stop());
-  const { fetchToken, askResources, resolve, postWebhook, judgeInHand, askSeller, askHost } =
-    scanning;
+  const {
+    fetchToken,
+    askResources,
+    resolve,
+    postWebhook,
+    judgeGivenChallenge,
+    askSeller,
+    askHost,
+  } = scanning;
   const outbound = { askResources, resolve, fetchToken, postWebhook, turns };
   const { watching, metrics } = openWatching({
     config,
@@ -84,7 +91,7 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     scanCoordinator,
     catalog,
     checks,
-    ...{ fetchToken, judgeInHand, askSeller, askHost },
+    ...{ fetchToken, judgeGivenChallenge, askSeller, askHost },
     turns,
     payments,
     signingKey,

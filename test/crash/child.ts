@@ -69,7 +69,7 @@ const app = await buildApp(config, {
   catalog: readCatalog(config.checksVersion),
   checks: [],
   fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
-  judgeInHand: async () => notAsked('nothing is judged here'),
+  judgeGivenChallenge: async () => notAsked('nothing is judged here'),
   askSeller: async () => ({ preflight: notAsked('nobody is asked here'), handshakeMs: 0 }),
   askHost: async () => ({
     preflight: notAsked('nobody is asked here'),

@@ -4,7 +4,7 @@ import { type DiscoveryExtension, validateDiscoveryExtension } from '@x402/exten
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import type { RevisionName } from '../../src/config/revision.ts';
-import { soldRoutes } from '../../src/http/routes/paid/paid-catalog.ts';
+import { listSoldOperations } from '../../src/http/routes/paid/paid-catalog.ts';
 import {
   encodeSettlement,
   MAX_REFUSAL_LENGTH,
@@ -28,15 +28,17 @@ function challengesOf(revision: RevisionName) {
     store,
     catalogFacts: {},
   });
-  return soldRoutes({ config, store, scanCoordinator }).map(({ operation, route, offer }) => {
-    const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-    const challenge = createChallenge(
-      toRouteOffer(route, toPaymentTerms(config), config.baseUrl),
-      longest,
-    );
-    const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');
-    return [operation, { route, offer, challenge, required }] as const;
-  });
+  return listSoldOperations({ config, store, scanCoordinator }).map(
+    ({ operation, route, offer }) => {
+      const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
+      const challenge = createChallenge(
+        toRouteOffer(route, toPaymentTerms(config), config.baseUrl),
+        longest,
+      );
+      const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');
+      return [operation, { route, offer, challenge, required }] as const;
+    },
+  );
 }
 
 describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (revision) => {

@@ -21,7 +21,7 @@ import { packageVersion } from '../../probe/client/user-agent.ts';
 import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { requestedOrigin, urlParameter } from './url-parameter.ts';
+import { parseRequestedOrigin, urlParameter } from './url-parameter.ts';
 
 const ENVELOPE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
@@ -39,12 +39,12 @@ const envelopeSchema = Type.Object(
   { description: 'A DSSE envelope.' },
 );
 
-/** Signed reports, in revisions that offer them. */
+/** Serves signed reports, in revisions that have them. */
 export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, signingKey } = parts;
   const offer = config.revision.offers.attestation;
   if (offer === undefined) return;
-  const facts = { siteUrl: config.siteUrl, version: packageVersion() };
+  const scanner = { siteUrl: config.siteUrl, version: packageVersion() };
 
   app.get(
     '/v1/attestation',
@@ -55,7 +55,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
         tags: ['scanning'],
         summary: 'The report of the last 24 hours, signed',
         description:
-          'A DSSE envelope of an in-toto Statement v1: its subject is the digest of the observations, its predicate the report of GET /v1/report with the catalog that judged it. The keys are at /.well-known/jwks.json; x402-scan verify checks all of it. 404 if no result fresher than 24 hours exists.',
+          'A DSSE envelope of an in-toto Statement v1: its subject has the digest of the observations, its predicate has the report of GET /v1/report and the catalog that judged it. The keys are at /.well-known/jwks.json. The command x402-scan verify checks the whole envelope. 404 if the last scan is over 24 hours old.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
           200: {
@@ -67,9 +67,9 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
       },
     },
     async ({ query }, reply) => {
-      const origin = requestedOrigin(query.url, parts);
+      const origin = parseRequestedOrigin(query.url, parts);
       const finished = await findFreshReport(store, origin.host);
-      const statement = finished && (await stateScan(finished, facts));
+      const statement = finished && (await toScanStatement(finished, scanner));
       if (statement === null) throw new NoFreshReport(origin);
       const envelope = signEnvelope(toCanonicalJson(statement), signingKey);
       return reply.type(ENVELOPE_TYPE).send(envelope);
@@ -77,8 +77,8 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
   );
 };
 
-/** Null for a scan whose observations have no digest: they were too large, or an older release stored it. */
-async function stateScan(
+/** Null for a scan without a digest of its observations: they were too large, or an older release stored the scan. */
+async function toScanStatement(
   scan: FreshReport,
   { siteUrl, version }: { readonly siteUrl: string; readonly version: string },
 ): Promise<ScanStatement | null> {
@@ -96,24 +96,29 @@ async function stateScan(
 
 const KEY_SET_TYPE = 'application/jwk-set+json';
 
-const bytes32 = { pattern: '^[A-Za-z0-9_-]{43}$' };
+/** 32 bytes in base64url. */
+const base64Url32 = { pattern: '^[A-Za-z0-9_-]{43}$' };
 
 const keySetSchema = Type.Object({
   keys: Type.Array(
     Type.Object({
       kty: Type.String({ const: 'OKP' }),
       crv: Type.String({ const: 'Ed25519' }),
-      x: Type.String({ ...bytes32, description: 'The public key, base64url.' }),
-      kid: Type.String({ ...bytes32, description: 'RFC 7638 thumbprint.' }),
+      x: Type.String({ ...base64Url32, description: 'The public key, base64url.' }),
+      kid: Type.String({ ...base64Url32, description: 'RFC 7638 thumbprint.' }),
       use: Type.String({ const: 'sig' }),
       alg: Type.String({ const: 'EdDSA' }),
-      nbf: Type.Integer({ description: 'Seconds: signs scans from then on.' }),
-      exp: Type.Integer({ description: 'Seconds: signs no scan from then on.' }),
+      nbf: Type.Integer({
+        description: 'Unix time in seconds: the key signs scans from this time on.',
+      }),
+      exp: Type.Integer({
+        description: 'Unix time in seconds: the key signs no scan from this time on.',
+      }),
     }),
   ),
 });
 
-/** The keys that verify signed reports, in revisions that offer them. */
+/** Serves the public keys that verify signed reports, in revisions that have signed reports. */
 export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   if (config.revision.offers.attestation === undefined) return;

@@ -15,12 +15,12 @@ import { CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
-import { noticeProperties, projectPropertiesOf } from './record-schema.ts';
+import { noticeProperties, toProjectProperties } from './record-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { DOCUMENTED_URL, requestedOrigin } from './url-parameter.ts';
+import { OPENAPI_URL, parseRequestedOrigin } from './url-parameter.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** `/v1/featured` has no pages, so its answer is capped. */
+/** `/v1/featured` has no pages: this limit keeps its answer small. */
 const MAX_FEATURED = 1_000;
 
 const queryProperties = {
@@ -35,63 +35,68 @@ const queryProperties = {
     oneOf<string>(CATEGORIES, `One of ${CATEGORIES.join(', ')}.`, { example: 'data' }),
   ),
   verified: Type.Optional(
-    oneOf(['true', 'false'], '"true" lists only projects of verified owners; "false" lists all.', {
-      example: 'false',
-    }),
+    oneOf(
+      ['true', 'false'],
+      '"true" lists only projects with a verified owner; "false" lists all projects.',
+      {
+        example: 'false',
+      },
+    ),
   ),
   q: Type.Optional(
     Type.String({
       maxLength: 253,
-      description: 'Part of a host, literally, in either case; at most 253 characters.',
+      description:
+        'A part of a host, in upper or lower case, without wildcards; at most 253 characters.',
       documented: { example: 'api' },
     }),
   ),
   page: Type.Optional(
     Type.String({
       pattern: '^(0|[1-9][0-9]{0,11})$',
-      description: 'Page number from 0, default 0.',
+      description: 'Number of the page; 0, the default, is the first page.',
       documented: { example: '0' },
     }),
   ),
   pageSize: Type.Optional(
     Type.String({
       pattern: '^([1-9][0-9]?|100)$',
-      description: 'Items on a page: an integer from 1 to 100, default 50.',
+      description: 'Projects on a page: an integer from 1 to 100, default 50.',
       documented: { example: '50' },
     }),
   ),
 };
 
-const payable = Type.Optional(
+const payableParameter = Type.Optional(
   oneOf(
     PAYABLE_FILTERS,
-    '"today" (the newest word of the last 36 hours is payable) or "week" (of the last 7 days at least 3 were checked, and at least 6 in 7 of those were payable).',
+    '"today" (the newest census result, at most 36 hours old, is payable) or "week" (at least 3 of the last 7 days were checked, and at least 6 in 7 of the checked days were payable).',
     { example: 'today' },
   ),
 );
 
-const censusQuery = Type.Object({ ...queryProperties, payable });
+const censusQuery = Type.Object({ ...queryProperties, payable: payableParameter });
 type DirectoryParameters = Static<typeof censusQuery>;
 
-/** The texts and parameters of the list in this revision. */
-function listSchemaOf({ showsCensus }: Revision) {
+/** Only revisions that show the census have the parameter `payable`. */
+function toListSchema({ showsCensus }: Revision) {
   if (!showsCensus) {
     const querystring = Type.Unsafe<DirectoryParameters>(Type.Object(queryProperties));
     return { summary: 'Scanned origins, page by page', querystring };
   }
   return {
     summary:
-      'Scanned origins and their availability, page by page; payable=today or week lists those that can be paid',
+      'Scanned origins and their availability, page by page; payable=today or week lists payable origins',
     description:
-      'Scanned origins, page by page. A record has the availability that the daily census found, if it looked at the host; payable=today or payable=week lists those that it found payable.',
+      'Scanned origins, page by page. If the daily census checked the host, its record has the availability that the census found. payable=today or payable=week lists only origins that the census found payable.',
     querystring: Type.Unsafe<DirectoryParameters>(censusQuery),
   };
 }
 
 type Notices = { readonly disclaimer: string; readonly provenance: string };
 
-const projectsOf = (revision: Revision) =>
-  Type.Array(Type.Unsafe<Project>(Type.Object(projectPropertiesOf(revision))));
+const toProjectList = (revision: Revision) =>
+  Type.Array(Type.Unsafe<Project>(Type.Object(toProjectProperties(revision))));
 
 const listErrors = errorResponses('invalid_parameter', ...STORE_ERRORS);
 
@@ -113,24 +118,24 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       schema: {
         operationId: 'directory',
         tags: ['directory'],
-        ...listSchemaOf(revision),
+        ...toListSchema(revision),
         response: {
           200: Type.Object({
-            count: Type.Integer({ description: 'All matches, not only those of this page.' }),
+            count: Type.Integer({ description: 'Number of all matches, on all pages.' }),
             page: Type.Integer(),
             pageSize: Type.Integer(),
             ...noticeProperties,
-            projects: projectsOf(revision),
+            projects: toProjectList(revision),
           }),
           ...listErrors,
         },
       },
     },
     async (request) => {
-      const wanted = wantedOf(request.query, revision);
-      const { page, pageSize } = wanted;
+      const directoryQuery = toDirectoryQuery(request.query, revision);
+      const { page, pageSize } = directoryQuery;
       const nowMs = store.now();
-      const { count, records } = await store.directory.list(wanted);
+      const { count, records } = await store.directory.list(directoryQuery);
       const form = { siteUrl, showsCensus };
       const projects = records.map((record) => toProject(record, form, nowMs));
       return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
@@ -138,13 +143,13 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
   );
 };
 
-function wantedOf(query: DirectoryParameters, { showsCensus }: Revision): DirectoryQuery {
+function toDirectoryQuery(query: DirectoryParameters, { showsCensus }: Revision): DirectoryQuery {
   return {
     sort: query.sort ?? 'recent',
     category: query.category,
     verified: query.verified === 'true' ? true : undefined,
     q: query.q,
-    // Other revisions ignore it, as they do every unknown parameter.
+    // A revision without the census ignores this parameter, like every unknown parameter.
     payable: showsCensus ? query.payable : undefined,
     page: Number(query.page ?? 0),
     pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),
@@ -168,7 +173,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
           200: Type.Object({
             count: Type.Integer(),
             ...noticeProperties,
-            projects: projectsOf(revision),
+            projects: toProjectList(revision),
           }),
           ...listErrors,
         },
@@ -202,19 +207,19 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
         querystring: Type.Object({
           host: Type.String({
             description: 'A host or URL, such as api.example.com.',
-            documented: { ...DOCUMENTED_URL, example: 'api.example.com' },
+            documented: { ...OPENAPI_URL, example: 'api.example.com' },
           }),
         }),
         response: {
           200: Type.Unsafe<Project & Notices>(
-            Type.Object({ ...projectPropertiesOf(revision), ...noticeProperties }),
+            Type.Object({ ...toProjectProperties(revision), ...noticeProperties }),
           ),
           ...errorResponses(...URL_ERRORS, 'unknown_project'),
         },
       },
     },
     async ({ query }) => {
-      const host = requestedHost(query.host, parts);
+      const host = parseRequestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
       const project = toProject(record, { siteUrl, showsCensus }, store.now());
@@ -223,10 +228,10 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
   );
 };
 
-/** Answers 404 for a name that no public origin can have, as for a host that was never scanned. */
-function requestedHost(host: string, parts: RouteContext): string {
+/** A name that no public origin can have gets the 404 of a host that was never scanned. */
+function parseRequestedHost(host: string, parts: RouteContext): string {
   try {
-    return requestedOrigin(host, parts).host;
+    return parseRequestedOrigin(host, parts).host;
   } catch (error) {
     if (!(error instanceof OriginRefused) || error.reason !== 'special_use_name') throw error;
     throw new UnknownProject('This name');

@@ -20,7 +20,7 @@ type Document = {
   readonly path: string;
   readonly type: 'application/json' | 'text/plain' | 'text/markdown';
   readonly summary: string;
-  /** Called once, at the first request: every route is registered by then. */
+  /** Called at the first request, when all routes are registered. The text is then cached. */
   readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
 };
 
@@ -43,21 +43,21 @@ const DOCUMENTS: readonly Document[] = [
     operationId: 'llms',
     path: PATHS.llms,
     type: 'text/plain',
-    summary: 'What is here, for language models',
+    summary: 'An overview of the service for language models',
     write: writeLlmsTxt,
   },
   {
     operationId: 'llmsFull',
     path: PATHS.llmsFull,
     type: 'text/plain',
-    summary: 'The same with parameters, payment and errors',
+    summary: 'The overview for language models, with parameters, payment and errors',
     write: writeLlmsFullTxt,
   },
   {
     operationId: 'paymentManifest',
     path: PATHS.manifest,
     type: 'application/json',
-    summary: 'What is sold and who is paid',
+    summary: 'The paid operations and the recipient of the payments',
     write: toPaymentManifest,
   },
   {
@@ -83,12 +83,12 @@ const DOCUMENTS: readonly Document[] = [
   },
 ];
 
-/** The documents that agents and indexes read before their first call. */
+/** Serves the documents that agents and indexes read before their first call. */
 export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const facts = toServiceFacts(parts.config, parts.catalog.checksVersion, app.operations);
   for (const document of DOCUMENTS) addDocument(app, document, facts);
   addAsset(app, '/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nAllow: /\n');
-  // Browsers and indexes request the .ico by default and accept any image type.
+  // Browsers and indexes request favicon.ico by default, and accept an SVG there.
   addAsset(app, '/favicon.svg', 'image/svg+xml', ICON_SVG);
   addAsset(app, '/favicon.ico', 'image/svg+xml', ICON_SVG);
 };
@@ -114,8 +114,8 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
     },
     async (_request, reply) => {
       if (text === null) {
-        const written = write(facts, app);
-        text = typeof written === 'string' ? written : JSON.stringify(written);
+        const content = write(facts, app);
+        text = typeof content === 'string' ? content : JSON.stringify(content);
       }
       return reply
         .header('cache-control', 'public, max-age=300')

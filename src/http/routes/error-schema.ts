@@ -15,13 +15,13 @@ export const STORE_ERRORS = ['rate_limited', 'store_unavailable'] as const;
 /** Errors of every route whose query names an origin. */
 export const URL_ERRORS = ['invalid_url', 'invalid_parameter', ...STORE_ERRORS] as const;
 
-/** Every route may answer these: the query guard, the load guard, and a fault of ours. */
-const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
+/** Errors that every route may answer: of the query guard, of an overload, and of a fault in our code. */
+const COMMON_ERRORS = ['invalid_query', 'saturated', 'internal_error'] as const;
 
-/** Response schemas, by status, for the errors that a route answers. */
+/** Returns the schemas of a route's error answers, by status. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, TSchema> {
-  const all = [...new Set([...codes, ...EVERYWHERE])];
-  const byStatus = Map.groupBy(all, (code) => ERROR_CODES[code].status);
+  const allCodes = [...new Set([...codes, ...COMMON_ERRORS])];
+  const byStatus = Map.groupBy(allCodes, (code) => ERROR_CODES[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [status, errorSchema(group)] as const),
   );
@@ -35,7 +35,7 @@ function errorSchema(codes: readonly ErrorCode[]): TSchema {
       charged: Type.Unsafe<boolean | null>({
         type: ['boolean', 'null'],
         description:
-          'What became of the payment that was sent: true once it settled, null while that is in doubt, else false.',
+          'True if the payment of this request was settled, null while nobody knows if it was settled, else false.',
       }),
       ...(codes.includes('scan_processing') && {
         status: Type.String({ const: 'processing' }),

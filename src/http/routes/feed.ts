@@ -6,9 +6,9 @@ import { writeHostFeed } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../model/errors.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { originOfHost } from './url-parameter.ts';
+import { findOriginOfHost } from './url-parameter.ts';
 
-const ATOM = 'application/atom+xml';
+const ATOM_TYPE = 'application/atom+xml';
 
 export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
@@ -24,7 +24,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
         tags: ['directory'],
         summary: 'The history of one origin as an Atom feed',
         description:
-          'The first scan and each change of the grade or of who can pay, the newest 50. Send If-None-Match or If-Modified-Since to get 304 while nothing changed.',
+          'The first scan, and each change of the grade or of the clients that can pay: the newest 50 entries. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
         params: Type.Object({
           host: Type.String({
             maxLength: 300,
@@ -35,9 +35,9 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
         response: {
           200: {
             description: 'Atom 1.0; the ids of its entries stay the same.',
-            content: { [ATOM]: { schema: Type.String() } },
+            content: { [ATOM_TYPE]: { schema: Type.String() } },
           },
-          304: { description: 'The copy that the request names is the present one.' },
+          304: { description: 'The feed has not changed since the copy that the request names.' },
           ...errorResponses(
             'invalid_parameter',
             'invalid_path',
@@ -49,7 +49,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       },
     },
     async (request, reply) => {
-      const origin = originOfHost(request.params.host, parts);
+      const origin = findOriginOfHost(request.params.host, parts);
       if (origin === null) throw new UnknownProject('This name');
       const record = await store.directory.get(origin.host);
       if (record === null || !record.listed) throw new UnknownProject(origin.host);
@@ -61,7 +61,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       };
       reply.headers({ ...validators, 'cache-control': 'public, max-age=60' });
       if (fresh(request.headers, validators)) return reply.code(304).send();
-      return reply.type(`${ATOM}; charset=utf-8`).send(xml);
+      return reply.type(`${ATOM_TYPE}; charset=utf-8`).send(xml);
     },
   );
 };

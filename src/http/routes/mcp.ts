@@ -7,7 +7,7 @@ import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
 import { findFreshReport, toFreeReport } from '../../directory/published-report.ts';
 import { explainOneCheck } from '../../engine/catalog/explain.ts';
 import { toClient } from '../../limits/client-key.ts';
-import { soldScan } from '../../mcp/sold-scan.ts';
+import { sellScan } from '../../mcp/sold-scan.ts';
 import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
 import { PaidCallFailed } from '../../model/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../model/errors.ts';
@@ -16,18 +16,18 @@ import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
 import type { RouteContext } from './route-context.ts';
-import { requestedOrigin } from './url-parameter.ts';
+import { parseRequestedOrigin } from './url-parameter.ts';
 
-/** Judges a challenge that the caller passes in; sends no request. */
-export type JudgeInHand = (challenge: object, url: string | null) => Promise<Preflight>;
+/** Judges a challenge that the caller passes, without a request to its seller. */
+export type JudgeChallenge = (challenge: object, url: string | null) => Promise<Preflight>;
 
 export type McpRouteOptions = RouteContext & {
   readonly gate: PaymentGate;
   readonly scanRoute: PaidRoute;
-  readonly judgeInHand: JudgeInHand;
+  readonly judgeGivenChallenge: JudgeChallenge;
 };
 
-/** Loads the SDK with the first call: its message validators take long to load. */
+/** Loads the MCP SDK at the first call, because its message validators take long to load. */
 async function loadSdk() {
   const [{ createMcpServer }, { StreamableHTTPServerTransport }] = await Promise.all([
     import('../../mcp/create-server.ts'),
@@ -36,10 +36,10 @@ async function loadSdk() {
   return { createMcpServer, StreamableHTTPServerTransport };
 }
 
-/** Room for the two reports of `diff_reports`. */
+/** Large enough for the two reports that `diff_reports` takes. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
-const PAGE_SIZE = 20;
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
+const SEARCH_PAGE_SIZE = 20;
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
 export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, options) => {
   const { revision } = options.config;
@@ -51,20 +51,20 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       config: { offer },
       schema: { hide: true },
       bodyLimit: BODY_LIMIT_BYTES,
-      onRequest: async (request) => refuseForeigner(request, options),
-      preHandler: [refuseBatch, refuseUnreadable, limitCalls(app, options)],
+      onRequest: async (request) => refuseOtherSites(request, options),
+      preHandler: [refuseBatch, refuseMalformedCall, createCallLimit(app, options)],
       errorHandler: async (error, { body }) => {
-        // `charged` is left out: nobody has read the payment, which may have been charged before.
-        const mayPay = body === undefined || paymentIn(body) !== undefined;
-        const isUnknown = error instanceof RateLimited && mayPay;
-        throw isUnknown ? new PaidCallFailed(error, null) : error;
+        // `charged` is null, because the gate has not read the payment, which may have been charged before.
+        const mayPay = body === undefined || findPayment(body) !== undefined;
+        const isPaymentUnread = error instanceof RateLimited && mayPay;
+        throw isPaymentUnread ? new PaidCallFailed(error, null) : error;
       },
     },
     async (request, reply) => {
       const disconnect = createDisconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
-        backend: backendOf(request, reply, disconnect, options),
+        backend: createBackend(request, reply, disconnect, options),
         version: revision.name,
         describeFailure: (error) => describeFailure(error, request),
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
@@ -73,7 +73,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       reply.raw.once('close', () => {
         void server.close();
       });
-      // The SDK's types are not written for `exactOptionalPropertyTypes`.
+      // The types of the SDK do not allow the compiler option `exactOptionalPropertyTypes`.
       await server.connect(transport as Parameters<typeof server.connect>[0]);
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -85,16 +85,16 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
 };
 
 /**
- * Protects an instance on a loopback address from pages of other sites: a browser on this machine could
- * call it for them, or their name could resolve to it (DNS rebinding).
+ * Protects an instance on a loopback address from pages of other sites. A page in a browser on this machine
+ * could call the instance, or its host name could resolve to the loopback address (DNS rebinding).
  */
-function refuseForeigner(
+function refuseOtherSites(
   { hostname, headers: { origin } }: FastifyRequest,
   { config: { host, baseUrl, siteUrl } }: Pick<McpRouteOptions, 'config'>,
 ): void {
   if (!isLoopback(host)) return;
-  const own = [baseUrl, siteUrl].map((url) => new URL(url).hostname);
-  const isOwn = (name: string) => isLoopback(name) || own.includes(name);
+  const ownNames = [baseUrl, siteUrl].map((url) => new URL(url).hostname);
+  const isOwn = (name: string) => isLoopback(name) || ownNames.includes(name);
   if (!isOwn(hostname)) {
     throw new Forbidden('This host name is not one of this service: call it by its BASE_URL.');
   }
@@ -104,27 +104,30 @@ function refuseForeigner(
 }
 
 function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
+  return LOOPBACK_NAMES.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** A batch would cost one token for all its calls; MCP has had none since its revision of 2025-06-18. */
+/** A batch would count as one request for all its calls. MCP has no batches since its revision of 2025-06-18. */
 async function refuseBatch({ body }: FastifyRequest): Promise<void> {
   if (Array.isArray(body)) {
     throw new InvalidRequest('The body is a JSON-RPC batch. Send one message in each request.');
   }
 }
 
-/** Refuses what the SDK would call an internal error. A payment is measured by the code that reads it. */
-async function refuseUnreadable({ body }: FastifyRequest): Promise<void> {
-  const excess = refuseNesting(body, paymentIn(body));
+/**
+ * Refuses calls for which the SDK would answer an internal error. It does not check the nesting of a payment:
+ * `src/mcp/sold-scan.ts` does.
+ */
+async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
+  const excess = refuseNesting(body, findPayment(body));
   if (excess !== null) throw new InvalidRequest(`The body is ${excess}.`);
-  const { method, params } = messageOf(body);
+  const { method, params } = toMessage(body);
   if (method !== 'tools/call') return;
   const { name, arguments: input = {}, _meta: meta = {} } = params ?? {};
   const isCall = typeof name === 'string' && isRecord(input) && isRecord(meta);
   if (!isCall) {
     throw new InvalidRequest(
-      'tools/call takes params of a name, which is a text, and of arguments and _meta, which are objects.',
+      'The params of tools/call must have a name, which is a string; arguments and _meta must be objects.',
     );
   }
 }
@@ -133,7 +136,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The route whose rate limit a call of each tool counts against. */
+/** A call of one of these tools also counts against the rate limit of this operation's route. */
 const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, path: string]>> = {
   scan_origin: ['scan', '/v1/scan'],
   get_report: ['report', '/v1/report'],
@@ -141,23 +144,26 @@ const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, pat
   search_directory: ['directory', '/v1/directory'],
 };
 
-function limitCalls(app: FastifyInstance, { config: { revision } }: McpRouteOptions): CountRequest {
-  const isPaying = ({ body }: FastifyRequest) => paymentIn(body) !== undefined;
-  const counts = new Map(
+function createCallLimit(
+  app: FastifyInstance,
+  { config: { revision } }: McpRouteOptions,
+): CountRequest {
+  const isPaying = ({ body }: FastifyRequest) => findPayment(body) !== undefined;
+  const counters = new Map(
     Object.entries(TOOL_ROUTES).map(([tool, [operation, path]]) => {
       const offer = revision.offers[operation];
       return [tool, offer && app.createRouteCounter?.(path, offer, isPaying)] as const;
     }),
   );
   return async (request, reply) => {
-    const { method, params } = messageOf(request.body);
+    const { method, params } = toMessage(request.body);
     const tool = params?.name;
     if (method !== 'tools/call' || typeof tool !== 'string') return;
-    await counts.get(tool)?.(request, reply);
+    await counters.get(tool)?.(request, reply);
   };
 }
 
-type Message = {
+type JsonRpcMessage = {
   readonly method?: unknown;
   readonly params?: {
     readonly name?: unknown;
@@ -166,53 +172,54 @@ type Message = {
   } | null;
 };
 
-/** Reads the members that the rate limits need; the SDK validates the message later. */
-function messageOf(body: unknown): Message {
+/** Gives access to the members that the rate limits need. The SDK validates the whole message later. */
+function toMessage(body: unknown): JsonRpcMessage {
   return typeof body === 'object' && body !== null ? body : {};
 }
 
-function paymentIn(body: unknown): unknown {
-  return messageOf(body).params?._meta?.[PAYMENT_META];
+function findPayment(body: unknown): unknown {
+  return toMessage(body).params?._meta?.[PAYMENT_META];
 }
 
-function backendOf(
+function createBackend(
   request: FastifyRequest,
   reply: FastifyReply,
   disconnect: AbortSignal,
   options: McpRouteOptions,
 ): McpBackend {
-  const { config, store, catalog, preflight, gate, scanRoute, judgeInHand } = options;
+  const { config, store, catalog, preflight, gate, scanRoute, judgeGivenChallenge } = options;
   const { siteUrl, scanTimeoutMs } = config;
   const { showsCensus } = config.revision;
   return {
     scan: (url, { payment }) =>
-      soldScan(url, payment, {
+      sellScan(url, payment, {
         gate,
         route: scanRoute,
         client: request.server.findPayingClient(request),
         deadlineMs: performance.now() - reply.elapsedTime + scanTimeoutMs,
         disconnect,
-        onWritten: (written) =>
+        onWritten: (callback) =>
           reply.raw.once('finish', () => {
-            if (!disconnect.aborted) written();
+            if (!disconnect.aborted) callback();
           }),
       }),
     async report(url) {
-      const origin = requestedOrigin(url, options);
+      const origin = parseRequestedOrigin(url, options);
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
       return toFreeReport(finished, siteUrl);
     },
     async explain(id) {
       const isKnown = catalog.checks.some((check) => check.id === id);
-      if (!isKnown) throw new InvalidRequest('There is no such check. GET /v1/checks lists all.');
+      if (!isKnown)
+        throw new InvalidRequest('No check has this id. GET /v1/checks lists all checks.');
       return explainOneCheck(id, catalog);
     },
     preflight: (url, method, maxPrice) =>
       preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),
-    validate: judgeInHand,
+    validate: judgeGivenChallenge,
     async search({ q, category, sort = 'recent', payable, page = 0 }) {
-      const query = { q, category, sort, payable, page, pageSize: PAGE_SIZE };
+      const query = { q, category, sort, payable, page, pageSize: SEARCH_PAGE_SIZE };
       const { count, records } = await store.directory.list(query);
       const form = { siteUrl, showsCensus };
       const projects = records.map((record) => toProject(record, form, store.now()));
@@ -223,12 +230,12 @@ function backendOf(
 
 /** Writes an error in the form of the API's errors. */
 function describeFailure(error: unknown, request: FastifyRequest): object {
-  const paid = error instanceof PaidCallFailed ? error : null;
-  const known = toServiceError(paid === null ? error : paid.cause, request);
-  if (known.status >= 500 && known.cause !== undefined) {
-    request.log.error({ err: known.cause, code: known.code }, 'tool failed');
+  const failedCall = error instanceof PaidCallFailed ? error : null;
+  const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
+  const { status, code, message, cause, retryAfterSec, body } = serviceError;
+  if (status >= 500 && cause !== undefined) {
+    request.log.error({ err: cause, code }, 'tool failed');
   }
-  const { code, message, retryAfterSec, body } = known;
-  const charged = paid === null ? (known.charged ?? false) : paid.charged;
+  const charged = failedCall === null ? (serviceError.charged ?? false) : failedCall.charged;
   return { error: code, message, charged, ...(retryAfterSec ? { retryAfterSec } : {}), ...body };
 }

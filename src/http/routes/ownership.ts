@@ -8,10 +8,10 @@ import { changeListing, type ListingWish } from '../../ownership/listing.ts';
 import { TOKEN_PATH } from '../../ownership/ownership-token.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { listingKeyParameter, requestedOrigin, urlParameter } from './url-parameter.ts';
+import { listingKeyParameter, parseRequestedOrigin, urlParameter } from './url-parameter.ts';
 
 /** Errors of routes that read the file with the ownership token. */
-const READING = [
+const TOKEN_READING_ERRORS = [
   'confirm_limit',
   'rate_limited',
   'scanner_failed',
@@ -32,14 +32,14 @@ const listingBody = Type.Object({
   ),
   suppressEnrichment: Type.Optional(
     Type.Boolean({
-      description: 'true hides the branding copied from the origin.',
+      description: 'true hides the branding that was copied from the origin.',
       documented: { example: false },
     }),
   ),
   listingKey,
 });
 
-/** The members of all three bodies; each route's schema has refused the others. */
+/** The members of the bodies of all three routes. The schema of each route requires its own members. */
 type OwnerBody = { readonly url: string } & ListingWish;
 
 type OwnerRoute = {
@@ -55,9 +55,9 @@ type OwnerRoute = {
 export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
   const { verification } = parts;
 
-  const ownerRoute = (route: OwnerRoute) => registerRoute(app, parts, route);
+  const addRoute = (route: OwnerRoute) => registerRoute(app, parts, route);
 
-  ownerRoute({
+  addRoute({
     path: '/v1/verify/start',
     offer: 'verifyStart',
     summary: 'Get a one-time token to prove control of a host',
@@ -68,7 +68,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         token: Type.String(),
         listingKey: Type.String({
           description:
-            'A secret that identifies you at POST /v1/listing once the token is confirmed.',
+            'A secret. After the token is confirmed, it identifies you at POST /v1/listing.',
         }),
         wellKnownPath: Type.String({ const: TOKEN_PATH }),
         instructions: Type.String(),
@@ -79,30 +79,32 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     answer: (origin, client) => verification.start(origin, client),
   });
 
-  ownerRoute({
+  addRoute({
     path: '/v1/verify/confirm',
     offer: 'verifyConfirm',
-    summary: 'Have the token read at the challenge path',
-    description: `Reads ${TOKEN_PATH} over https, redirects not followed, at most once in 10 s: all who wait are answered by one reading that began after they asked. Serving any unexpired token of the host verifies it.`,
+    summary: 'Ask the service to read the token on your host',
+    description: `Reads ${TOKEN_PATH} over https, without following redirects, at most once in 10 s. Requests that arrive before a reading starts are all answered by that reading. A host that serves any unexpired token is verified.`,
     body: confirmBody,
     response: {
       200: Type.Object({
         host: Type.String(),
         verified: Type.Boolean(),
-        reason: Type.Optional(Type.String({ description: 'If it was not verified: the reason.' })),
+        reason: Type.Optional(
+          Type.String({ description: 'The reason why the host was not verified.' }),
+        ),
         instructions: Type.String({ description: 'What to do next.' }),
       }),
-      ...errorResponses('invalid_url', ...BODY_ERRORS, ...READING),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, ...TOKEN_READING_ERRORS),
     },
     answer: (origin, client, wish) => verification.confirm(origin, client, wish.listingKey),
   });
 
-  ownerRoute({
+  addRoute({
     path: '/v1/listing',
     offer: 'listing',
     summary: 'Leave the directory, or hide the branding (verified owners)',
     description:
-      'Within an hour of the first confirm of the token, the client that started it, and any client that sends its listingKey, can change every setting. A setting made with the key can be changed only with the key, or after a later confirm. Other clients, while that token is still served, can only hide: listed false, suppressEnrichment true.',
+      'For an hour after the first confirm of a token, every setting can be changed by the client that started the verification, and by any client that sends the listingKey. A setting that was made with the key can be changed only with the key, or after a later confirm. While the host still serves the token, any other client can only hide the origin or its branding: listed false, suppressEnrichment true.',
     body: listingBody,
     response: {
       200: Type.Object({
@@ -115,7 +117,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         ...BODY_ERRORS,
         'not_verified',
         'not_your_proof',
-        ...READING,
+        ...TOKEN_READING_ERRORS,
       ),
     },
     answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
@@ -124,15 +126,15 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
 
 /** Skips a route that the API revision does not offer. */
 function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRoute): void {
-  const { path, answer, offer: name, ...described } = route;
+  const { path, answer, offer: name, ...routeSchema } = route;
   const offer = parts.config.revision.offers[name];
   if (offer === undefined) return;
-  const schema = { operationId: name, tags: ['ownership'], ...described };
+  const schema = { operationId: name, tags: ['ownership'], ...routeSchema };
   app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
-    // Answers hold secrets, or facts that change at any moment.
+    // An answer holds a secret, or a fact that can change at any time.
     reply.header('cache-control', 'no-store');
     const { url, ...wish } = request.body;
     const client = toClient(request.ip, createDisconnectSignal(reply));
-    return answer(requestedOrigin(url, parts), client, wish);
+    return answer(parseRequestedOrigin(url, parts), client, wish);
   });
 }

@@ -14,14 +14,15 @@ const preflightBody = Type.Object({
   url: Type.String({
     maxLength: 2_048,
     description:
-      'The https URL that is going to be paid, path and query too. Any other text is a no-go, refused.',
+      'The https URL that you would pay, with its path and query. For any other text the answer is no-go with the reason refused.',
     documented: { example: 'https://api.example.com/weather' },
   }),
   method: Type.Optional(
     Type.Unsafe<(typeof METHODS)[number]>({
       type: 'string',
       enum: [...METHODS],
-      description: 'Default GET. Other methods are answered from stored reports, never sent.',
+      description:
+        'The default is GET. For other methods the answer comes from stored reports: the service never sends them.',
       documented: { example: 'GET' },
     }),
   ),
@@ -48,9 +49,9 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       schema: {
         operationId: 'preflight',
         tags: ['scanning'],
-        summary: 'Whether to pay a URL: go, caution or no-go',
+        summary: 'Ask if an agent should pay a URL: go, caution or no-go',
         description:
-          'Asks the URL at most once, by GET and without a payment, and judges its challenge by P3 and by the official clients. What does not answer within a second is caution.',
+          'Asks the URL at most once, by GET and without a payment, and judges its challenge by check P3 and by the official clients. If the URL does not answer within a second, the verdict is caution.',
         body: preflightBody,
         response: {
           200: preflightSchema,
@@ -63,8 +64,8 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
-const shown = nullable(text);
-const codes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
+const nullableText = nullable(text);
+const reasonCodes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
 
 export const preflightSchema = Type.Unsafe<Preflight>(
   Type.Object(
@@ -72,20 +73,20 @@ export const preflightSchema = Type.Unsafe<Preflight>(
       verdict: oneOf(VERDICTS, 'Says whether to pay.'),
       reasons: Type.Array(
         Type.Object({
-          code: oneOf(codes, 'Codes are stable, so programs may decide by them.'),
+          code: oneOf(reasonCodes, 'A stable code: programs may decide by it.'),
           evidence: Type.String({
-            description: 'The evidence; it quotes text of the seller.',
+            description: 'It quotes text of the seller.',
           }),
         }),
       ),
       terms: nullable(
         Type.Object({
           x402Version: nullable(Type.Integer()),
-          resourceUrl: shown,
+          resourceUrl: nullableText,
           payableBy: nullable(
             oneOf(
               PAYABLE_BY,
-              'The least capable client that can pay: one with defaults, one with settings, or nobody.',
+              'The clients that can pay: those with default settings, only those with changed settings, or nobody.',
             ),
           ),
           offers: Type.Array(
@@ -93,11 +94,11 @@ export const preflightSchema = Type.Unsafe<Preflight>(
               pointer: Type.String({
                 description: 'JSON pointer into the challenge, such as "/accepts/0".',
               }),
-              scheme: shown,
-              network: shown,
-              asset: shown,
+              scheme: nullableText,
+              network: nullableText,
+              asset: nullableText,
               amount: nullable(Type.String({ description: 'In base units of the asset.' })),
-              payTo: shown,
+              payTo: nullableText,
               maxTimeoutSeconds: nullable(Type.Number()),
               price: nullable(
                 Type.String({ description: 'Such as "0.05 USDC"; null for an unknown asset.' }),
@@ -112,7 +113,7 @@ export const preflightSchema = Type.Unsafe<Preflight>(
       ),
       otherWays: Type.Optional(otherWays),
       termsDigest: nullable(
-        Type.String({ description: 'A hash of the terms: equal terms have equal digests.' }),
+        Type.String({ description: 'A hash of the terms. Equal terms have the same hash.' }),
       ),
     },
     { description: 'Says whether to pay, gives the reasons, and lists the offered terms.' },

@@ -11,30 +11,36 @@ import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { errorResponses, URL_ERRORS } from './error-schema.ts';
-import { reportSchemaOf } from './report-schema.ts';
+import { toReportSchema } from './report-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { requestedOrigin, urlParameter } from './url-parameter.ts';
+import { parseRequestedOrigin, urlParameter } from './url-parameter.ts';
 
-const count = (status: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], description: `Checks with ${status}.` });
+const checkCountSchema = (status: string) =>
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: `Number of checks with ${status}.`,
+  });
 
 const summarySchema = Type.Object(
   {
     origin: Type.String(),
-    known: Type.Boolean({ description: 'Whether the origin has ever been scanned.' }),
-    fresh: Type.Boolean({ description: 'Whether the result is younger than 24 hours.' }),
+    known: Type.Boolean({ description: 'True if the origin was ever scanned.' }),
+    fresh: Type.Boolean({ description: 'True if the result is under 24 hours old.' }),
     grade: Type.Unsafe<Grade | null>({
       type: ['string', 'null'],
       enum: [...ALL_GRADES, null],
     }),
     score: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 100 }),
-    passCount: count('pass'),
-    warnCount: count('warn'),
-    failCount: count('fail'),
+    passCount: checkCountSchema('pass'),
+    warnCount: checkCountSchema('warn'),
+    failCount: checkCountSchema('fail'),
     scannedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
     reportUrl: Type.String(),
   },
-  { description: 'The record of the origin; null if it was never scanned.' },
+  {
+    description:
+      'The result of the last scan; its members are null if the origin was never scanned.',
+  },
 );
 
 export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
@@ -49,7 +55,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       schema: {
         operationId: 'status',
         tags: ['scanning'],
-        summary: 'Grade of an origin, and how fresh it is',
+        summary: 'The grade of an origin, and the time of its last scan',
         description: 'The grade, score and counts of the last scan, without its findings.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
@@ -59,14 +65,14 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       },
     },
     async ({ query }) => {
-      const origin = requestedOrigin(query.url, parts);
+      const origin = parseRequestedOrigin(query.url, parts);
       const grade = await store.directory.findGrade(origin.host);
       return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },
   );
 };
 
-/** The report of the last 24 hours, in revisions that answer it free. */
+/** Serves reports in revisions that give them away; `paid/paid-catalog.ts` sells them in other revisions. */
 export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.report;
@@ -81,16 +87,16 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         tags: ['scanning'],
         summary: 'The full report of the last 24 hours',
         description:
-          'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, with a pointer to POST /v1/scan.',
+          'Every result of the last scan, if it is under 24 hours old. Otherwise the answer is 404, which names POST /v1/scan.',
         querystring: Type.Object({ url: urlParameter }),
         response: {
-          200: Type.Unsafe<ReportBody>(reportSchemaOf(config.revision)),
+          200: Type.Unsafe<ReportBody>(toReportSchema(config.revision)),
           ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
         },
       },
     },
     async ({ query }) => {
-      const origin = requestedOrigin(query.url, parts);
+      const origin = parseRequestedOrigin(query.url, parts);
       const finished = await findFreshReport(store, origin.host);
       if (finished === null) throw new NoFreshReport(origin);
       return toFreeReport(finished, config.siteUrl);
@@ -98,7 +104,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   );
 };
 
-const checkCategory = oneOf(['protocol', 'docs', 'directory']);
+const categorySchema = oneOf(['protocol', 'docs', 'directory']);
 
 const catalogSchema = Type.Object(
   {
@@ -106,7 +112,7 @@ const catalogSchema = Type.Object(
     totalChecks: Type.Integer(),
     categories: Type.Array(
       Type.Object({
-        key: checkCategory,
+        key: categorySchema,
         label: Type.String(),
         count: Type.Integer(),
         description: Type.String(),
@@ -118,7 +124,7 @@ const catalogSchema = Type.Object(
           id: Type.String(),
           title: Type.String(),
           severity: oneOf(['critical', 'major', 'minor']),
-          category: checkCategory,
+          category: categorySchema,
         }),
       ),
     ),
@@ -178,11 +184,11 @@ const healthSchema = Type.Object({
   status: oneOf(['ok', 'unavailable']),
   version: Type.String({ description: 'Revision of the API.' }),
   checksVersion: Type.String(),
-  paymentMode: oneOf(['live', 'mock'], 'mock: signatures are verified, nothing is settled.'),
+  paymentMode: oneOf(['live', 'mock'], 'mock: signatures are verified, but nothing is settled.'),
   store: Type.String({ description: 'Kind of database.' }),
 });
 
-/** Liveness, without a rate limit: balancers ask often, from one address. */
+/** Serves liveness without a rate limit, because load balancers ask often, from one address. */
 export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { config, catalog, store, scanCoordinator } = parts;
   const facts = {

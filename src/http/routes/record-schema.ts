@@ -14,16 +14,23 @@ export const scoreSchema = Type.Integer({ minimum: 0, maximum: 100 });
 export const instantSchema = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
 const signalsSchema = Type.Object({
-  registeredIndex: Type.Boolean({ description: 'Registered in a public x402 resource index.' }),
+  registeredIndex: Type.Boolean({
+    description: 'The origin is registered in a public x402 resource index.',
+  }),
   hasRecentSettlement: Type.Unsafe<true | null>({
     type: ['boolean', 'null'],
-    description: 'Recent settlement observed on chain; null is not observed, and proves nothing.',
+    description:
+      'True if a recent settlement was observed on chain. null means that none was observed; it does not prove that there was none.',
   }),
-  indexOwnershipVerified: Type.Boolean({ description: 'Ownership verified in that index.' }),
-  onEcosystemListing: Type.Boolean({ description: "On the protocol's public ecosystem listing." }),
+  indexOwnershipVerified: Type.Boolean({
+    description: 'The ownership of the origin is verified in that index.',
+  }),
+  onEcosystemListing: Type.Boolean({
+    description: "The origin is on the protocol's public ecosystem listing.",
+  }),
 });
 
-/** Members of a directory record (interface spec 2.3). */
+/** Members of a directory record in every revision. */
 const PROJECT_PROPERTIES = {
   host: Type.String(),
   displayName: Type.String({ description: 'Unverified text copied from the origin.' }),
@@ -40,13 +47,13 @@ const PROJECT_PROPERTIES = {
   reportUrl: Type.String(),
 };
 
-/** Stands beside every record or list of records. */
+/** Members of every answer that has one or more directory records. */
 export const noticeProperties = {
   disclaimer: Type.String(),
   provenance: Type.String(),
 };
 
-const dayCount = (description: string) =>
+const dayCountSchema = (description: string) =>
   Type.Integer({ minimum: 0, maximum: SHOWN_DAYS, description });
 
 const availabilitySchema = Type.Unsafe({
@@ -54,21 +61,21 @@ const availabilitySchema = Type.Unsafe({
     today: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       enum: [...DAY_WORDS, null],
-      description: 'The newest word of the last 36 hours; null if there is none.',
+      description: 'The newest result of the last 36 hours; null if there was none.',
     }),
-    payableDays: dayCount('Days on which a default client could pay.'),
-    checkedDays: dayCount('Days with another word than not_checked.'),
+    payableDays: dayCountSchema('Days on which a default client could pay.'),
+    checkedDays: dayCountSchema('Days with a result other than not_checked.'),
     days: Type.String({
       pattern: `^[pnd-]{${SHOWN_DAYS}}$`,
-      description: `A letter a UTC day, newest last: p payable, n not payable, d down, - not checked or not yet.`,
+      description: `One letter for each UTC day, newest last: p payable, n not payable, d down, - not checked or not yet.`,
     }),
   }),
   type: ['object', 'null'],
-  description: 'What the daily census found; null if it never looked at the host.',
+  description: 'The results of the daily census; null if the census never checked the host.',
 });
 
-/** Members of a directory record in this revision. */
-export function projectPropertiesOf({ showsCensus }: Pick<Revision, 'showsCensus'>) {
+/** Adds `availability` before the last member, in revisions that show the census. */
+export function toProjectProperties({ showsCensus }: Pick<Revision, 'showsCensus'>) {
   if (!showsCensus) return PROJECT_PROPERTIES;
   const { reportUrl, ...properties } = PROJECT_PROPERTIES;
   return { ...properties, availability: availabilitySchema, reportUrl };

@@ -17,6 +17,6 @@ export type RouteContext = {
   readonly checks: readonly DiscoveredCheck[];
   readonly verification: Verification;
   readonly preflight: PreflightRunner;
-  /** Signs reports. */
+  /** The key that signs reports. */
   readonly signingKey: SigningKey;
 };

@@ -16,10 +16,10 @@ const countSchema = Type.Integer({ minimum: 0, multipleOf: ROUNDING });
 
 const dollarsSchema = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 });
 
-const countsOf = (names: readonly string[]) =>
+const countsSchema = (names: readonly string[]) =>
   Type.Object(Object.fromEntries(names.map((name) => [name, countSchema])));
 
-const namedCounts = (description: string) =>
+const countsByNameSchema = (description: string) =>
   Type.Record(Type.String(), countSchema, { description });
 
 const checkSchema = Type.Object({
@@ -32,32 +32,35 @@ const checkSchema = Type.Object({
 
 const statisticsSchema = Type.Object({
   asOf: instantSchema,
-  days: Type.Integer({ description: 'UTC days before the present one.' }),
+  days: Type.Integer({ description: 'Number of UTC days before today.' }),
   unit: Type.String({ description: 'The unit of each count.' }),
   rounding: Type.Literal(ROUNDING, {
     description: 'Every count is rounded down to a multiple of it.',
   }),
   ...noticeProperties,
   origins: countSchema,
-  grades: countsOf(ALL_GRADES),
-  payableBy: countsOf(PAYABLE_STATES),
+  grades: countsSchema(ALL_GRADES),
+  payableBy: countsSchema(PAYABLE_STATES),
   availability: Type.Object(
     { payable: countSchema, notPayable: countSchema, down: countSchema, notChecked: countSchema },
     {
       description:
-        'Hosts of the daily census, by what it found on the newest day that is over and had at least 10 of them; all 0 before the first.',
+        'The hosts of the daily census by its result, on the last full day with at least 10 hosts. All counts are 0 if no day had so many.',
     },
   ),
   checks: Type.Array(checkSchema),
   offers: Type.Object({
-    byScheme: namedCounts('By scheme; "other" counts schemes that the catalog does not know.'),
-    byNetwork: namedCounts('By network, as CAIP-2 names it.'),
-    byAsset: namedCounts('By address of the asset.'),
+    byScheme: countsByNameSchema(
+      'By scheme; "other" counts schemes that the catalog does not know.',
+    ),
+    byNetwork: countsByNameSchema('By network, as CAIP-2 names it.'),
+    byAsset: countsByNameSchema('By address of the asset.'),
   }),
   prices: Type.Object(
     { p10: dollarsSchema, p50: dollarsSchema, p90: dollarsSchema, count: countSchema },
     {
-      description: 'US dollars, the middle price of a host, exact to 10 %; null if the count is 0.',
+      description:
+        'In US dollars: percentiles of the median price of each host, exact to 10 %; null if the count is 0.',
     },
   ),
 });
@@ -66,13 +69,13 @@ const querystring = Type.Object({
   days: Type.Optional(
     Type.String({
       enum: STATISTICS_DAYS.map(String),
-      description: 'UTC days before the present one: 1, 7 (the default) or 30.',
+      description: 'Number of UTC days before today: 1, 7 (the default) or 30.',
       documented: { example: '7' },
     }),
   ),
 });
 
-/** Serves statistics of sellers; they hold only aggregates. */
+/** Serves statistics of all sellers, which name no host. */
 export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, catalog } = parts;
   const offer = config.revision.offers.statistics;
@@ -86,9 +89,9 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       schema: {
         operationId: 'statistics',
         tags: ['directory'],
-        summary: 'How sellers do: grades, checks, offers and prices in aggregates',
+        summary: 'Totals over all sellers: grades, checks, offers and prices',
         description:
-          'Counts of host-days over the 1, 7 or 30 UTC days before the present one, each rounded down to a multiple of 5. Days with fewer than 10 host-days count together with later ones.',
+          'Counts of host-days in the 1, 7 or 30 UTC days before today, each rounded down to a multiple of 5. A day with fewer than 10 host-days is counted together with later days.',
         querystring,
         response: {
           200: statisticsSchema,
@@ -97,8 +100,9 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async ({ query }) => {
-      const wantedDays = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
-      const days = STATISTICS_DAYS.find((known) => known === wantedDays) ?? DEFAULT_STATISTICS_DAYS;
+      const requestedDays = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
+      const days =
+        STATISTICS_DAYS.find((known) => known === requestedDays) ?? DEFAULT_STATISTICS_DAYS;
       return readStatistics(store, days, checkIds);
     },
   );

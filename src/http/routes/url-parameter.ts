@@ -3,17 +3,17 @@ import type { Config } from '../../config/config.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { type Origin, parseOrigin } from '../../guard/origin.ts';
 
-/** Ends a host: controls, space, "%", "@" and other ASCII that stands in no name; other scripts may. */
+/** ASCII and control characters that no host name contains. Characters of other scripts are allowed. */
 const NOT_IN_NAMES = '\\u0000-\\u002c\\u002f\\u003a-\\u0040\\u005b-\\u005e\\u0060\\u007b-\\u00a0';
-const HOST = `(\\[[0-9A-Fa-f:.]+\\]|[^${NOT_IN_NAMES}]+)(:[0-9]*)?`;
-const REST = '([/?#][^\\u0000-\\u0020\\u005c\\u007f-\\u00a0]*)?';
+const HOST_PATTERN = `(\\[[0-9A-Fa-f:.]+\\]|[^${NOT_IN_NAMES}]+)(:[0-9]*)?`;
+const PATH_AND_QUERY_PATTERN = '([/?#][^\\u0000-\\u0020\\u005c\\u007f-\\u00a0]*)?';
 
 /**
- * Documents the `url` parameter for generators of clients. Only `parseOrigin` validates it, because its
- * refusals have codes of their own: it accepts nothing that the pattern forbids, and refuses more.
+ * Describes the `url` parameter to generators of clients. Only `parseOrigin` validates it, because its
+ * refusals have codes of their own. `parseOrigin` refuses every text that the pattern forbids, and more.
  */
-export const DOCUMENTED_URL = {
-  pattern: `^([Hh][Tt][Tt][Pp][Ss]?://)?${HOST}${REST}$`,
+export const OPENAPI_URL = {
+  pattern: `^([Hh][Tt][Tt][Pp][Ss]?://)?${HOST_PATTERN}${PATH_AND_QUERY_PATTERN}$`,
   minLength: 1,
   maxLength: 2_048,
   example: 'https://api.example.com',
@@ -21,25 +21,25 @@ export const DOCUMENTED_URL = {
 
 export const urlParameter = Type.String({
   description:
-    'An https URL or a bare host, such as https://api.example.com; path, query and fragment are dropped.',
-  documented: DOCUMENTED_URL,
+    'An https URL or a host name, such as https://api.example.com. Its path, query and fragment are ignored.',
+  documented: OPENAPI_URL,
 });
 
-/** Reads the origin that a request names, by URL or bare host. Throws OriginRefused. */
-export function requestedOrigin(
+/** Parses the origin that a request names by a URL or a host. Throws OriginRefused. */
+export function parseRequestedOrigin(
   url: string,
   { config }: { readonly config: Pick<Config, 'originPolicy'> },
 ): Origin {
   return parseOrigin(url, config.originPolicy);
 }
 
-/** The origin of the host in a path; null for one that we do not scan. */
-export function originOfHost(
+/** Parses the host in a path; null for a host that the scanner does not scan. */
+export function findOriginOfHost(
   host: string,
   parts: { readonly config: Pick<Config, 'originPolicy'> },
 ): Origin | null {
   try {
-    return requestedOrigin(host, parts);
+    return parseRequestedOrigin(host, parts);
   } catch (error) {
     if (error instanceof OriginRefused) return null;
     throw error;
@@ -50,7 +50,7 @@ export const listingKeyParameter = Type.Optional(
   Type.String({
     maxLength: 128,
     description:
-      'The listingKey that POST /v1/verify/start answered beside the token; any other text is ignored.',
+      'The listingKey in the answer of POST /v1/verify/start. Any other text is ignored.',
     documented: {
       example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI',
     },

@@ -6,9 +6,9 @@ import type { OwnerWatches } from '../../watch/owner-watches.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import {
-  DOCUMENTED_URL,
   listingKeyParameter,
-  requestedOrigin,
+  OPENAPI_URL,
+  parseRequestedOrigin,
   urlParameter,
 } from './url-parameter.ts';
 
@@ -18,8 +18,8 @@ const createBody = Type.Object({
   url: urlParameter,
   webhook: Type.String({
     description:
-      'The https URL that events are posted to. It agrees by its answer to watch.started.',
-    documented: { ...DOCUMENTED_URL, example: 'https://hooks.example.com/x402' },
+      'The https URL to which the service posts events. Its answer to watch.started must agree to the watch.',
+    documented: { ...OPENAPI_URL, example: 'https://hooks.example.com/x402' },
   }),
   listingKey: listingKeyParameter,
 });
@@ -28,7 +28,7 @@ const secretBody = Type.Object({
   url: urlParameter,
   secret: Type.String({
     maxLength: 128,
-    description: 'The secret that POST /v1/watch answered.',
+    description: 'The secret in the answer of POST /v1/watch.',
     documented: { example: 'whsec_c2VjcmV0LXRoYXQtc2lnbnMtdGhlLWV2ZW50cw==' },
   }),
 });
@@ -36,14 +36,18 @@ const secretBody = Type.Object({
 const statusSchema = Type.Object({
   host: Type.String(),
   state: Type.Unsafe<string>({ type: 'string', enum: ['pending', 'active', 'ended'] }),
-  endsAt: Type.String({ description: 'When it ends unless it is renewed, or when it ended.' }),
+  endsAt: Type.String({
+    description: 'The time at which the watch ended, or will end if it is not renewed.',
+  }),
   nextLookAt: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     description: 'The time of the next check, hourly or daily; null if none is planned.',
   }),
   deliveries: Type.Array(
     Type.Object({
-      id: Type.String({ description: 'The webhook-id of every try.' }),
+      id: Type.String({
+        description: 'The webhook-id of the event, which is the same in every attempt.',
+      }),
       type: Type.String(),
       at: Type.String(),
       tries: Type.Integer(),
@@ -58,7 +62,7 @@ type SecretRoute = {
   readonly offer: 'watchStatus' | 'watchTest' | 'watchStop';
   readonly summary: string;
   readonly description: string;
-  readonly further: readonly ErrorCode[];
+  readonly otherErrors: readonly ErrorCode[];
   readonly method: 'status' | 'test' | 'stop';
 };
 
@@ -66,17 +70,18 @@ const SECRET_ROUTES: readonly SecretRoute[] = [
   {
     path: '/v1/watch/status',
     offer: 'watchStatus',
-    summary: 'State of a watch and its newest deliveries',
-    description: 'The answer is the same 403 if the secret is wrong and if there is no watch.',
-    further: [],
+    summary: 'The state of a watch and its newest deliveries',
+    description: 'A wrong secret and a host without a watch get the same 403.',
+    otherErrors: [],
     method: 'status',
   },
   {
     path: '/v1/watch/test',
     offer: 'watchTest',
-    summary: 'Have a test event sent to the webhook of a watch',
-    description: 'Sends watch.test, after the events that wait. 409 before the receiver agreed.',
-    further: ['not_agreed'],
+    summary: 'Send a test event to the webhook of a watch',
+    description:
+      'Sends watch.test after all waiting events. The answer is 409 until the receiver has agreed.',
+    otherErrors: ['not_agreed'],
     method: 'test',
   },
   {
@@ -84,8 +89,8 @@ const SECRET_ROUTES: readonly SecretRoute[] = [
     offer: 'watchStop',
     summary: 'End a watch',
     description:
-      'Ends the watch: no more requests and no more events. Its data are deleted after 30 days.',
-    further: [],
+      'The service stops its requests to the host and its events. It deletes the data of the watch after 30 days.',
+    otherErrors: [],
     method: 'stop',
   },
 ];
@@ -101,9 +106,9 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
       schema: {
         operationId: 'watch',
         tags: ['ownership'],
-        summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
+        summary: 'Watch your host: get a webhook when something breaks (verified owners)',
         description:
-          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces watch and secret: once in ten minutes if the receiver had agreed, three times if not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409: the domain has five watches, the receiver 100, or three of yours or of the domain wait for a receiver.',
+          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. 409: the domain has five watches, the receiver 100, or three of yours or of the domain wait for a receiver.',
         body: createBody,
         response: {
           200: Type.Object({
@@ -128,10 +133,10 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     async ({ body, ip }, reply) => {
       reply.header('cache-control', 'no-store');
       const { url, ...settings } = body;
-      return ownerWatches.create(requestedOrigin(url, parts), toClient(ip), settings);
+      return ownerWatches.create(parseRequestedOrigin(url, parts), toClient(ip), settings);
     },
   );
-  for (const { path, offer: name, method, further, ...described } of SECRET_ROUTES) {
+  for (const { path, offer: name, method, otherErrors, ...texts } of SECRET_ROUTES) {
     const offer = offers[name];
     if (offer === undefined) continue;
     const response: Record<string, TSchema> = {
@@ -140,20 +145,20 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         'invalid_url',
         ...BODY_ERRORS,
         'not_your_watch',
-        ...further,
+        ...otherErrors,
         ...STORE_ERRORS,
       ),
     };
     const schema = {
       operationId: name,
       tags: ['ownership'],
-      ...described,
+      ...texts,
       body: secretBody,
       response,
     };
     app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {
       reply.header('cache-control', 'no-store');
-      return ownerWatches[method](requestedOrigin(body.url, parts), body.secret);
+      return ownerWatches[method](parseRequestedOrigin(body.url, parts), body.secret);
     });
   }
 };

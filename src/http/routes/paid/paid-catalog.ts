@@ -8,19 +8,19 @@ import { NoFreshReport } from '../../../model/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { ChangesQuery } from '../../../store/changes.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
-import { reportExample } from '../report-schema.ts';
-import { requestedOrigin } from '../url-parameter.ts';
-import { type PaidOperation, paidSchemasOf } from './paid-schemas.ts';
-import { type SellingOptions, scanRoute } from './scan-route.ts';
+import { toReportExample } from '../report-schema.ts';
+import { parseRequestedOrigin } from '../url-parameter.ts';
+import { type PaidOperation, toPaidSchemas } from './paid-schemas.ts';
+import { createScanRoute, type SellingOptions } from './scan-route.ts';
 
-/** For answers that are read from the store. */
+/** The payer's signature must be valid for this time: enough for answers that are read from the store. */
 const MIN_VALIDITY_MS = 20_000;
 
-const MAKERS = {
-  scan: scanRoute,
-  report: reportRoute,
-  export: exportRoute,
-  changes: changesRoute,
+const ROUTE_MAKERS = {
+  scan: createScanRoute,
+  report: createReportRoute,
+  export: createExportRoute,
+  changes: createChangesRoute,
 } as const satisfies Record<
   keyof Revision['offers'] & PaidOperation,
   (options: SellingOptions, offer: PaidOffer) => PaidRoute
@@ -33,19 +33,19 @@ export type SoldOperation = {
   readonly schema: FastifySchema;
 };
 
-/** The paid operations of the revision with their routes, prices and schemas. */
-export function soldRoutes(options: SellingOptions): SoldOperation[] {
-  const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
-  const schemas = paidSchemasOf(options.config.revision);
+/** Lists the paid operations of the revision with their routes, prices and schemas. */
+export function listSoldOperations(options: SellingOptions): SoldOperation[] {
+  const operations = Object.keys(ROUTE_MAKERS) as PaidOperation[]; // the keys of ROUTE_MAKERS
+  const schemas = toPaidSchemas(options.config.revision);
   return operations.flatMap((operation) => {
     const offer = options.config.revision.offers[operation];
     if (offer?.kind !== 'paid') return [];
-    const route = MAKERS[operation](options, offer);
+    const route = ROUTE_MAKERS[operation](options, offer);
     return [{ operation, offer, route, schema: schemas[operation] }];
   });
 }
 
-/** Registers the paid operations behind the payment gate (`plugins/payment.ts`). */
+/** Registers the paid operations behind the payment gate. */
 export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldOperation[] }> = async (
   app,
   { sold },
@@ -55,8 +55,7 @@ export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldOperat
   }
 };
 
-/** `GET /v1/changes`: changes of the directory since an instant. */
-function changesRoute(
+function createChangesRoute(
   { config, store }: SellingOptions,
   offer: PaidOffer,
 ): PaidRoute<ChangesQuery> {
@@ -84,7 +83,7 @@ function changesRoute(
       },
     },
 
-    parse: ({ query }) => parseChangesQuery(query as { since?: string; limit?: string }), // text, by the route's schema
+    parse: ({ query }) => parseChangesQuery(query as { since?: string; limit?: string }), // the route's schema accepts only strings
     toCanonicalText: ({ sinceMs, limit }) => `${new Date(sinceMs).toISOString()} ${limit}`,
 
     async compute(query) {
@@ -94,8 +93,8 @@ function changesRoute(
   };
 }
 
-/** `GET /v1/directory/export`: the whole directory in one answer, stored in chunks before it is settled. */
-function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
+/** The answer is stored in chunks before the payment is settled. */
+function createExportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
   const snapshots = new ExportSnapshots({ store, siteUrl: config.siteUrl, headers: JSON_HEADERS });
   return {
     name: 'export',
@@ -124,8 +123,8 @@ function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidR
   };
 }
 
-/** `GET /v1/report`, in revisions that sell it. */
-function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origin> {
+/** Only revision 0.1.0 sells reports; other revisions give them away. */
+function createReportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origin> {
   const { config, store } = options;
   const { siteUrl, revision } = config;
   return {
@@ -136,17 +135,17 @@ function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origi
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
-    // The report is sold, so only its payer may see the answer.
+    // Only the payer may read a report that is sold.
     isPublic: false,
     discovery: {
       input: { url: 'https://api.example.com' },
       inputSchema: { properties: { url: { type: 'string' } }, required: ['url'] },
-      output: reportExample('hit'),
+      output: toReportExample('hit'),
     },
 
     parse({ query }) {
       const { url } = query as { url: string }; // validated by the route's schema
-      return requestedOrigin(url, options);
+      return parseRequestedOrigin(url, options);
     },
     toCanonicalText: (origin) => origin.host,
 

@@ -10,24 +10,28 @@ import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan
 import type { ScanCoordinator } from '../../../scan/scan-coordinator.ts';
 import type { StoredRecording } from '../../../store/results.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
-import { reportExample } from '../report-schema.ts';
+import { toReportExample } from '../report-schema.ts';
 import type { RouteContext } from '../route-context.ts';
-import { requestedOrigin } from '../url-parameter.ts';
+import { parseRequestedOrigin } from '../url-parameter.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
-/** A payer may pay for a finished scan for ten minutes after it, and a scan takes up to two. */
-const WAITING_MS = 12 * 60_000;
+/** A scan takes up to two minutes, and its payer may pay for it for ten minutes after its end. */
+const UNPAID_SCAN_LIFETIME_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
-/** `POST /v1/scan`: runs all checks, or answers with the scan that this payer's last call left unpaid. */
-export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
+/** `POST /v1/scan` runs all checks, or answers with a finished scan that this payer ordered and has not paid. */
+export function createScanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
-  // Whoever gets the answer has paid for it, also if the census has published this scan.
+  // Each reader of this answer has paid for it, although the census may have published the scan.
   const paidBy = revision.showsCensus ? 'payer' : null;
-  const { answer, isWhole } = scanAnswers(scanCoordinator, { siteUrl, saysCharged, paidBy });
+  const { toAnswer, isComplete } = createScanAnswers(scanCoordinator, {
+    siteUrl,
+    saysCharged,
+    paidBy,
+  });
 
   return {
     name: 'scan',
@@ -47,21 +51,21 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
         },
         required: ['url'],
       },
-      output: reportExample('miss'),
+      output: toReportExample('miss'),
     },
     isPublic: revision.offers.report?.kind === 'free',
     workLimit: {
       maxRunning: scanCoordinator.maxScans,
       isShared: async (input, payer) =>
         scanCoordinator.join(input.origin) !== null ||
-        (await findWaiting(store, payer, input)) !== null,
-      isFinished: async (input, payer) => (await findWaiting(store, payer, input)) !== null,
+        (await findUnpaidScan(store, payer, input)) !== null,
+      isFinished: async (input, payer) => (await findUnpaidScan(store, payer, input)) !== null,
     },
 
     parse({ body }) {
-      const { url, include = [] } = body as { url: string; include?: readonly string[] }; // validated by the route's schema
+      const { url, include = [] } = body as { url: string; include?: readonly string[] }; // the route's schema has validated it
       const withRecording = include.includes('recording');
-      return { origin: requestedOrigin(url, options), submittedUrl: url, withRecording };
+      return { origin: parseRequestedOrigin(url, options), submittedUrl: url, withRecording };
     },
     admit: ({ origin }) => scanCoordinator.admit(origin),
     toCanonicalText: ({ origin, withRecording }) =>
@@ -74,42 +78,45 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
 
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
-      // The running scan is looked up first: it could end while the store is read.
+      // The running scan is looked up before the store is read, because it could end meanwhile.
       const running = scanCoordinator.join(origin, { onScan, withRecording });
-      const finishedBefore = () => findWaiting(store, payer, input, earlierScanId);
-      const waiting = await finishedBefore();
-      if (waiting !== null) {
-        return { ...(await answer(waiting, 'hit', input)), scanId: waiting.scanId };
+      const findFinished = () => findUnpaidScan(store, payer, input, earlierScanId);
+      const unpaid = await findFinished();
+      if (unpaid !== null) {
+        return { ...(await toAnswer(unpaid, 'hit', input)), scanId: unpaid.scanId };
       }
       if (running === null && revision.scanServesPublished) {
         const published = await findFreshReport(store, origin.host);
-        const isSame = published?.origin === origin.url;
-        if (isSame && (await isWhole(published, input))) return answer(published, 'hit', input);
+        const isSameOrigin = published?.origin === origin.url;
+        if (isSameOrigin && (await isComplete(published, input))) {
+          return toAnswer(published, 'hit', input);
+        }
       }
-      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore };
+      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore: findFinished };
       const run = () => scanCoordinator.run(origin, runOptions);
       const joined = await (running ?? run());
-      // The joined scan may run on another instance, where nobody asked for its recording.
-      const finished = (await isWhole(joined, input)) ? joined : await run();
-      return { ...(await answer(finished, 'miss', input)), scanId: finished.scanId };
+      // The joined scan may have no recording, because the caller who started it did not ask for one.
+      const finished = (await isComplete(joined, input)) ? joined : await run();
+      return { ...(await toAnswer(finished, 'miss', input)), scanId: finished.scanId };
     },
   };
 }
 
 /**
- * A finished scan that this payer ordered and did not get, with its recording if that is asked for.
- * Other payers get a fresh scan.
+ * Finds a finished scan that this payer ordered and has not paid. If `withRecording` is true, only a scan with a
+ * recording counts.
  */
-async function findWaiting(
+async function findUnpaidScan(
   store: RouteContext['store'],
   payer: string,
   { origin, withRecording }: ScanInput,
   earlierScanId?: string,
 ): Promise<FinishedScan | null> {
-  const sinceMs = store.now() - WAITING_MS;
-  const left = await store.results.findUnpaid(payer, sinceMs);
-  const ofHost = left.filter(({ host }) => host === origin.host).map(({ scanId }) => scanId);
-  for (const scanId of [...(earlierScanId === undefined ? [] : [earlierScanId]), ...ofHost]) {
+  const sinceMs = store.now() - UNPAID_SCAN_LIFETIME_MS;
+  const unpaid = await store.results.findUnpaid(payer, sinceMs);
+  const hostScanIds = unpaid.filter(({ host }) => host === origin.host).map(({ scanId }) => scanId);
+  const scanIds = earlierScanId === undefined ? hostScanIds : [earlierScanId, ...hostScanIds];
+  for (const scanId of scanIds) {
     const result = await store.results.findByScan(scanId);
     if (result === null || result.scannedAtMs < sinceMs) continue;
     if (withRecording && (await store.results.findRecording(scanId)) === null) continue;
@@ -125,44 +132,45 @@ export type ScanInput = {
   readonly withRecording: boolean;
 };
 
-const NOT_KEPT = 'No recording of this scan was kept. Ask for another scan with it.';
-const TOO_LARGE =
-  'The recording has over 4 MiB. x402-scan scan ORIGIN --save FILE makes one on your machine.';
+const RECORDING_NOT_KEPT =
+  'The recording of this scan was not kept. Order another scan with its recording.';
+const RECORDING_TOO_LARGE =
+  'The recording has over 4 MiB. The command x402-scan scan ORIGIN --save FILE makes one on your machine.';
 
-/** Answers about finished scans, with their recordings if those are asked for. */
-export function scanAnswers(
+/** The answers hold the recording if the input asks for it. */
+export function createScanAnswers(
   scanCoordinator: Pick<ScanCoordinator, 'findRecording'>,
   presentation: Omit<ReportPresentation, 'cache'>,
 ) {
   return {
-    async answer(
+    async toAnswer(
       scan: FinishedScan,
       cache: ReportPresentation['cache'],
       { withRecording }: ScanInput,
     ) {
       const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
       const recording = withRecording ? await scanCoordinator.findRecording(scan) : null;
-      const body = withRecording ? withRecordingMember(report, recording) : report;
+      const body = withRecording ? addRecording(report, recording) : report;
       return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
     },
 
-    /** True if the answer would hold all that is asked for. */
-    async isWhole(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
+    /** False if the input asks for a recording, and none was kept. */
+    async isComplete(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
       return !withRecording || (await scanCoordinator.findRecording(scan)) !== null;
     },
   };
 }
 
-/** `json` is the text of an object with members. */
-function withRecordingMember(json: string, recording: StoredRecording | null): string {
-  const reason = recording === null ? NOT_KEPT : TOO_LARGE;
+/** `json` is the text of a JSON object that is not empty. */
+function addRecording(json: string, recording: StoredRecording | null): string {
+  const reason = recording === null ? RECORDING_NOT_KEPT : RECORDING_TOO_LARGE;
   const member = recording?.text
     ? `"recording":${recording.text}`
     : `"recording":null,"recordingReason":${JSON.stringify(reason)}`;
   return `${json.slice(0, -1)},${member}}`;
 }
 
-/** Parts that a caller may ask for beside the report. Short, because clients echo challenges in a header. */
+/** Further parts of the answer. The schema is short, because clients send the whole challenge back in a header. */
 export const INCLUDE_SCHEMA = {
   type: 'array',
   items: { type: 'string', enum: ['recording'] },

@@ -31,10 +31,10 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
   await app.register(answerRoute, { ...parts, sendHome });
 };
 
-/** Most of the newest changes are rescans, which the page leaves out. */
-const CHANGES_READ = 100;
-/** Link header: agents that know only the host find the documents by it. */
-const LINKS = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
+/** The page shows far fewer, because most changes are rescans, which it leaves out. */
+const MAX_READ_CHANGES = 100;
+/** With this Link header, an agent that knows only the host finds the documents. */
+const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
 export type HomeRequest = {
   readonly q: string;
@@ -43,7 +43,7 @@ export type HomeRequest = {
   readonly answer: AnswerView | null;
 };
 
-/** The function sends the front page, or a page of the hosts that contain `q`. */
+/** Returns a function that sends the front page, or a list of the hosts that contain `q`. */
 export function createSendHome({ config, store }: RouteContext) {
   const { siteUrl, revision } = config;
   const form = { siteUrl, showsCensus: revision.showsCensus };
@@ -51,39 +51,39 @@ export function createSendHome({ config, store }: RouteContext) {
   const hasMcp = revision.offers.mcp !== undefined;
 
   return async (reply: FastifyReply, { q, page, asked, answer }: HomeRequest) => {
-    reply.header('link', LINKS);
-    const wanted = { sort: 'recent', q, page, pageSize: PAGE_SIZE } as const;
+    reply.header('link', LINK_HEADER);
+    const query = { sort: 'recent', q, page, pageSize: PAGE_SIZE } as const;
     const isFront = q === '' && page === 0;
     const [{ count, records }, gradeCounts, changes] = await Promise.all([
-      isFront ? readFrontPage(store.directory) : store.directory.list(wanted),
+      isFront ? readFrontPage(store.directory) : store.directory.list(query),
       isFront ? store.directory.countByGrade() : null,
-      isFront ? store.changes.findNewest(CHANGES_READ) : [],
+      isFront ? store.changes.findNewest(MAX_READ_CHANGES) : [],
     ]);
     const nowMs = store.now();
     const projects = records.map((record) => toProject(record, form, nowMs));
-    const list = { ...wanted, query: q, count, projects, gradeCounts, changes };
+    const list = { ...query, query: q, count, projects, gradeCounts, changes };
     return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };
 }
 
 export type AnswerOptions = RouteContext & { readonly sendHome: ReturnType<typeof createSendHome> };
 
-const FORM = 'application/x-www-form-urlencoded';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 const PREFLIGHT_PATH = '/v1/preflight';
 
 const body = Type.Object({
   url: Type.String({ maxLength: 2_048 }),
-  /** Sent by the page's script, which shows the answer without a reload. */
+  /** Set by the page's script, which needs only the part of the page with the answer. */
   fragment: Type.Optional(Type.Literal('true')),
 });
 
-/** Answers the form of the front page: shows a listed host's report, or makes one preflight within its rate limits. */
+/** Answers the form of the front page: redirects to the report of a listed host, or makes a preflight of another host. */
 export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
   const count = offer && app.createRouteCounter?.(PREFLIGHT_PATH, offer, () => false);
   // Only this route takes a form; every other route takes JSON.
-  app.addContentTypeParser<string>(FORM, { parseAs: 'string' }, ({ headers }, text, done) => {
+  app.addContentTypeParser<string>(FORM_TYPE, { parseAs: 'string' }, ({ headers }, text, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
     if (encoding.toLowerCase() !== 'identity') return done(new UnsupportedMediaType());
     done(null, Object.fromEntries(new URLSearchParams(text)));
@@ -110,7 +110,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
         const { status, message, retryAfterSec } = toServiceError(error, request);
         if (status >= 500) throw error;
         if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
-        const { url = '', fragment } = fieldsOf(request.body);
+        const { url = '', fragment } = readFields(request.body);
         const form = { url, ...(fragment === undefined ? {} : { fragment }) };
         return send(reply.code(status), form, { problem: message, search: null });
       },
@@ -121,7 +121,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
         target = readPreflightTarget(form.url, config.originPolicy);
       } catch (error) {
         if (!(error instanceof OriginRefused)) throw error;
-        const problem = problemOf(error, form.url.trim());
+        const problem = toProblem(error, form.url.trim());
         return send(reply.code(400), form, problem);
       }
       const { host } = target.origin;
@@ -131,28 +131,33 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
         if (form.fragment === undefined) return reply.redirect(report, 303);
         return reply.code(204).header('location', report).send();
       }
-      return send(reply, form, await askSeller(target, ip, options));
+      return send(reply, form, await runPreflight(target, ip, options));
     },
   );
 };
 
-/** Refuses forms of other sites, which could use up their visitors' rate limits and scan in their name. */
+/** Refuses forms on other sites: such a form could use up the rate limit of its visitor. */
 function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
 ): void {
   const { origin, 'sec-fetch-site': site = '' } = headers;
-  const own = [host, new URL(baseUrl).host, new URL(siteUrl).host];
-  // Forms of a page with `no-referrer` send "null", so Sec-Fetch-Site decides where a browser sends it.
+  const ownHosts = [host, new URL(baseUrl).host, new URL(siteUrl).host];
+  // A form on a page with `no-referrer` sends the origin "null". If a browser sends Sec-Fetch-Site, that decides.
   const isForeign =
     site === ''
-      ? origin !== undefined && origin !== 'null' && !own.includes(URL.parse(origin)?.host ?? '')
+      ? origin !== undefined &&
+        origin !== 'null' &&
+        !ownHosts.includes(URL.parse(origin)?.host ?? '')
       : site !== 'same-origin' && site !== 'none';
-  if (isForeign) throw new Forbidden('Ask from the front page: pages of other sites may not.');
+  if (isForeign)
+    throw new Forbidden(
+      'Send this form from the front page of this service. Forms on other sites are refused.',
+    );
 }
 
-/** The form's fields, also if the body did not validate. */
-function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: string } {
+/** Reads the fields of the form, also from a body that the schema refused. */
+function readFields(body: unknown): { readonly url?: string; readonly fragment?: string } {
   const { url, fragment } = readMembers(body);
   return {
     ...(typeof url === 'string' ? { url } : {}),
@@ -160,13 +165,13 @@ function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: s
   };
 }
 
-function problemOf({ reason, message }: OriginRefused, text: string): AnswerView {
+function toProblem({ reason, message }: OriginRefused, text: string): AnswerView {
   if (text === '')
     return { problem: 'Type a host or the URL of something it sells.', search: null };
   return { problem: message, search: reason === 'single_label' ? text : null };
 }
 
-async function askSeller(
+async function runPreflight(
   { origin, path }: PreflightTarget,
   ip: string,
   { preflight, config: { baseUrl, revision } }: RouteContext,
@@ -177,7 +182,7 @@ async function askSeller(
     path === null
       ? await preflight.askHost(origin, client)
       : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
-  // Loaded with the first answer: it imports the parsers of offers.
+  // The module is loaded at the first answer, because it imports the parsers of offers.
   const { toAnswerView } = await import('../../pages/answer-view.ts');
   const scanPrice = formatPrice(revision.offers.scan);
   return toAnswerView({ ...answer, origin: origin.url, baseUrl, scanPrice });

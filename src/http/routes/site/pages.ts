@@ -14,13 +14,13 @@ import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { DirectoryRecord } from '../../../store/directory.ts';
 import { describePayableDays } from '../../pages/page-text.ts';
 import type { RouteContext } from '../route-context.ts';
-import { originOfHost } from '../url-parameter.ts';
+import { findOriginOfHost } from '../url-parameter.ts';
 
-/** Loaded with the first page: it imports all patches and a Markdown parser. */
-const page = () => import('../../pages/check-page.ts');
+/** This module is loaded at the first request, because it imports all patches and a Markdown parser. */
+const importCheckPage = () => import('../../pages/check-page.ts');
 
-/** Longer than the default of the API: a single check is found less often. */
-const DAYS = 30;
+/** Days of the statistics on a check's page: more than the API's default, because one check has fewer results. */
+const CHECK_STATISTICS_DAYS = 30;
 
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
 
@@ -32,7 +32,8 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('checks', (await page()).toChecksPage(catalog)),
+    async (_request, reply) =>
+      reply.view('checks', (await importCheckPage()).toChecksPage(catalog)),
   );
 
   app.get(
@@ -41,46 +42,53 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
     async (request, reply) => {
       const id = request.params.id.toUpperCase();
       if (!catalog.checks.some((check) => check.id === id)) {
-        const text = `Catalog ${catalog.checksVersion} has no check of this id.`;
+        const text = `Catalog ${catalog.checksVersion} has no check with this id.`;
         return sendMessage(reply, 404, 'No such check', text);
       }
       const explanation = await explainCheck(id, catalog, checks);
       const { label = '' } =
         catalog.categories.find(({ key }) => key === explanation.category) ?? {};
-      const all = hasStatistics ? await readStatistics(store, DAYS, [id]) : null;
-      const statistics = all?.checks[0] ?? null;
-      const { toCheckPage } = await page();
-      const view = toCheckPage({ explanation, categoryLabel: label, statistics, days: DAYS });
+      const allStatistics = hasStatistics
+        ? await readStatistics(store, CHECK_STATISTICS_DAYS, [id])
+        : null;
+      const statistics = allStatistics?.checks[0] ?? null;
+      const { toCheckPage } = await importCheckPage();
+      const view = toCheckPage({
+        explanation,
+        categoryLabel: label,
+        statistics,
+        days: CHECK_STATISTICS_DAYS,
+      });
       return reply.view('check', view);
     },
   );
 };
 
-/** Pages without any state: about the scanner (our User-Agent header links to it), watches and signed reports. */
+/** Pages that do not change. The scanner's User-Agent links to the first of them. */
 export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const { siteUrl, baseUrl, revision } = config;
-  function serve(path: string, template: string, view: Readonly<Record<string, unknown>>) {
+  function addPage(path: string, template: string, view: Readonly<Record<string, unknown>>) {
     const options = { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } };
     app.get(path, options, async (_request, reply) => reply.view(template, view));
   }
-  serve('/about-scanner', 'about-scanner', {
+  addPage('/about-scanner', 'about-scanner', {
     title: 'About the scanner',
     summary: 'What the scanner sends to an origin, and what it never does',
     userAgent: scannerUserAgent(`${siteUrl}/about-scanner`),
     hasCensus: revision.showsCensus,
   });
   if (revision.showsCensus) {
-    serve('/about-census', 'about-census', {
+    addPage('/about-census', 'about-census', {
       title: 'The census',
-      summary: 'What the census of this service asks of origins, how often, and how to be left out',
+      summary: 'What the census of this service requests, how often, and how an origin can opt out',
       userAgent: scannerUserAgent(`${siteUrl}/about-census`),
-      // Null if this service runs no census.
+      // Null if this service runs no census; the page then says so.
       contactEmail: config.census?.contactEmail ?? null,
     });
   }
   if (revision.offers.watch !== undefined) {
-    serve('/about-watch', 'about-watch', {
-      title: 'What we watch',
+    addPage('/about-watch', 'about-watch', {
+      title: 'What a watch does',
       summary:
         'What the watch of an origin requests, what it sends to the owner, and what it keeps',
       baseUrl,
@@ -88,7 +96,7 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   }
   if (revision.offers.attestation !== undefined) {
     // Signed reports name this address as their predicate type.
-    serve(PREDICATE_PATH, 'scan-attestation', {
+    addPage(PREDICATE_PATH, 'scan-attestation', {
       title: 'Signed reports',
       summary: 'What the scanner signs about a scan, and how to verify it',
       disclaimer: DISCLAIMER,
@@ -96,20 +104,21 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   }
 };
 
-const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
-const NO_COLOUR = '#5b6875';
+const GRADE_COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
+const UNKNOWN_COLOUR = '#5b6875';
 const badgeParams = Type.Object({ file: Type.String({ maxLength: 300 }) });
 const badgeQuery = Type.Object({
   show: Type.Optional(
     Type.Unsafe<'days'>({
       type: 'string',
       enum: ['days'],
-      description: '"days": on how many of the checked days of the last 30 it was payable.',
+      description:
+        '"days" shows the number of payable days among the checked days of the last 30 days.',
     }),
   ),
 });
 
-/** `/badge/api.example.com.svg`, which other sites embed. */
+/** Serves badges such as `/badge/api.example.com.svg`, which other sites embed. */
 export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { showsCensus } = parts.config.revision;
   const querystring = Type.Unsafe<Static<typeof badgeQuery>>(
@@ -119,13 +128,16 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     '/badge/:file',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params: badgeParams, querystring } },
     async (request, reply) => {
-      const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
+      const origin = findOriginOfHost(request.params.file.replace(/\.svg$/, ''), parts);
       const record = origin === null ? null : await parts.store.directory.get(origin.host);
       const listed = record?.listed === true ? record : null;
-      // Loaded with the first badge: the module holds a table of character widths.
+      // The module is loaded at the first request, because it has a large table of character widths.
       const { makeBadge } = await import('badge-maker');
       const showsDays = showsCensus && request.query.show === 'days';
-      const svg = makeBadge({ label: 'x402', ...(showsDays ? daysOf(listed) : gradeOf(listed)) });
+      const svg = makeBadge({
+        label: 'x402',
+        ...(showsDays ? toDaysText(listed) : toGradeText(listed)),
+      });
       return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
     },
   );
@@ -133,22 +145,23 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
 
 type BadgeText = { readonly message: string; readonly color: string };
 
-function gradeOf(record: DirectoryRecord | null): BadgeText {
-  if (record === null) return { message: 'not scanned', color: NO_COLOUR };
-  return { message: `${record.grade} ${record.score}/100`, color: COLOURS[record.grade] };
+function toGradeText(record: DirectoryRecord | null): BadgeText {
+  if (record === null) return { message: 'not scanned', color: UNKNOWN_COLOUR };
+  return { message: `${record.grade} ${record.score}/100`, color: GRADE_COLOURS[record.grade] };
 }
 
-function daysOf(record: DirectoryRecord | null): BadgeText {
+function toDaysText(record: DirectoryRecord | null): BadgeText {
   const { payableDays = 0, checkedDays = 0 } = record?.availability ?? {};
-  if (checkedDays === 0) return { message: 'not checked yet', color: NO_COLOUR };
+  if (checkedDays === 0) return { message: 'not checked yet', color: UNKNOWN_COLOUR };
   const share = payableDays / checkedDays;
-  const grade = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
-  return { message: describePayableDays({ payableDays, checkedDays }), color: COLOURS[grade] };
+  const sameColourAs = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
+  const message = describePayableDays({ payableDays, checkedDays });
+  return { message, color: GRADE_COLOURS[sameColourAs] };
 }
 
-const querystring = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
+const statisticsQuery = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
 
-/** The page over `/v1/statistics`; absent in revisions without it. */
+/** Serves the page with the data of `/v1/statistics`, in revisions that have it. */
 export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
   app,
   { store, catalog, config },
@@ -158,18 +171,21 @@ export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = asyn
   const ids = catalog.checks.map(({ id }) => id);
   app.get(
     '/statistics',
-    { config: { offer, bucket: '/v1/statistics' }, schema: { hide: true, querystring } },
+    {
+      config: { offer, bucket: '/v1/statistics' },
+      schema: { hide: true, querystring: statisticsQuery },
+    },
     async ({ query }, reply) => {
-      const days = STATISTICS_DAYS.find((one) => String(one) === query.days);
-      const read = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
-      // Loaded with the first page: it imports the names of networks.
+      const days = STATISTICS_DAYS.find((known) => String(known) === query.days);
+      const statistics = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
+      // The module is loaded at the first request, because it imports the names of networks.
       const { toStatisticsPage } = await import('../../pages/statistics-page.ts');
-      return reply.view('statistics', toStatisticsPage(read, catalog.checks));
+      return reply.view('statistics', toStatisticsPage(statistics, catalog.checks));
     },
   );
 };
 
-/** Sends a page with a message in place of the one that was requested. */
+/** Sends a page with a message instead of the requested page. */
 export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
   return reply.code(status).view('message', { title: heading, summary: text, heading, text });
 }

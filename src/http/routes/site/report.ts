@@ -11,17 +11,17 @@ import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
-import { originOfHost } from '../url-parameter.ts';
+import { findOriginOfHost } from '../url-parameter.ts';
 import { sendMessage } from './pages.ts';
 
-/** Sellers write much of a report; over this limit the page tells less of it. */
+/** A larger page is rendered again in brief: much of a report is the seller's text, which may be long. */
 const MAX_PAGE_BYTES = 58 * 1_024;
-const HISTORY_POINTS = 30;
-/** Scans of the last day whose checks are shown. */
-const DAY_SCANS = 4;
+const MAX_HISTORY_ROWS = 30;
+/** Limit of the scans whose checks the page shows side by side. */
+const MAX_DAY_SCANS = 4;
 
-/** Loaded with the first page: it imports all patches. */
-const page = () => import('../../pages/report-page.ts');
+/** This module is loaded at the first request, because it imports all patches. */
+const importReportPage = () => import('../../pages/report-page.ts');
 
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 const querystring = Type.Object({ stack: Type.Optional(Type.String({ maxLength: 20 })) });
@@ -38,29 +38,29 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     '/o/:host',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params, querystring } },
     async (request, reply) => {
-      const origin = originOfHost(request.params.host, parts);
+      const origin = findOriginOfHost(request.params.host, parts);
       if (origin === null) {
         const advice = 'Give a public host name, such as api.example.com.';
         return sendMessage(reply, 404, 'No such host', advice);
       }
       const record = await store.directory.get(origin.host);
       if (record?.listed === false) {
-        const why = 'The owner of this origin keeps it out of the directory.';
-        return sendMessage(reply, 404, 'Not listed', why);
+        const reason = 'The owner of this origin keeps it out of the directory.';
+        return sendMessage(reply, 404, 'Not listed', reason);
       }
       const nowMs = store.now();
-      // All values are read from one row, because a scan that is published meanwhile has other sub-scores.
+      // The summary and the sub-scores come from one row: a scan that is published meanwhile would change them.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
-        store.history.list(origin.host, HISTORY_POINTS),
+        store.history.list(origin.host, MAX_HISTORY_ROWS),
         store.directory.countByGrade(),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
       const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
-      const { toReportPage } = await page();
+      const { toReportPage } = await importReportPage();
       const input = {
         host: origin.host,
-        // Hosts in SCAN_ALLOW_HOSTS may use http; the report has the scheme.
+        // Hosts in SCAN_ALLOW_HOSTS may use http, and only the report has the scheme.
         summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
@@ -75,13 +75,13 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         siteUrl,
         scanPrice,
         reportIsFree,
-        ...censusFacts(record, config),
+        ...toCensusFacts(record, config),
         nowMs,
       };
       const hasFeed = record !== null && revision.offers.feed !== undefined;
       const links = {
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
-        proof: proofUrl(fresh, config),
+        proof: toProofUrl(fresh, config),
         hasWatch: revision.offers.watch !== undefined,
       };
       const render = (isBrief: boolean) =>
@@ -93,8 +93,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   );
 };
 
-/** The results of the census, in revisions that have them. */
-function censusFacts(
+/** The facts are null and false in revisions that do not show the census. */
+function toCensusFacts(
   record: DirectoryRecord | null,
   { revision }: Pick<RouteContext['config'], 'revision'>,
 ) {
@@ -102,8 +102,8 @@ function censusFacts(
   return { availability: record.availability, isOfCensus: record.paidBy === 'census' };
 }
 
-/** The address of the signed report; null if there is none. */
-function proofUrl(
+/** Returns the URL of the signed report; null if no signed report exists. */
+function toProofUrl(
   fresh: FinishedScan | null,
   { baseUrl, revision }: RouteContext['config'],
 ): string | null {
@@ -111,14 +111,16 @@ function proofUrl(
   return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(fresh.origin)}` : null;
 }
 
-/** The published scans of the last 24 hours, newest first; their results are kept no longer. */
+/** Reads the published scans of the last 24 hours, newest first. Results of older scans are deleted. */
 async function readDayScans(
   store: Store,
   history: readonly HistoryRow[],
   fresh: FinishedScan,
 ): Promise<readonly DayScan[]> {
   const nowMs = store.now();
-  const rows = history.filter(({ scannedAtMs }) => isFresh(scannedAtMs, nowMs)).slice(-DAY_SCANS);
+  const rows = history
+    .filter(({ scannedAtMs }) => isFresh(scannedAtMs, nowMs))
+    .slice(-MAX_DAY_SCANS);
   const scans = await Promise.all(
     rows.toReversed().map(async ({ scanId }) => {
       if (scanId === fresh.scanId) return fresh.report;
