@@ -1,4 +1,4 @@
-/** Redirects are not followed: an operator has to change the setting of a source that moved. */
+/** Sends requests to indexes and nodes. Redirects are not followed: the operator has to correct the URL in the settings. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import {
@@ -18,7 +18,7 @@ import {
   readVerification,
 } from './index-answers.ts';
 
-/** Shared by several dependent requests. */
+/** The time limit of several dependent requests. */
 export type Deadline = ReturnType<typeof startDeadline>;
 
 /** A scan waits at most this long for third parties. */
@@ -30,7 +30,7 @@ export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   return {
     /** The full limit, for messages. */
     timeoutMs,
-    /** Aborts when time is up, or with `stop`. */
+    /** Aborts when the time is up, or when `stop` does. */
     signal: stop === undefined ? time : AbortSignal.any([time, stop]),
     leftMs: () => Math.max(0, end - performance.now()),
   };
@@ -42,21 +42,20 @@ export type IndexFailure = {
   readonly detail: string;
   /** Milliseconds to pause before asking the source again; 0 needs no pause. */
   readonly quietMs: number;
-  /** The answer exceeds its cap. */
+  /** The answer exceeds its size cap. */
   readonly isTooLong?: true;
-  /** The source asked for the pause. */
+  /** The source answered 429 or 503. */
   readonly isBusy?: true;
 };
 
 export type IndexAnswer<T> = { readonly ok: true; readonly value: T } | IndexFailure;
 
-/** The User-Agent, the remaining time, and who reads the answers. */
 export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
   readonly answers: AnswerReader;
-  /** Called before each request; returns null, or the reason not to make it. With it, no request is repeated. */
-  readonly turn?: (() => string | null) | undefined;
+  /** Called before each request. Returns the reason not to send it, or null. With it, no request is repeated. */
+  readonly findRefusal?: (() => string | null) | undefined;
 };
 
 type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
@@ -64,50 +63,50 @@ type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
   readonly detail: Detail;
   /** Default 1 MiB. */
   readonly capBytes?: number;
-  /** JSON sent with POST; GET when absent. */
+  /** JSON to POST. Without it the request is a GET. */
   readonly body?: string;
 };
 
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
 const MAX_QUIET_MS = 10 * 60_000;
-/** A source that hangs costs a scan its whole limit, so the next scans skip it for this long. */
+/** A source that hangs uses up the whole time limit of a scan. The next scans skip it for this long. */
 const SILENT_QUIET_MS = 30_000;
 
-/** Makes one bounded request, repeated once when the source is busy. Any status is a reply; never rejects. */
+/** Sends one request, and repeats it once if the source is busy. Any other status is a success. Never rejects. */
 export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
 ): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
-  const { deadline, turn, answers, parser, detail, capBytes = DEFAULT_CAP_BYTES } = options;
+  const { deadline, findRefusal, answers, parser, detail, capBytes = DEFAULT_CAP_BYTES } = options;
   const name = new URL(url).host;
   try {
-    const reason = turn?.() ?? null;
-    if (reason !== null) return failed(`${name} was not asked: ${reason}`);
+    const reason = findRefusal?.() ?? null;
+    if (reason !== null) return toFailure(`${name} was not asked: ${reason}`);
     for (let isRepeated = false; ; isRepeated = true) {
       const { statusCode: status, headers, body } = await send(url, options);
-      if (!BUSY.has(status)) {
+      if (!BUSY_STATUSES.has(status)) {
         const value = await answers.read(body, capBytes, parser, detail);
         return { ok: true, value: { status, value } };
       }
-      const waitMs = waitOf(headers);
+      const waitMs = readRetryAfter(headers);
       await body.dump();
-      const isLast = isRepeated || turn || waitMs >= deadline.leftMs();
-      if (isLast) return busy(name, status, waitMs);
+      const isLast = isRepeated || findRefusal || waitMs >= deadline.leftMs();
+      if (isLast) return toBusyFailure(name, status, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
     }
   } catch (error) {
     if (error instanceof AnswerTooLong) {
-      return { ...failed(`${name} ${error.message}`), isTooLong: true };
+      return { ...toFailure(`${name} ${error.message}`), isTooLong: true };
     }
     if (deadline.signal.aborted) {
-      return failed(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
+      return toFailure(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
     }
-    return failed(`${name} could not be asked (${readCode(error)})`);
+    return toFailure(`${name} could not be asked (${readCode(error)})`);
   }
 }
 
-/** Returns what was read of a 200; every other status is a failure. */
+/** Sends a request like `ask`, but every status except 200 is a failure. */
 export async function askOk<Value, Detail extends Serialized = null>(
   url: string,
   options: AskOptions<Value, Detail>,
@@ -115,7 +114,8 @@ export async function askOk<Value, Detail extends Serialized = null>(
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
   const { status, value } = reply.value;
-  return status === 200 ? { ok: true, value } : failed(`${new URL(url).host} answered ${status}`);
+  if (status !== 200) return toFailure(`${new URL(url).host} answered ${status}`);
+  return { ok: true, value };
 }
 
 /** Calls a method of a chain's node by JSON-RPC. */
@@ -129,12 +129,13 @@ export function askNode(rpcUrl: string, method: string, params: unknown, context
   });
 }
 
-export function failed(detail: string, quietMs = 0): IndexFailure {
+export function toFailure(detail: string, quietMs = 0): IndexFailure {
   return { ok: false, detail, quietMs };
 }
 
-function busy(name: string, status: number, waitMs: number): IndexFailure {
-  return { ...failed(`${name} answered ${status}`, Math.min(waitMs, MAX_QUIET_MS)), isBusy: true };
+function toBusyFailure(name: string, status: number, waitMs: number): IndexFailure {
+  const quietMs = Math.min(waitMs, MAX_QUIET_MS);
+  return { ...toFailure(`${name} answered ${status}`, quietMs), isBusy: true };
 }
 
 function send(
@@ -154,7 +155,7 @@ function send(
   });
 }
 
-function waitOf(headers: Dispatcher.ResponseData['headers']): number {
+function readRetryAfter(headers: Dispatcher.ResponseData['headers']): number {
   const value = String(headers['retry-after'] ?? '');
   return retryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
 }
@@ -164,7 +165,7 @@ function readCode(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown error';
 }
 
-/** The standing checks count settlements of this many days. */
+/** The checks of settlements count those of this many days. */
 export const WINDOW_DAYS = 30;
 
 const MODULE = new URL('./index-answers.ts', import.meta.url).href;
@@ -177,7 +178,7 @@ const PARSERS = {
   readVerification,
 } as const;
 
-/** The named function of `index-answers.ts`. */
+/** Returns a parser of `index-answers.ts`, which a worker can import. */
 export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
   return { module: MODULE, exportName, parse: PARSERS[exportName] };
 }

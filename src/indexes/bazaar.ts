@@ -3,7 +3,6 @@
  * resources that pay an address, each with `quality` counts of the last 30 days.
  * https://docs.cdp.coinbase.com/x402/buyer/discover-services
  */
-
 import { LRUCache } from 'lru-cache';
 import type {
   BazaarListings,
@@ -15,9 +14,9 @@ import type { Payee } from '../model/standing.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
   ask,
-  failed,
   type IndexAnswer,
   type RequestContext,
+  toFailure,
   toIndexParser,
   WINDOW_DAYS,
 } from './ask.ts';
@@ -28,7 +27,7 @@ const API_PATH = '/platform/v2/x402';
 const PAGE_LIMIT = 100;
 const MAX_PAGES = 5;
 
-/** Listings that pay an address; empty for an unknown merchant. */
+/** The listings that pay one address. There are none for an unknown merchant. */
 export type Merchant = {
   readonly items: readonly MerchantItem[];
   /** False if there may be further items. */
@@ -41,14 +40,14 @@ export type AskMerchant = (
   context: RequestContext,
 ) => Promise<IndexAnswer<Merchant>>;
 
-/** Cache time; exceeds one scan's lookups, so that settlements and listings share an answer. */
+/** Longer than the lookups of one scan, in which settlements and listings use the same answer. */
 const SHARED_MS = 60_000;
-const MAX_SHARED = 100;
+const MAX_SHARED_ANSWERS = 100;
 
 /** `now` returns milliseconds of the clock that stamps answers. */
-export function createMerchants(now: () => number): AskMerchant {
+export function createMerchantCache(now: () => number): AskMerchant {
   type Shared = { readonly atMs: number; readonly answer: ReturnType<AskMerchant> };
-  const shared = new LRUCache<string, Shared>({ max: MAX_SHARED });
+  const shared = new LRUCache<string, Shared>({ max: MAX_SHARED_ANSWERS });
   return (base, address, context) => {
     const key = `${base} ${address}`;
     const known = shared.get(key);
@@ -60,7 +59,7 @@ export function createMerchants(now: () => number): AskMerchant {
   };
 }
 
-export async function bazaarSettlements(
+export async function askBazaarSettlements(
   base: string,
   address: string,
   context: RequestContext,
@@ -70,7 +69,7 @@ export async function bazaarSettlements(
   return reply.ok ? { ok: true, value: toFacts(address, reply.value.items) } : reply;
 }
 
-export async function bazaarListings(
+export async function askBazaarListings(
   base: string,
   address: string,
   context: RequestContext,
@@ -88,7 +87,7 @@ export function toListings({ items, isComplete }: Merchant): BazaarListings {
   return { resources, isComplete };
 }
 
-/** Reads page after page within one deadline; a later page that fails leaves the list incomplete. */
+/** Reads page after page within one deadline. If a later page fails, the list is incomplete. */
 async function askMerchant(
   base: string,
   address: string,
@@ -100,17 +99,17 @@ async function askMerchant(
     const answer = await askPage(base, { address, offset: page * PAGE_LIMIT }, context);
     if (!answer.ok && page === 0) return answer;
     if (!answer.ok) break;
-    // A list that changes meanwhile shows items of the page before again.
-    const fresh = answer.value.items.filter((item) => !known.has(nameOf(item)));
-    items.push(...fresh);
-    for (const item of fresh) known.add(nameOf(item));
+    // If the list changes meanwhile, a page may repeat items of the page before.
+    const newItems = answer.value.items.filter((item) => !known.has(toItemKey(item)));
+    items.push(...newItems);
+    for (const item of newItems) known.add(toItemKey(item));
     if (!answer.value.isFull) return { ok: true, value: { items, isComplete: true } };
-    if (fresh.length === 0) break;
+    if (newItems.length === 0) break;
   }
   return { ok: true, value: { items, isComplete: false } };
 }
 
-function nameOf({ resource, method }: MerchantItem): string {
+function toItemKey({ resource, method }: MerchantItem): string {
   return `${method} ${resource}`;
 }
 
@@ -119,10 +118,9 @@ async function askPage(
   { address, offset }: { readonly address: string; readonly offset: number },
   context: RequestContext,
 ): Promise<IndexAnswer<MerchantPage>> {
-  const name = new URL(base).host;
   const query = new URLSearchParams({ payTo: address, limit: String(PAGE_LIMIT) });
   if (offset > 0) query.set('offset', String(offset));
-  const reply = await ask(`${apiBase(base)}/discovery/merchant?${query}`, {
+  const reply = await ask(`${toApiBase(base)}/discovery/merchant?${query}`, {
     ...context,
     parser: toIndexParser('readMerchantPage'),
     detail: { address, limit: PAGE_LIMIT },
@@ -131,27 +129,28 @@ async function askPage(
   const { status, value } = reply.value;
   if (status === 404 && value === 'unknown')
     return { ok: true, value: { items: [], isFull: false } };
-  if (status !== 200) return failed(`${name} answered ${status}`);
-  if (value === null || value === 'unknown') return failed(`${name} answered in an unknown shape`);
-  return { ok: true, value };
+  const name = new URL(base).host;
+  if (status !== 200) return toFailure(`${name} answered ${status}`);
+  const isRead = value !== null && value !== 'unknown';
+  return isRead ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
 }
 
 export function toFacts(address: string | null, rows: readonly PaidCounts[]): SettlementFacts {
   const instants = rows.map(({ lastAt }) => lastAt).filter((at) => at !== null);
   return {
     address,
-    // The Bazaar has only settlements of its facilitator, and counts for some of them. Without counts the
+    // The Bazaar counts only settlements of its own facilitator, and not for every row. Without any count the
     // window is unknown.
     windowDays: rows.some(({ calls }) => calls !== null) ? WINDOW_DAYS : 0,
     settlements: rows.reduce((sum, { calls }) => sum + (calls ?? 0), 0),
-    // Several rows may have the same payers, so only the greatest count is certain.
+    // The same payers may be counted in several rows, so only the greatest count is certain.
     payers: Math.max(0, ...rows.map(({ payers }) => payers ?? 0)),
     lastAt: instants.sort().at(-1) ?? null,
   };
 }
 
-/** The setting is a host or the interface's own URL. */
-export function apiBase(base: string): string {
+/** The setting is the URL of a host, or of the API itself. */
+export function toApiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }
 
@@ -161,8 +160,8 @@ export const NO_RECIPIENT = {
   detail: 'asked by recipient, and this origin names none',
 } as const;
 
-/** Asks the Bazaar about every recipient; a failed request leaves the list incomplete. */
-export async function listingsLookup(
+/** Asks the Bazaar about every recipient. If a request fails, the list is incomplete. */
+export async function lookUpListings(
   payees: readonly Payee[],
   ask: (payee: Payee) => Promise<Lookup<BazaarListings>>,
 ): Promise<Lookup<BazaarListings>> {

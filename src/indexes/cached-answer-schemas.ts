@@ -1,6 +1,6 @@
 /**
- * Validators of cached third-party answers. A store or file may contain answers written by an older release
- * or by hand, so cached answers are validated like fresh ones.
+ * Validators of cached third-party answers. An older release or a person may have written a cached answer, so it is
+ * validated like a fresh one.
  */
 import { Type } from 'typebox';
 import { list, nullable, shape, text } from '../model/shapes.ts';

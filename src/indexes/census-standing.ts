@@ -1,54 +1,54 @@
-/** The standing of origins in the census's weekly scans, which leave the indexes to paid scans. */
+/** The standing of origins in weekly scans of the census. These ask indexes rarely, because paid scans come first. */
 import type { Origin } from '../guard/origin.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Lookup } from '../model/third-parties.ts';
 import { LOOKUP_TIMEOUT_MS } from './ask.ts';
 import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
-import { type MerchantItem, pays } from './index-answers.ts';
+import { type MerchantItem, paysTo } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { sawSettlement } from './settlements.ts';
 
 export type CensusStandingOptions = {
-  /** Those of paid scans. */
+  /** The sources that paid scans ask. */
   readonly sources: EcosystemOptions;
   /** Fresh answers of any scan are used without a request. */
   readonly snapshots: SnapshotCache;
-  /** The Bazaar's rows of an origin by the last complete import; null if there was none within two days. */
+  /** The origin's Bazaar rows in the last complete import; null if no import of the last two days is complete. */
   readonly bazaarRows: (host: string) => Promise<ImportedRows | null>;
-  /** Nothing is asked while a paid scan runs. */
+  /** True while a paid scan runs. No request is sent then. */
   readonly isBusy: () => boolean;
 };
 
 export type ImportedRows = { readonly rows: readonly MerchantItem[]; readonly takenAtMs: number };
 
-const TURN_MS = 5_000;
+const REQUEST_INTERVAL_MS = 5_000;
 const TOO_SOON = 'the census makes one request in 5 s';
-/** Not "Bazaar", which may know the recipients by other hosts too. */
-const SOURCE = 'Bazaar import';
-const NO_IMPORT = { state: 'failed', source: SOURCE, detail: 'none within two days' } as const;
-const NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SOON } as const;
+/** Not "Bazaar": an import has only the origin's rows, and the Bazaar may list its recipients under other hosts. */
+const INDEX_NAME = 'Bazaar import';
+const NO_IMPORT = { state: 'failed', source: INDEX_NAME, detail: 'none within two days' } as const;
+const X402SCAN_NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SOON } as const;
 
-/** Nodes are not asked: a lookup of theirs is more requests than fit in its time. */
+/** No node is asked, because one lookup needs more requests than the rate allows. */
 export function createCensusStanding(
   options: CensusStandingOptions,
 ): Standing & Required<Pick<Standing, 'listings'>> {
   const { sources, snapshots, bazaarRows, isBusy } = options;
   const now = () => snapshots.now();
-  const others = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
-  let lastMs = Number.NEGATIVE_INFINITY;
-  const turn = () => {
+  const otherSources = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
+  let lastRequestMs = Number.NEGATIVE_INFINITY;
+  const findRefusal = () => {
     if (isBusy()) return 'paid scans come first';
-    const agoMs = now() - lastMs;
-    // Negative: the clock was set back.
-    if (agoMs >= 0 && agoMs < TURN_MS) return TOO_SOON;
-    lastMs = now();
+    const sinceMs = now() - lastRequestMs;
+    // A negative time means that the clock was set back.
+    if (sinceMs >= 0 && sinceMs < REQUEST_INTERVAL_MS) return TOO_SOON;
+    lastRequestMs = now();
     return null;
   };
-  const asked = createStanding(others, snapshots, LOOKUP_TIMEOUT_MS, turn);
+  const standing = createStanding(otherSources, snapshots, LOOKUP_TIMEOUT_MS, findRefusal);
 
-  async function imported<T>(
+  async function readImport<T>(
     origin: Origin,
     payees: readonly Payee[],
     read: (items: readonly MerchantItem[]) => T,
@@ -59,24 +59,24 @@ export function createCensusStanding(
     if (found === null) return NO_IMPORT;
     const { takenAtMs } = found;
     const rows = found.rows.filter(({ terms: { offers } }) =>
-      payees.some(({ address }) => pays(offers, address)),
+      payees.some(({ address }) => paysTo(offers, address)),
     );
-    return toLookup(SOURCE, { takenAtMs, data: read(rows) }, now() - takenAtMs);
+    return toLookup(INDEX_NAME, { takenAtMs, data: read(rows) }, now() - takenAtMs);
   }
 
   return {
-    origin: asked.origin,
+    origin: standing.origin,
     async settlements(origin, payees) {
-      const known = await imported(origin, payees, (items) => toFacts(null, items));
+      const known = await readImport(origin, payees, (items) => toFacts(null, items));
       if (sawSettlement(known)) return known;
-      const found = await asked.settlements(origin, payees);
+      const found = await standing.settlements(origin, payees);
       if (found.state === 'off') return known;
       if (found.state === 'failed' || found.data.windowDays > 0 || sawSettlement(found))
         return found;
-      // No row of the origin proves nothing before x402scan is asked about the recipient.
-      return known.state === 'failed' ? known : NOT_ASKED;
+      // An origin without rows proves nothing until x402scan was asked about the recipient.
+      return known.state === 'failed' ? known : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>
-      imported(origin, payees, (items) => toListings({ items, isComplete: true })),
+      readImport(origin, payees, (items) => toListings({ items, isComplete: true })),
   };
 }

@@ -1,4 +1,4 @@
-/** Compares index entries with live challenges. Pure; runs on a worker. */
+/** Compares the entries of indexes with live challenges. Runs on a worker. */
 import {
   INDEXED_FIELDS,
   type IndexedDifference,
@@ -18,8 +18,8 @@ import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { declaredInput, digestDeclaration, isSameOrigin } from './listed-terms.ts';
-import { lapseReasons, type PaidResource, reasonsFor } from './listing-reasons.ts';
+import { digestDeclaration, findDeclaredInput, isSameOrigin } from './listed-terms.ts';
+import { findLapseReasons, findReasons, type PaidResource } from './listing-reasons.ts';
 
 export type ListingObservations = Pick<
   Observations,
@@ -28,33 +28,34 @@ export type ListingObservations = Pick<
 
 export type ComparedRow = {
   readonly row: IndexedRow;
-  /** The declaration to validate with the Bazaar's rules; undefined when nothing depends on it. */
+  /** The declaration to validate with the Bazaar's rules; undefined if no reason depends on it. */
   readonly declaration?: JsonValue;
 };
 
 const MAX_SHOWN_CHARS = 120;
 
-/** An index's entries in a common shape. */
+/** The entries of an index, in a shape that all indexes share. */
 type IndexEntries = {
   readonly index: IndexName;
-  /** Null when unknown. */
+  /** Null if the index gave no answer. */
   readonly resources: readonly ListedResource[] | null;
   readonly elsewhere: readonly string[];
   readonly isComplete: boolean;
-  /** Instant of the look-up of entries that lapse; null for the others. */
+  /** Time of the lookup; null if the index's entries never lapse. */
   readonly readMs: number | null;
 };
 
 export function compareListings(
-  seen: ListingObservations,
+  observed: ListingObservations,
   kit: Kit = createKit(),
 ): readonly ComparedRow[] {
-  const indexes = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
+  const indexes = [readBazaar(observed), readX402scan(observed)].filter((index) => index !== null);
   if (indexes.length === 0) return [];
-  return soldIn(seen, kit).flatMap((sold) => indexes.map((index) => toRow(seen, sold, index, kit)));
+  const paidResources = findPaidResources(observed, kit);
+  return paidResources.flatMap((paid) => indexes.map((index) => toRow(observed, paid, index, kit)));
 }
 
-function soldIn({ resources }: ListingObservations, kit: Kit): readonly PaidResource[] {
+function findPaidResources({ resources }: ListingObservations, kit: Kit): readonly PaidResource[] {
   const challenged = kit.challenged(resources);
   return kit.selling(resources).flatMap((resource): readonly PaidResource[] => {
     const own = challenged.filter((one) => one.resource === resource);
@@ -105,39 +106,40 @@ function isSwitchedOff(lookup: Lookup<unknown>): boolean {
 }
 
 function toRow(
-  seen: ListingObservations,
-  sold: PaidResource,
+  observed: ListingObservations,
+  paid: PaidResource,
   entries: IndexEntries,
   kit: Kit,
 ): ComparedRow {
-  const { resource, method, challenged } = sold;
-  const head = { index: entries.index, resource: shown(resource.url), method };
-  const none = { listedAs: null, differences: [], reasons: [] };
-  if (entries.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
-  const listed = findListed(entries.resources, seen.origin, sold);
+  const { resource, method, challenged } = paid;
+  const key = { index: entries.index, resource: shorten(resource.url), method };
+  const noData = { listedAs: null, differences: [], reasons: [] };
+  if (entries.resources === null) return { row: { ...key, ...noData, state: 'unknown' } };
+  const listed = findListed(entries.resources, observed.origin, paid);
   if (listed !== null) {
     const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
-    const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
+    const listedAs = listed.resource === resource.url ? null : shorten(listed.resource);
     const { lastSettledAt } = listed;
     const settled = lastSettledAt ? { lastSettledAt } : {};
-    const reasons = entries.readMs === null ? [] : lapseReasons(listed, entries.readMs);
-    return { row: { ...head, state, listedAs, differences, ...settled, reasons } };
+    const reasons = entries.readMs === null ? [] : findLapseReasons(listed, entries.readMs);
+    return { row: { ...key, state, listedAs, differences, ...settled, reasons } };
   }
-  const elsewhere = entries.elsewhere.find((url) => isSamePath(url, resource));
-  if (elsewhere !== undefined) {
-    return { row: { ...head, ...none, state: 'listed_elsewhere', listedAs: shown(elsewhere) } };
+  const other = entries.elsewhere.find((url) => isSamePath(url, resource));
+  if (other !== undefined) {
+    return { row: { ...key, ...noData, state: 'listed_elsewhere', listedAs: shorten(other) } };
   }
-  if (!entries.isComplete) return { row: { ...head, ...none, state: 'unknown' } };
-  const isBare = entries.index === 'bazaar' && entries.resources.length === 0;
-  const { reasons, declaration } = reasonsFor(entries.index, sold, { ...seen, isBare }, kit);
+  if (!entries.isComplete) return { row: { ...key, ...noData, state: 'unknown' } };
+  const hasNoEntry = entries.index === 'bazaar' && entries.resources.length === 0;
+  const context = { ...observed, hasNoEntry };
+  const { reasons, declaration } = findReasons(entries.index, paid, context, kit);
   return {
-    row: { ...head, ...none, state: 'not_listed', reasons },
+    row: { ...key, ...noData, state: 'not_listed', reasons },
     ...(declaration === undefined ? {} : { declaration }),
   };
 }
 
-/** Prefers an entry with the same method; an entry with another method is second. */
+/** Prefers an entry with the same method, then one without a method. */
 function findListed(
   resources: readonly ListedResource[],
   origin: Observations['origin'],
@@ -150,14 +152,14 @@ function findListed(
   return byMethod ?? here.find((one) => one.method === null) ?? here[0] ?? null;
 }
 
-/** Queries contain one call's values, so they are ignored; templates are compared plain and encoded. */
+/** Ignores the query, which has the values of one call. Path templates may be percent-encoded. */
 function isSamePath(url: string, { path, template }: ResourceObservation): boolean {
   if (!URL.canParse(url)) return false;
-  const listed = bare(new URL(url).pathname);
-  return listed === bare(path) || listed === bare(template);
+  const listed = normalizePath(new URL(url).pathname);
+  return listed === normalizePath(path) || listed === normalizePath(template);
 }
 
-function bare(path: string): string {
+function normalizePath(path: string): string {
   const name = path.split(/[?#]/, 1)[0] ?? '';
   return name.replaceAll('%7B', '{').replaceAll('%7D', '}').replace(/\/+$/, '') || '/';
 }
@@ -170,28 +172,28 @@ function findDifferences(
 ): readonly IndexedDifference[] {
   const { terms } = listed;
   const differences = new Map<IndexedField, IndexedDifference>();
-  const differs = (field: IndexedField, live: string | null, indexed: string | null) => {
+  const add = (field: IndexedField, live: string | null, indexed: string | null) => {
     if (live === null || indexed === null || differences.has(field)) return;
-    differences.set(field, { field, live: shown(live), indexed: shown(indexed) });
+    differences.set(field, { field, live: shorten(live), indexed: shorten(indexed) });
   };
   for (const [field, live, indexed] of differingOffers(challenge, terms, kit)) {
-    differs(field, live, indexed);
+    add(field, live, indexed);
   }
   const description = challenge.description?.trim() ?? null;
   if (description && terms.description && !isSameText(description, terms.description)) {
-    differs('description', description, terms.description);
+    add('description', description, terms.description);
   }
-  const input = digestDeclaration(declaredInput(challenge.value));
-  if (input !== terms.inputSchema) differs('inputSchema', input, terms.inputSchema);
-  if (listed.method?.toUpperCase() !== method) differs('method', method, listed.method);
+  const input = digestDeclaration(findDeclaredInput(challenge.value));
+  if (input !== terms.inputSchema) add('inputSchema', input, terms.inputSchema);
+  if (listed.method?.toUpperCase() !== method) add('method', method, listed.method);
   const version = terms.x402Version;
   if (version !== challenge.version) {
-    differs('x402Version', String(challenge.version), version === null ? null : String(version));
+    add('x402Version', String(challenge.version), version === null ? null : String(version));
   }
   return INDEXED_FIELDS.flatMap((field) => differences.get(field) ?? []);
 }
 
-/** Indexes cut long descriptions, so a prefix counts as equal. */
+/** Indexes cut long descriptions, so a text that ends in "…" is compared as a prefix. */
 function isSameText(live: string, indexed: string): boolean {
   const text = cleanText(live, live.length + 1);
   return text === indexed || (indexed.endsWith('…') && text.startsWith(indexed.slice(0, -1)));
@@ -200,19 +202,19 @@ function isSameText(live: string, indexed: string): boolean {
 type ListedOffer = ListedTerms['offers'][number];
 type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
 
-/** Removes offers that both sides have and compares each of the others with the nearest. */
+/** Removes the offers that both sides have. Compares each other listed offer with the live one that is most similar. */
 function differingOffers(
   challenge: Challenge,
   { offers: listed }: ListedTerms,
   kit: Kit,
 ): readonly FieldPair[] {
-  const live = challenge.offers.map(asListed);
+  const live = challenge.offers.map(toListedOffer);
   const isSame = (offer: ListedOffer, one: ListedOffer) =>
     findDifferingPairs(offer, one, kit).length === 0;
-  const left = listed.filter((one) => !live.some((offer) => isSame(offer, one)));
-  const open = live.filter((offer) => !listed.some((one) => isSame(offer, one)));
-  const candidates = open.length > 0 ? open : live;
-  return left.flatMap((one) => {
+  const unmatched = listed.filter((one) => !live.some((offer) => isSame(offer, one)));
+  const unlisted = live.filter((offer) => !listed.some((one) => isSame(offer, one)));
+  const candidates = unlisted.length > 0 ? unlisted : live;
+  return unmatched.flatMap((one) => {
     const nearest = candidates
       .map((offer) => findDifferingPairs(offer, one, kit))
       .toSorted((a, b) => a.length - b.length)[0];
@@ -220,7 +222,7 @@ function differingOffers(
   });
 }
 
-function asListed({ amount, payTo, network, asset, scheme }: Offer): ListedOffer {
+function toListedOffer({ amount, payTo, network, asset, scheme }: Offer): ListedOffer {
   const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : null);
   const price = typeof amount === 'number' ? String(amount) : text(amount);
   return {
@@ -232,7 +234,7 @@ function asListed({ amount, payTo, network, asset, scheme }: Offer): ListedOffer
   };
 }
 
-/** Lists the fields that differ; a missing value differs from nothing. */
+/** Lists the fields that differ. A field that one side lacks is not compared. */
 function findDifferingPairs(
   live: ListedOffer,
   listed: ListedOffer,
@@ -251,6 +253,6 @@ function findDifferingPairs(
   });
 }
 
-function shown(text: string): string {
+function shorten(text: string): string {
   return cleanText(text, MAX_SHOWN_CHARS);
 }

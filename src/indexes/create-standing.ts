@@ -3,7 +3,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
-import { bazaarListings, createMerchants, listingsLookup } from './bazaar.ts';
+import { askBazaarListings, createMerchantCache, lookUpListings } from './bazaar.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -20,35 +20,35 @@ import {
   type ResponseCache,
   type SnapshotCache,
 } from './response-cache.ts';
-import { settlementLookup, settlementSources } from './settlements.ts';
-import { offersOnSolana } from './solana-accounts.ts';
-import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
+import { listSettlementSources, lookUpSettlements } from './settlements.ts';
+import { checkOffersOnSolana } from './solana-accounts.ts';
+import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];
 
 export type RefreshingStanding = Required<Omit<Standing, 'isOff' | 'onChain'>> &
   Pick<Standing, 'onChain'> & {
-    /** Refreshes the partner listing at half a day, so that scans hit the cache. Never rejects. */
+    /** Refreshes the cached list of partners if it is older than half a day. Never rejects. */
     refreshListing(): Promise<Lookup<readonly Partner[]>>;
   };
 
 const LISTING_CACHE_MS = 24 * 3_600_000;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
-/** `timeoutMs` limits each of a scan's lookups, over all sources, retries and turns. */
+/** `timeoutMs` limits each lookup of a scan, with all its sources and retries. */
 export function createStanding(
   options: EcosystemOptions,
   snapshots: SnapshotCache,
   timeoutMs = LOOKUP_TIMEOUT_MS,
-  turn?: RequestContext['turn'],
+  findRefusal?: RequestContext['findRefusal'],
 ): RefreshingStanding {
   const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
   const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
-  const own = { userAgent, answers, turn };
+  const shared = { userAgent, answers, findRefusal };
   const cache = createResponseCache(snapshots);
-  const askMerchant = createMerchants(() => snapshots.now());
-  const sources = settlementSources(options, askMerchant);
-  const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), ...own });
+  const askMerchant = createMerchantCache(() => snapshots.now());
+  const sources = listSettlementSources(options, askMerchant);
+  const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), ...shared });
 
   async function partners(
     cacheMs: number,
@@ -64,11 +64,11 @@ export function createStanding(
     });
   }
 
-  /** An error is silence: what nodes say is advice, and no check judges it. */
+  /** Errors are ignored, because answers of nodes become only advice, which no check judges. */
   async function onChain(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]> {
     const context = startContext();
-    const named = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
-    const [evm, solana] = [named('eip155:'), named('solana:')];
+    const select = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
+    const [evm, solana] = [select('eip155:'), select('solana:')];
     const lookup = (source: string, all: typeof offers, ask: Question<OnChain>['ask']) => {
       const key = `offers ${JSON.stringify(all)}`;
       return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
@@ -77,13 +77,13 @@ export function createStanding(
       rpcUrl === null || evm.length === 0
         ? null
         : lookup('chain', evm, async () => {
-            // Loaded if there is a node: it brings the packages of the chain.
-            const { offersOnChain } = await import('./evm-node.ts');
-            return offersOnChain({ rpcUrl, chainTurn }, evm, context);
+            // Loaded only if there is a node, because it loads the chain packages.
+            const { checkOffersOnChain } = await import('./evm-node.ts');
+            return checkOffersOnChain({ rpcUrl, chainTurn }, evm, context);
           }),
       solanaRpcUrl === null || solana.length === 0
         ? null
-        : lookup('Solana', solana, () => offersOnSolana(solanaRpcUrl, solana, context)),
+        : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),
     ]);
     return lookups.flatMap((one) => (one?.state === 'seen' ? one.data : []));
   }
@@ -92,23 +92,23 @@ export function createStanding(
     origin: async (origin) => {
       const context = startContext();
       const [x402scan, listed] = await Promise.all([
-        x402scanUrl === null ? SWITCHED_OFF : indexed(origin, x402scanUrl, cache, context),
+        x402scanUrl === null ? SWITCHED_OFF : lookUpOrigin(origin, x402scanUrl, cache, context),
         partners(LISTING_CACHE_MS, context),
       ]);
       if (listed.state !== 'seen') return { x402scan, listing: listed };
       return { x402scan, listing: { ...listed, data: findPartner(origin, listed.data) } };
     },
     settlements: (origin, payees) =>
-      settlementLookup(sources, origin, payees, cache, startContext()),
+      lookUpSettlements(sources, origin, payees, cache, startContext()),
     listings: async (payees) =>
       bazaarUrl === null
         ? SWITCHED_OFF
-        : listingsLookup(payees, ({ address }) =>
+        : lookUpListings(payees, ({ address }) =>
             cache.lookup({
               source: 'Bazaar',
               key: `${bazaarUrl} listings of ${address}`,
               isAnswer: isBazaarListings,
-              ask: () => bazaarListings(bazaarUrl, address, startContext(), askMerchant),
+              ask: () => askBazaarListings(bazaarUrl, address, startContext(), askMerchant),
             }),
           ),
     ...(rpcUrl === null && solanaRpcUrl === null ? {} : { onChain }),
@@ -116,8 +116,8 @@ export function createStanding(
   };
 }
 
-/** Makes two dependent requests within one deadline. */
-async function indexed(
+/** Sends up to two dependent requests within one deadline. */
+async function lookUpOrigin(
   origin: Origin,
   base: string,
   cache: ResponseCache,
@@ -128,7 +128,7 @@ async function indexed(
     source,
     key: `${base} origin ${origin.url}`,
     isAnswer: isIndexRow,
-    ask: () => x402scanOrigin(base, origin, context),
+    ask: () => askX402scanOrigin(base, origin, context),
   });
   if (row.state !== 'seen') return row;
   const { id, ...found } = row.data;
@@ -137,7 +137,7 @@ async function indexed(
     source,
     key: `${base} verified ${id}`,
     isAnswer: isVerified,
-    ask: () => x402scanVerified(base, id, context),
+    ask: () => askX402scanVerified(base, id, context),
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { ...found, ownershipVerified } };

@@ -14,7 +14,7 @@ import { isRevert, isTooLong, replaceLongAnswer, requireResult } from '../answer
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { askNode, failed, type IndexAnswer, type RequestContext } from './ask.ts';
+import { askNode, type IndexAnswer, type RequestContext, toFailure } from './ask.ts';
 import type { LookupTurn } from './options.ts';
 
 export type ChainFactsOptions = {
@@ -22,19 +22,19 @@ export type ChainFactsOptions = {
   readonly chainTurn?: LookupTurn | undefined;
 };
 
-const TOKEN = parseAbi([
+const TOKEN_ABI = parseAbi([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
   'function isBlacklisted(address account) view returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
 ]);
-/** Accounts without a known key, as a control: a token that accepts them and reverts for payTo refuses payTo. */
+/** Nobody has the keys of these accounts. A token that accepts the control and reverts for payTo refuses payTo. */
 const SENDER = '0x00000000000000000000000000000000000f4021';
-const CONTROL = '0x00000000000000000000000000000000000f4022';
+const CONTROL_RECIPIENT = '0x00000000000000000000000000000000000f4022';
 const MAX_NAME_CHARS = 80;
 
-/** Checks asset, domain and recipient of offers on the EVM node's chain; other offers are left out. */
-export async function offersOnChain(
+/** Checks asset, domain and recipient of the offers on the node's chain. Ignores other offers. */
+export async function checkOffersOnChain(
   { rpcUrl, chainTurn }: ChainFactsOptions,
   offers: readonly ChainOffer[],
   context: RequestContext,
@@ -43,16 +43,16 @@ export async function offersOnChain(
     const client = createChainClient(rpcUrl, context, chainTurn);
     const chainId = await client.getChainId();
     const here = offers.filter(({ network }) => network === `eip155:${chainId}`);
-    const value = await Promise.all(here.map((offer) => askFor(client, chainId, offer)));
+    const value = await Promise.all(here.map((offer) => checkOffer(client, chainId, offer)));
     return { ok: true, value };
   } catch (error) {
-    const cause = unreachable(error);
-    if (cause !== null) return failed(cause.message, cause.quietMs);
-    return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+    const cause = findUnreachable(error);
+    if (cause !== null) return toFailure(cause.message, cause.quietMs);
+    return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
   }
 }
 
-async function askFor(
+async function checkOffer(
   client: PublicClient,
   chainId: number,
   offer: ChainOffer,
@@ -60,16 +60,16 @@ async function askFor(
   const { network, payTo } = offer;
   const asset = getAddress(offer.asset.toLowerCase());
   const recipient = getAddress(payTo.toLowerCase());
-  // A known asset has code, and the table has its domain.
+  // Known assets have code, and our table has their domains.
   const code = offer.isKnown ? null : ((await client.getCode({ address: asset })) ?? '0x');
   const hasCode = code !== '0x';
-  const isNamed = code !== null && hasCode && offer.name !== null && offer.version !== null;
+  const hasDomain = code !== null && hasCode && offer.name !== null && offer.version !== null;
   const [domain, transferReverts] = await Promise.all([
-    isNamed ? readDomain(client, chainId, asset, offer) : null,
-    hasCode ? revertsTo(client, asset, recipient) : null,
+    hasDomain ? readDomain(client, chainId, asset, offer) : null,
+    hasCode ? findTransferReverts(client, asset, recipient) : null,
   ]);
-  const rest = { noTokenAccount: null, domain, transferReverts };
-  return { network, asset: offer.asset, payTo, hasCode, ...rest };
+  const otherFacts = { noTokenAccount: null, domain, transferReverts };
+  return { network, asset: offer.asset, payTo, hasCode, ...otherFacts };
 }
 
 async function readDomain(
@@ -78,14 +78,14 @@ async function readDomain(
   asset: Address,
   { name, version }: ChainOffer,
 ): Promise<OfferOnChain['domain']> {
-  const token = { address: asset, abi: TOKEN } as const;
-  const separator = await unlessReverted(
+  const token = { address: asset, abi: TOKEN_ABI } as const;
+  const separator = await nullIfReverted(
     client.readContract({ ...token, functionName: 'DOMAIN_SEPARATOR' }),
   );
   if (separator === null) return null;
   const domain = { name: name ?? '', version: version ?? '', chainId, verifyingContract: asset };
   if (separator === domainSeparator({ domain })) return { agrees: true, named: null };
-  const reply = await unlessReverted(
+  const reply = await nullIfReverted(
     client.readContract({ ...token, functionName: 'eip712Domain' }),
   );
   const named =
@@ -95,50 +95,50 @@ async function readDomain(
   return { agrees: false, named };
 }
 
-/** Null when the token refuses the control too, which says nothing of the recipient. */
-async function revertsTo(
+/** Returns null if the token also refuses the control, because that proves nothing about the recipient. */
+async function findTransferReverts(
   client: PublicClient,
   asset: Address,
   payTo: Address,
 ): Promise<boolean | null> {
-  const token = { address: asset, abi: TOKEN } as const;
-  const isBlocked = await unlessReverted(
+  const token = { address: asset, abi: TOKEN_ABI } as const;
+  const isBlocked = await nullIfReverted(
     client.readContract({ ...token, functionName: 'isBlacklisted', args: [payTo] }),
   );
   if (isBlocked === true) return true;
   const [control, own] = await Promise.all(
-    [CONTROL, payTo].map((to) => isTaken(client, asset, getAddress(to))),
+    [CONTROL_RECIPIENT, payTo].map((to) => accepts(client, asset, getAddress(to))),
   );
   return control === true && own !== null ? !own : null;
 }
 
-/** Simulates a transfer of zero, which needs no balance of the sender; null if the answer is over its cap. */
-async function isTaken(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
-  const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, 0n] });
+/** Simulates a transfer of zero, for which the sender needs no balance. Returns null if the answer is over its cap. */
+async function accepts(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
+  const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [to, 0n] });
   const call = client.call({ account: getAddress(SENDER), to: asset, data });
-  const taken = call.then(
+  const accepted = call.then(
     () => true,
     (error: unknown) => {
       if (isTooLong(error)) return 'too long';
       throw error;
     },
   );
-  const reply = await unlessReverted(taken);
+  const reply = await nullIfReverted(accepted);
   return reply === 'too long' ? null : reply === true;
 }
 
-/** Null when the contract reverts, lacks the function or answers beyond the cap; throws when the node did not answer. */
-async function unlessReverted<T>(call: Promise<T>): Promise<T | null> {
+/** Returns null if the contract reverts, lacks the function or answers over the cap. Throws if the node gave no answer. */
+async function nullIfReverted<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (!(error instanceof BaseError) || unreachable(error) !== null) throw error;
+    if (!(error instanceof BaseError) || findUnreachable(error) !== null) throw error;
     if (isReverted(error) || isTooLong(error) || isEmptyAnswer(error)) return null;
     throw error;
   }
 }
 
-export function unreachable(error: unknown): ChainUnreachable | null {
+export function findUnreachable(error: unknown): ChainUnreachable | null {
   if (!(error instanceof BaseError)) return null;
   const cause = error.walk((inner) => inner instanceof ChainUnreachable);
   return cause instanceof ChainUnreachable ? cause : null;
@@ -153,7 +153,7 @@ function isEmptyAnswer(error: BaseError): boolean {
   return error.walk((inner) => inner instanceof Error && names.includes(inner.name)) !== null;
 }
 
-/** The chain gave no answer; the message is one line for evidence. */
+/** The node gave no answer. The message is one line for evidence. */
 class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable';
   readonly quietMs: number;
@@ -164,7 +164,7 @@ class ChainUnreachable extends Error {
   }
 }
 
-/** Runs viem over bounded requests: one deadline for all calls, a cap for each method, one retry when busy. */
+/** Creates a viem client whose calls share one deadline. Each method has a size cap, and a busy node gets one retry. */
 export function createChainClient(
   rpcUrl: string,
   context: RequestContext,
@@ -185,7 +185,7 @@ export function createChainClient(
     return requireResult(method, 200, replaceLongAnswer(method));
   }
   return createPublicClient({
-    // A contract could name any URL for viem to fetch (ERC-3668).
+    // With it, a contract could make viem fetch any URL (ERC-3668).
     ccipRead: false,
     // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
     transport: custom({ request }, { retryCount: 0 }),

@@ -4,36 +4,36 @@
  * Merit-Systems/x402scan, apps/scan/src/trpc/routers/public/resources.ts, at e85e6727698393a639c4b5069e24641b1fdef22e.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { askOk, failed, type IndexAnswer, type RequestContext, startDeadline } from './ask.ts';
-import { apiBase } from './bazaar.ts';
+import { askOk, type IndexAnswer, type RequestContext, startDeadline, toFailure } from './ask.ts';
+import { toApiBase } from './bazaar.ts';
 import {
   type ImportedListing,
   type ImportSource,
-  LISTINGS,
+  LISTING_PAGE_PARSER,
   type ListingPage,
 } from './listing-page.ts';
 import { trpcUrl } from './x402scan.ts';
 
 export type ImportOptions = Pick<RequestContext, 'userAgent' | 'answers'> & {
   readonly base: string;
-  /** Waits; tests replace it. */
+  /** Resolves after `ms`. Tests replace it. */
   readonly wait?: (ms: number) => Promise<unknown>;
-  /** Told of the end of each request. */
-  readonly onRequest?: (result: ReturnType<typeof resultOf>) => void;
+  /** Called when a request has ended. */
+  readonly onRequest?: (result: ReturnType<typeof toRequestResult>) => void;
   readonly signal?: AbortSignal;
 };
 
-const PAGE_BYTES = 16 * 1024 * 1024;
-const PAGE_MS = 30_000;
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_MS = 30_000;
 const MAX_PAGES = 100;
 const MAX_WAITS = 3;
 const MAX_WAIT_MS = 120_000;
-/** Rows of a page; those of x402scan contain its own and the seller's schemas. */
-const LIMITS = { bazaar: 1_000, x402scan: 500 };
+/** Rows of x402scan are larger, because they contain schemas. */
+const ROWS_PER_PAGE = { bazaar: 1_000, x402scan: 500 };
 
 /**
- * Calls `onPage` for each page in order, one request at a time, and rejects only if it does. The end of the index makes
- * it complete; `detail` says what else ended it. A list that changes meanwhile shows some rows twice.
+ * Calls `onPage` for each page in order, one request at a time, and rejects only if `onPage` does. `detail` is the reason
+ * of an end before the last page. If the index changes meanwhile, some rows may occur twice.
  */
 export async function importListings(
   source: ImportSource,
@@ -47,12 +47,12 @@ export async function importListings(
   const { base, signal } = options;
   const { wait = (ms) => delay(ms, undefined, { signal }).catch(() => null) } = options;
   const name = new URL(base).host;
-  let [limit, offset, pages, waits] = [LIMITS[source], 0, 0, 0];
+  let [limit, offset, pages, waits] = [ROWS_PER_PAGE[source], 0, 0, 0];
   const end = (detail: string | null) => ({ isComplete: detail === null, pages, detail });
   while (pages < MAX_PAGES) {
     const start = offset - (offset % limit);
     const answer = await askPage(source, options, limit, start);
-    options.onRequest?.(resultOf(answer));
+    options.onRequest?.(toRequestResult(answer));
     if (answer.ok) {
       const { listings, size, total } = answer.value;
       await onPage(listings);
@@ -60,7 +60,7 @@ export async function importListings(
       const next = start + size;
       if (total === null ? size < limit : next >= total) return end(null);
       if (next <= offset) return end(`${name} does not turn its pages`);
-      // An index that gives fewer rows has a limit of its own.
+      // If a page has fewer rows than requested, the index has a lower limit.
       [offset, limit] = [next, Math.min(limit, size)];
     } else if (answer.isBusy && waits < MAX_WAITS) {
       waits += 1;
@@ -80,23 +80,24 @@ async function askPage(
 ): Promise<IndexAnswer<ListingPage>> {
   const url =
     source === 'bazaar'
-      ? `${apiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
+      ? `${toApiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
       : trpcUrl(base, 'public.resources.list.paginated', {
           pagination: { page: start / limit, page_size: limit },
-          // The newest first: a row that is updated meanwhile shows another one twice, and hides none.
+          // Newest first: an update meanwhile may repeat a row, but cannot hide one.
           sorting: { id: 'lastUpdated', desc: true },
         });
-  const deadline = startDeadline(PAGE_MS, signal);
-  const context = { deadline, userAgent, answers, turn: () => null, capBytes: PAGE_BYTES };
-  const answer = await askOk(url, { ...context, parser: LISTINGS, detail: { source } });
-  if (signal?.aborted) return failed('the import was stopped');
+  const deadline = startDeadline(MAX_PAGE_MS, signal);
+  const context = { deadline, userAgent, answers, findRefusal: () => null };
+  const page = { parser: LISTING_PAGE_PARSER, detail: { source }, capBytes: MAX_PAGE_BYTES };
+  const answer = await askOk(url, { ...context, ...page });
+  if (signal?.aborted) return toFailure('the import was stopped');
   if (!answer.ok) return answer;
   const { value } = answer;
-  const unknown = `${new URL(base).host} answered in an unknown shape`;
-  return value === null ? failed(unknown) : { ok: true, value };
+  if (value !== null) return { ok: true, value };
+  return toFailure(`${new URL(base).host} answered in an unknown shape`);
 }
 
-function resultOf(answer: IndexAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {
+function toRequestResult(answer: IndexAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {
   if (answer.ok) return 'read';
   if (answer.isBusy) return 'busy';
   return answer.isTooLong ? 'too_large' : 'failed';

@@ -1,6 +1,6 @@
 /**
- * Shapes of what indexes answer, and what is kept of each; it runs on a worker if an answer is long, so it imports
- * nothing that asks. The shapes are from x402scan's repository (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public)
+ * Shapes of the answers of indexes, and the members that we read. A worker reads long answers, so no import of this file
+ * sends requests. The shapes are from x402scan's repository (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public)
  * and https://docs.cdp.coinbase.com/x402/buyer/discover-services.
  */
 import { Ajv } from 'ajv';
@@ -11,13 +11,13 @@ import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { count, nullable, text } from '../model/shapes.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { declaredInput, listedTerms, toIso } from './listed-terms.ts';
+import { findDeclaredInput, toIso, toListedTerms } from './listed-terms.ts';
 
 const MAX_RESOURCES = 1_000;
 const MAX_URL_CHARS = 2_048;
 const MAX_PARTNERS = 5_000;
 const MAX_NAME_CHARS = 200;
-/** Matches the member in JSON, or in JSON that a script of the page has escaped. */
+/** Matches the member `websiteUrl` in JSON, or in escaped JSON inside a script. */
 const WEBSITE = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
 
 export type Partner = { readonly name: string | null; readonly website: string };
@@ -29,7 +29,7 @@ export type OriginRow = {
   readonly resources: readonly IndexedResource[];
 };
 
-/** Settlements of a row in the last 30 days; null if the index does not say. */
+/** Counts of settlements in the last 30 days; null if the index does not say. */
 export type PaidCounts = {
   readonly calls: number | null;
   readonly payers: number | null;
@@ -39,7 +39,7 @@ export type PaidCounts = {
 
 /** An item of the Bazaar. */
 export type MerchantItem = PaidCounts & {
-  /** Null if it names none, or one that is too long. */
+  /** The URL; null if it is missing or too long. */
   readonly resource: string | null;
   readonly method: string | null;
   readonly terms: ListedTerms;
@@ -70,7 +70,7 @@ const originRow = Type.Object({
 });
 const isOrigins = validator(Type.Array(originRow));
 
-/** Number of payment options, and of those whose recipient signed for the origin. */
+/** `total`: number of payment options. `verified`: number of those whose recipient signed for the origin. */
 const isVerification = validator(
   Type.Object({ verified: Type.Union([count, Type.Boolean()]), total: Type.Optional(count) }),
 );
@@ -80,9 +80,9 @@ const sellerRow = Type.Object({
   tx_count: count,
   unique_buyers: count,
   latest_block_timestamp: maybeText,
-  /** Selects rows by address. */
+  /** Only in lists by address. */
   recipient: Type.Optional(text),
-  /** Selects rows by origin, which state the same recipients. */
+  /** Only in lists by origin. */
   origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
 });
 const isSellers = validator(Type.Array(sellerRow));
@@ -103,18 +103,18 @@ export type RawItem = JsonObject & Static<typeof rawItem>;
 export const isItem = ajv.compile<RawItem>(rawItem);
 const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 
-/** The Bazaar's answer for an unknown merchant; any other 404 means a wrong address. */
+/** The Bazaar's answer for an unknown merchant. Any other 404 means that the URL in the settings is wrong. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
 export function validator<T extends TSchema>(schema: T) {
   return ajv.compile<Static<T>>(schema);
 }
 
-/** Undefined if the answer is not JSON, null in an unknown shape. */
+/** Undefined if the answer is not JSON; null if its shape is unknown. */
 export type Unread = null | undefined;
 
 export function readOriginRows(answer: string): readonly OriginRow[] | Unread {
-  const { data, unread } = trpcData(answer);
+  const { data, unread } = readTrpc(answer);
   const rows = readList(data);
   if (!isOrigins(rows)) return unread;
   return rows.map(({ id, origin, resources }) => ({
@@ -129,14 +129,14 @@ export function readOriginRows(answer: string): readonly OriginRow[] | Unread {
         lastUpdated: toIso(resource.lastUpdated),
         accepts: resource.accepts?.length ?? 0,
         deprecated: typeof resource.deprecatedAt === 'string',
-        terms: listedTerms(resource),
+        terms: toListedTerms(resource),
       })),
   }));
 }
 
-/** True if every recipient in the index has signed for the origin. */
+/** Returns true if every recipient in the index has signed for the origin. */
 export function readVerification(answer: string): boolean | Unread {
-  const { data, unread } = trpcData(answer);
+  const { data, unread } = readTrpc(answer);
   if (!isVerification(data)) return unread;
   const { verified, total } = data;
   if (typeof verified === 'boolean') return verified;
@@ -144,7 +144,7 @@ export function readVerification(answer: string): boolean | Unread {
 }
 
 export function readSellerRows(answer: string) {
-  const { data, unread } = trpcData(answer);
+  const { data, unread } = readTrpc(answer);
   const rows = readList(data);
   if (!isSellers(rows)) return unread;
   return rows.map((row) => ({
@@ -156,35 +156,35 @@ export function readSellerRows(answer: string) {
   }));
 }
 
-/** `unknown` if the Bazaar has never heard of the merchant. */
+/** Returns `unknown` if the Bazaar does not know the merchant. */
 export function readMerchantPage(
   answer: string,
   { address, limit }: { readonly address: string; readonly limit: number },
 ): MerchantPage | 'unknown' | null {
   const value = tryParseJson(answer);
   if (isUnknownMerchant(value)) return 'unknown';
-  const items = memberAt(value, ['resources']) ?? memberAt(value, ['items']);
+  const items = getMember(value, ['resources']) ?? getMember(value, ['items']);
   if (!isItems(items)) return null;
   return {
-    items: items.filter((item) => pays(item.accepts ?? [], address)).map(toMerchantItem),
+    items: items.filter((item) => paysTo(item.accepts ?? [], address)).map(toMerchantItem),
     isFull: items.length >= limit,
   };
 }
 
-/** Records `{name, websiteUrl, …}`, as JSON or inside an HTML page. */
+/** Reads records `{name, websiteUrl, …}` of a JSON document or an HTML page. */
 export function readPartners(answer: string): readonly Partner[] {
   const value = tryParseJson(answer);
   const partners =
-    value === undefined ? partnersOfPage(answer) : listsIn(value).flatMap(toPartners);
+    value === undefined ? findPartnersInPage(answer) : findLists(value).flatMap(toPartners);
   return partners.slice(0, MAX_PARTNERS);
 }
 
-function partnersOfPage(page: string): readonly Partner[] {
+function findPartnersInPage(page: string): readonly Partner[] {
   return [...page.matchAll(WEBSITE)].map(([, website = '']) => ({ name: null, website }));
 }
 
-/** Returns the listing, or the lists inside an object. */
-function listsIn(value: unknown): readonly (readonly unknown[])[] {
+/** Returns the value if it is a list, and else the lists in its members. */
+function findLists(value: unknown): readonly (readonly unknown[])[] {
   if (Array.isArray(value)) return [value];
   return Object.values(readMembers(value)).filter((member) => Array.isArray(member));
 }
@@ -202,32 +202,32 @@ export function toMerchantItem(item: RawItem): MerchantItem {
   const isUrl = typeof resource === 'string' && resource.length <= MAX_URL_CHARS;
   return {
     resource: isUrl ? resource : null,
-    method: jsonText(jsonObject(declaredInput(item))['method']),
-    terms: listedTerms(item),
+    method: jsonText(jsonObject(findDeclaredInput(item))['method']),
+    terms: toListedTerms(item),
     calls: quality?.l30DaysTotalCalls ?? null,
     payers: quality?.l30DaysUniquePayers ?? null,
     lastAt: toIso(quality?.lastCalledAt),
   };
 }
 
-export function pays(offers: readonly { payTo?: string | null }[], address: string): boolean {
+export function paysTo(offers: readonly { payTo?: string | null }[], address: string): boolean {
   const recipients = offers.flatMap(({ payTo }) => payTo ?? []);
   return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
 }
 
-/** tRPC with superjson; `unread` says why nothing else was read. */
-export function trpcData(answer: string): { readonly data: unknown; readonly unread: Unread } {
+/** Reads an answer of tRPC with superjson. `unread` is the result if `data` has an unknown shape. */
+export function readTrpc(answer: string): { readonly data: unknown; readonly unread: Unread } {
   const value = tryParseJson(answer);
-  const data = memberAt(value, ['result', 'data', 'json']);
+  const data = getMember(value, ['result', 'data', 'json']);
   return { data, unread: value === undefined ? undefined : null };
 }
 
-/** Some procedures answer with a list, some with a page that has one in `items`. */
+/** Some procedures answer with a list, and others with an object that has the list in `items`. */
 function readList(value: unknown): unknown {
-  return Array.isArray(value) ? value : memberAt(value, ['items']);
+  return Array.isArray(value) ? value : getMember(value, ['items']);
 }
 
-export function memberAt(value: unknown, path: readonly string[]): unknown {
+export function getMember(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {
     if (typeof current !== 'object' || current === null) return undefined;

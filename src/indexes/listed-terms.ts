@@ -15,67 +15,67 @@ const MAX_OFFERS = 32;
 const MAX_TEXT_CHARS = 600;
 const MAX_DEPTH = 64;
 
-/** `item` is an unparsed resource of the Bazaar or of x402scan, in either version of x402. */
-export function listedTerms(item: JsonObject): ListedTerms {
+/** Reads the terms of an item of the Bazaar or of x402scan, in version 1 or 2 of x402. */
+export function toListedTerms(item: JsonObject): ListedTerms {
   const accepts = jsonList(item['accepts']).slice(0, MAX_OFFERS);
   const version = item['x402Version'];
   const texts = [item, jsonObject(item['metadata']), jsonObject(accepts[0])];
   const description =
-    texts.map((one) => jsonText(one['description'])).find((one) => one !== null) ?? null;
+    texts.map((part) => jsonText(part['description'])).find((text) => text !== null) ?? null;
   return {
     x402Version: typeof version === 'number' ? version : null,
     description: description === null ? null : cleanText(description, MAX_TEXT_CHARS),
-    inputSchema: digestDeclaration(declaredInput(item)),
+    inputSchema: digestDeclaration(findDeclaredInput(item)),
     offers: accepts.map((entry) => {
       const offer = jsonObject(entry);
       return {
-        price: shown(offer['amount'] ?? offer['maxAmountRequired']),
-        payTo: shown(offer['payTo']),
-        network: shown(offer['network']),
-        asset: shown(offer['asset']),
-        scheme: shown(offer['scheme']),
+        price: toShortText(offer['amount'] ?? offer['maxAmountRequired']),
+        payTo: toShortText(offer['payTo']),
+        network: toShortText(offer['network']),
+        asset: toShortText(offer['asset']),
+        scheme: toShortText(offer['scheme']),
       };
     }),
   };
 }
 
 /**
- * Finds `info.input` of the bazaar extension, or version 1's `outputSchema.input`, in an item or a
- * challenge.
+ * Finds the input declaration of an item or a challenge: `info.input` of the bazaar extension, or, in version 1,
+ * `outputSchema.input`.
  */
-export function declaredInput(value: JsonObject): JsonValue | undefined {
+export function findDeclaredInput(value: JsonObject): JsonValue | undefined {
   const bazaar = jsonObject(jsonObject(value['extensions'])['bazaar']);
   const first = jsonObject(jsonList(value['accepts'])[0]);
   return jsonObject(bazaar['info'])['input'] ?? jsonObject(first['outputSchema'])['input'];
 }
 
-/** SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
+/** Returns the SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
 export function digestDeclaration(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return `sha256:${createHash('sha256').update(canonical(value, 0)).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(sortJson(value, 0)).digest('hex')}`;
 }
 
-function canonical(value: JsonValue, depth: number): string {
+function sortJson(value: JsonValue, depth: number): string {
   if (depth > MAX_DEPTH) return 'null';
-  if (Array.isArray(value)) return `[${value.map((one) => canonical(one, depth + 1)).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map((one) => sortJson(one, depth + 1)).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.entries(value)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member ?? null, depth + 1)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${sortJson(member ?? null, depth + 1)}`);
   return `{${members.join(',')}}`;
 }
 
-function shown(value: JsonValue | undefined): string | null {
+function toShortText(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : null;
 }
 
-/** Indexes search by substring, so their rows are compared with the exact origin. */
+/** Indexes search by substring, so a found row may belong to another origin. */
 export function isSameOrigin(candidate: string, { url }: Pick<Origin, 'url'>): boolean {
   return URL.canParse(candidate) && new URL(candidate).origin === url;
 }
 
-/** Converts to ISO 8601 in UTC; null for a text that is not an instant. */
+/** Converts to ISO 8601 in UTC. Returns null for a text that is not an instant. */
 export function toIso(text: string | null | undefined): string | null {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? null : new Date(at).toISOString();

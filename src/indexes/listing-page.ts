@@ -1,13 +1,13 @@
-/** Pages of whole indexes, and what an import keeps of them. It imports nothing that asks: a worker reads long pages. */
+/** Reads the pages of whole indexes. A worker reads long pages, so no import of this file sends requests. */
 import { type AnswerParser, tryParseJson } from '../answers/answer-reader.ts';
 import { jsonText } from '../parse/json/json.ts';
-import { isItem, type MerchantItem, memberAt, toMerchantItem, trpcData } from './index-answers.ts';
+import { getMember, isItem, type MerchantItem, readTrpc, toMerchantItem } from './index-answers.ts';
 
 export type ImportSource = 'bazaar' | 'x402scan';
 
 /** One paid resource of a page. */
 export type ImportedListing = {
-  /** The text of the index, at most 2,048 characters, perhaps not a URL. */
+  /** As the index gives it, at most 2,048 characters. It may not be a valid URL. */
   readonly url: string;
   /** Upper case; null if the index names none. */
   readonly method: string | null;
@@ -17,15 +17,15 @@ export type ImportedListing = {
 
 export type ListingPage = {
   readonly listings: readonly ImportedListing[];
-  /** Number of rows, some of which may not be listings. */
+  /** Number of rows, including those that are not listings. */
   readonly size: number;
-  /** Rows of the whole index; null if the answer does not say. */
+  /** Number of rows of the whole index; null if the answer does not say. */
   readonly total: number | null;
 };
 
 type Detail = { readonly source: ImportSource };
 
-export const LISTINGS: AnswerParser<ListingPage | null, Detail> = {
+export const LISTING_PAGE_PARSER: AnswerParser<ListingPage | null, Detail> = {
   module: import.meta.url,
   exportName: 'readListingPage',
   parse: readListingPage,
@@ -34,11 +34,11 @@ export const LISTINGS: AnswerParser<ListingPage | null, Detail> = {
 /** Null if the answer has an unknown shape. */
 export function readListingPage(answer: string, { source }: Detail): ListingPage | null {
   const isBazaar = source === 'bazaar';
-  const value = isBazaar ? tryParseJson(answer) : trpcData(answer).data;
-  const rows = memberAt(value, ['items']) ?? memberAt(value, ['resources']);
-  const total = memberAt(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
+  const value = isBazaar ? tryParseJson(answer) : readTrpc(answer).data;
+  const rows = getMember(value, ['items']) ?? getMember(value, ['resources']);
+  const total = getMember(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
   if (!Array.isArray(rows)) return null;
-  // Sellers write rows, so an odd one is left out; if none is known, the index has changed.
+  // Sellers write rows, so an unknown shape is left out. If every shape is unknown, the index has changed.
   const known = rows
     .filter((row) => isItem(row))
     .filter(({ resource }) => typeof resource === 'string');
@@ -46,7 +46,7 @@ export function readListingPage(answer: string, { source }: Detail): ListingPage
   const listings = known.flatMap((row): readonly ImportedListing[] => {
     const item = toMerchantItem(row);
     const url = item.resource?.toWellFormed() ?? null;
-    // MCP tools are not asked by a URL of their own, and a resource that accepts nothing is free.
+    // An MCP tool has no URL of its own, and a resource with an empty `accepts` is free.
     if (url === null || (row['type'] ?? 'http') !== 'http' || row.accepts?.length === 0) return [];
     const named = [row['method'], item.method].map((one) => jsonText(one)?.toUpperCase() ?? '');
     const method = named.find((one) => /^[A-Z]{1,16}$/.test(one)) ?? null;

@@ -1,4 +1,4 @@
-/** Finds reasons why an index may not list a resource, as far as they are visible from outside. */
+/** Finds the reasons for which an index may not list a resource, as far as a scan can see them. */
 import {
   INDEXED_REASONS,
   type IndexedReason,
@@ -13,7 +13,6 @@ import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 
-/** A paid resource with its method. */
 export type PaidResource = {
   readonly resource: ResourceObservation;
   readonly method: string;
@@ -21,8 +20,8 @@ export type PaidResource = {
 };
 
 export type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
-  /** True when the index has no entry under the recipients. */
-  readonly isBare: boolean;
+  /** True if the Bazaar has no entry for the recipients. */
+  readonly hasNoEntry: boolean;
 };
 
 type Reasons = {
@@ -30,7 +29,8 @@ type Reasons = {
   readonly declaration?: JsonValue;
 };
 
-const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
+/** The check that grades the same fault; null if there is none. */
+const CHECK_BY_REASON: Readonly<Record<IndexedReasonCode, string | null>> = {
   not_registered: 'D1',
   no_settlement_seen: 'D3',
   other_facilitator: 'D3',
@@ -48,7 +48,7 @@ const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
   lapsing: null,
   lapsed: null,
 };
-/** Reasons for which x402scan's own registration refuses a resource. */
+/** Reasons for which x402scan refuses to register a resource. */
 const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'no_bazaar_extension',
   'doubly_wrapped',
@@ -59,13 +59,13 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'testnet_only',
 ]);
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
-/** The Bazaar drops what nobody pays for this long. */
-const LAPSED_DAYS = 30;
-const LAPSING_DAYS = 25;
+/** The Bazaar removes an entry that nobody has paid for this long. */
+const LAPSED_AFTER_DAYS = 30;
+const LAPSING_AFTER_DAYS = 25;
 const DAY_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 500;
 
-export function reasonsFor(
+export function findReasons(
   index: IndexName,
   unlisted: PaidResource,
   context: ReasonContext,
@@ -75,41 +75,41 @@ export function reasonsFor(
   if (index === 'x402scan') {
     evidenceOf.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
   } else {
-    const settled = settlementReason(context);
+    const settled = findSettlementReason(context);
     if (settled !== null) evidenceOf.set(...settled);
   }
-  for (const [code, evidence] of challengeReasons(unlisted, context.origin.hostname, kit)) {
+  for (const [code, evidence] of findChallengeReasons(unlisted, context.origin.hostname, kit)) {
     if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) evidenceOf.set(code, evidence);
   }
   const reasons = INDEXED_REASONS.flatMap((code) => {
     const evidence = evidenceOf.get(code);
-    return evidence === undefined ? [] : [reason(code, evidence)];
+    return evidence === undefined ? [] : [toReason(code, evidence)];
   });
   // An extension that is wrapped twice has no members to validate.
   const declaration = evidenceOf.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }
 
-export function reason(code: IndexedReasonCode, evidence: string): IndexedReason {
-  return { code, evidence, check: CHECKS[code] };
+export function toReason(code: IndexedReasonCode, evidence: string): IndexedReason {
+  return { code, evidence, check: CHECK_BY_REASON[code] };
 }
 
 type ReasonEntry = readonly [code: IndexedReasonCode, evidence: string];
 
-function settlementReason({ settlements, isBare }: ReasonContext): ReasonEntry | null {
+function findSettlementReason({ settlements, hasNoEntry }: ReasonContext): ReasonEntry | null {
   if (settlements.state !== 'seen') return null;
   const { source, data } = settlements;
   if (data.settlements === 0 && data.lastAt === null) {
-    // Entries without counts leave it open if somebody paid; no entry at all does not.
-    const isUnheard = isBare && source === 'Bazaar';
-    if (data.windowDays === 0 && !isUnheard) return null;
+    // Somebody may have paid for entries without counts. Without any entry, nobody has.
+    const isUnknownRecipient = hasNoEntry && source === 'Bazaar';
+    if (data.windowDays === 0 && !isUnknownRecipient) return null;
     const evidence =
       data.windowDays === 0
         ? 'the Bazaar has never heard of the recipient'
         : `${source} saw no settlement in ${data.windowDays} days`;
     return ['no_settlement_seen', `${evidence}; a listing follows one through the CDP facilitator`];
   }
-  if (!isBare || source === 'Bazaar') return null;
+  if (!hasNoEntry || source === 'Bazaar') return null;
   const count = `${data.settlements} settlements`;
   return [
     'other_facilitator',
@@ -117,7 +117,7 @@ function settlementReason({ settlements, isBare }: ReasonContext): ReasonEntry |
   ];
 }
 
-function challengeReasons(
+function findChallengeReasons(
   { resource, method, challenged }: PaidResource,
   hostname: string,
   kit: Kit,
@@ -153,20 +153,20 @@ function challengeReasons(
   if (length > MAX_DESCRIPTION_CHARS) {
     reasons.push(['description_over_500', `${request}: a description of ${length} characters`]);
   }
-  reasons.push(...offerReasons(challenge.offers, request, kit));
-  const other = hostElsewhere(challenge.resourceUrl, hostname);
+  reasons.push(...judgeOffers(challenge.offers, request, kit));
+  const other = findOtherHost(challenge.resourceUrl, hostname);
   if (other !== null) {
     reasons.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
   }
-  const fresh = freshRecipient(challenged, kit);
-  if (fresh !== null) {
-    reasons.push(['recipient_changes', `${request}: pays ${kit.quote(fresh)} when asked again`]);
+  const payee = findNewPayee(challenged, kit);
+  if (payee !== null) {
+    reasons.push(['recipient_changes', `${request}: pays ${kit.quote(payee)} when asked again`]);
   }
   return reasons;
 }
 
-/** A recipient of the second probe that the first did not name, as P7 compares them. */
-function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): string | null {
+/** Finds a recipient that only the second probe names. Check P7 compares them in the same way. */
+function findNewPayee({ reading, second }: ChallengedResource, kit: Kit): string | null {
   if (second === null) return null;
   const payees = (offers: readonly Offer[]) =>
     offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
@@ -175,24 +175,24 @@ function freshRecipient({ reading, second }: ChallengedResource, kit: Kit): stri
   return payees(kit.judgedOffers(second)).find((payTo) => !isLive(payTo)) ?? null;
 }
 
-/** Reasons for an entry of the Bazaar that was read at `nowMs`. */
-export function lapseReasons(
+/** Finds reasons for an entry that the Bazaar listed at `nowMs`. */
+export function findLapseReasons(
   { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
   nowMs: number,
 ): readonly IndexedReason[] {
   const settledMs = Date.parse(lastSettledAt ?? '');
   const days = (nowMs - settledMs) / DAY_MS;
-  if (!(days > LAPSING_DAYS)) return [];
-  const lapsesAt = new Date(settledMs + LAPSED_DAYS * DAY_MS).toISOString();
-  const last = `last settlement ${lastSettledAt}`;
+  if (!(days > LAPSING_AFTER_DAYS)) return [];
+  const lapsesAt = new Date(settledMs + LAPSED_AFTER_DAYS * DAY_MS).toISOString();
+  const evidence = `last settlement ${lastSettledAt}: the Bazaar drops it`;
   return [
-    days > LAPSED_DAYS
-      ? reason('lapsed', `${last}: the Bazaar drops it, ${LAPSED_DAYS} days were over ${lapsesAt}`)
-      : reason('lapsing', `${last}: the Bazaar drops it from ${lapsesAt} on`),
+    days > LAPSED_AFTER_DAYS
+      ? toReason('lapsed', `${evidence}, ${LAPSED_AFTER_DAYS} days were over ${lapsesAt}`)
+      : toReason('lapsing', `${evidence} from ${lapsesAt} on`),
   ];
 }
 
-function offerReasons(offers: readonly Offer[], request: string, kit: Kit): readonly ReasonEntry[] {
+function judgeOffers(offers: readonly Offer[], request: string, kit: Kit): readonly ReasonEntry[] {
   const [first] = offers;
   if (first === undefined) return [];
   const reasons: ReasonEntry[] = [];
@@ -210,7 +210,7 @@ function offerReasons(offers: readonly Offer[], request: string, kit: Kit): read
   return reasons;
 }
 
-function hostElsewhere(url: string | null, hostname: string): string | null {
+function findOtherHost(url: string | null, hostname: string): string | null {
   if (url === null || !URL.canParse(url)) return null;
   const host = new URL(url).hostname;
   return host === hostname ? null : host;

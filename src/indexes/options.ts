@@ -12,26 +12,26 @@ export type EcosystemOptions = {
   readonly asset: string;
   readonly network: string;
   readonly userAgent: string;
-  /** Awaited before each call to the chain; absent when nothing else uses the node. */
+  /** Limits the rate of calls to the node. Absent if nothing else uses the node. */
   readonly chainTurn?: LookupTurn | undefined;
-  /** Default: one of its own. */
+  /** By default the lookups have a reader of their own. */
   readonly answers?: AnswerReader | undefined;
 };
 
 export type LookupRateOptions = {
-  /** Calls per `intervalMs`; one lookup of a busy address uses all of them. */
+  /** Limit of calls per `intervalMs`. One lookup of a busy address uses all of them. */
   readonly calls?: number | undefined;
   readonly intervalMs?: number | undefined;
 };
 
-/** Resolves when a call may be made; rejects when the signal aborts first. */
+/** Resolves when the next call may be sent. Rejects if the signal aborts first. */
 export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
-const CALLS = 30;
+const CALLS_PER_INTERVAL = 30;
 const INTERVAL_MS = 3_000;
 
-export function createLookupRate({
-  calls = CALLS,
+export function createLookupLimiter({
+  calls = CALLS_PER_INTERVAL,
   intervalMs = INTERVAL_MS,
 }: LookupRateOptions = {}): LookupTurn {
   const queue = new PQueue({

@@ -1,8 +1,8 @@
-/** Reads the protocol's public listing of partners. It takes no new partners since 2026-05-14. */
+/** Reads the public list of partners at x402.org. It has taken no new partners since 2026-05-14. */
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
-import { askOk, failed, type IndexAnswer, type RequestContext, toIndexParser } from './ask.ts';
+import { askOk, type IndexAnswer, type RequestContext, toFailure, toIndexParser } from './ask.ts';
 import type { Partner } from './index-answers.ts';
 
 const LISTING_PATH = '/ecosystem';
@@ -14,13 +14,13 @@ export async function askPartners(
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
   const parser = toIndexParser('readPartners');
   const page = await askOk(url, { ...context, parser, detail: null });
-  // A listing without partners means that the page's format changed.
+  // If the page shows no partner, its format has changed.
   return page.ok && page.value.length === 0
-    ? failed(`${new URL(base).host} shows no partner records`)
+    ? toFailure(`${new URL(base).host} shows no partner records`)
     : page;
 }
 
-/** Matches partner records by registrable domain, or by exact host on shared suffixes. */
+/** Finds the origin's partner record by registrable domain. */
 export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
   const own = toSite(origin.hostname);
   const partner = partners.find(
@@ -33,7 +33,7 @@ export function findPartner(origin: Origin, partners: readonly Partner[]): Listi
   };
 }
 
-/** Private suffixes count ("vercel.app"), because tenants there are unrelated. */
+/** Returns the registrable domain; the whole name on shared suffixes such as "vercel.app", whose tenants are unrelated. */
 function toSite(hostname: string): string {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });

@@ -9,11 +9,11 @@ import {
 import type { NodeLog } from '../answers/node-answers.ts';
 import { NodeError } from '../answers/node-error.ts';
 
-/** Both have two indexed parameters, of which the first is the payer. */
-const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
-const AUTHORIZATION_USED = toEventSelector('AuthorizationUsed(address,bytes32)');
-const TOPICS = 3;
-/** Senders per filter; nodes refuse filters of thousands. */
+/** Both events have two indexed parameters. The first one is the payer. */
+const TRANSFER_EVENT = toEventSelector('Transfer(address,address,uint256)');
+const AUTHORIZATION_EVENT = toEventSelector('AuthorizationUsed(address,bytes32)');
+const TOPIC_COUNT = 3;
+/** Limit of senders in one filter. Nodes refuse filters with thousands. */
 const MAX_SENDERS = 200;
 
 export type SettlementOnChain = { readonly payer: string; readonly blockNumber: bigint };
@@ -23,64 +23,64 @@ export type SettlementChunk = {
   readonly settlements: readonly SettlementOnChain[];
   /** Timestamp of the range's first block, in seconds. */
   readonly firstTimestamp: bigint;
-  /** False when senders exceeded the limit, so settlements may be missing. */
-  readonly isWhole: boolean;
+  /** False if there were too many senders, so that settlements may be missing. */
+  readonly isComplete: boolean;
 };
 
-/** The asset, and the address that is paid. */
-export type Place = { readonly asset: Hex; readonly to: Hex };
+/** A token, and an address that is paid in it. */
+export type Recipient = { readonly asset: Hex; readonly to: Hex };
 
-type Range = { readonly fromBlock: bigint; readonly toBlock: bigint };
+type BlockRange = { readonly fromBlock: bigint; readonly toBlock: bigint };
 
 /**
- * Finds settlements to one address in a range of blocks: transfers paired with authorizations. Throws
- * viem's errors.
+ * Finds settlements to one address in a range of blocks: transfers that have an authorization. Throws viem's
+ * errors.
  * @param windowStart in seconds; earlier settlements do not count
  */
 export async function readSettlements(
   client: PublicClient,
-  { asset, to }: Place,
-  range: Range,
+  { asset, to }: Recipient,
+  range: BlockRange,
   windowStart: bigint,
 ): Promise<SettlementChunk> {
   const { fromBlock } = range;
   const logs = (topics: LogTopic[]) => readLogs(client, asset, range, topics);
   const [transfers, first] = await Promise.all([
-    logs([TRANSFER, null, pad(to)]),
+    logs([TRANSFER_EVENT, null, pad(to)]),
     client.getBlock({ blockNumber: fromBlock }),
   ]);
   const senders = [...new Set(transfers.toReversed().map(({ account }) => account))];
-  const filtered = senders.slice(0, MAX_SENDERS);
-  // One request covers all transfers; receipts would take one call each.
-  const authorizations = filtered.length === 0 ? [] : await logs([AUTHORIZATION_USED, filtered]);
-  const unpaired = countPairs(authorizations.map(toPair));
+  const payers = senders.slice(0, MAX_SENDERS);
+  // One request covers all transfers. Receipts would need one request each.
+  const authorizations = payers.length === 0 ? [] : await logs([AUTHORIZATION_EVENT, payers]);
+  const unpairedCounts = countPairs(authorizations.map(toPair));
   const settled = transfers.toReversed().flatMap((log) => {
     const pair = toPair(log);
-    const left = unpaired.get(pair) ?? 0;
-    unpaired.set(pair, left - 1);
-    return left > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
+    const count = unpairedCounts.get(pair) ?? 0;
+    unpairedCounts.set(pair, count - 1);
+    return count > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
   });
   const isAllInWindow = settled.length === 0 || first.timestamp >= windowStart;
-  const start = isAllInWindow ? fromBlock : await firstBlockSince(client, windowStart, range);
+  const start = isAllInWindow ? fromBlock : await findFirstBlockSince(client, windowStart, range);
   return {
     settlements: settled.filter(({ blockNumber }) => blockNumber >= start),
     firstTimestamp: first.timestamp,
-    isWhole: senders.length <= MAX_SENDERS,
+    isComplete: senders.length <= MAX_SENDERS,
   };
 }
 
-/** `account` is the first indexed parameter, as a word. */
+/** `account` is the first indexed parameter, padded to 32 bytes. */
 type AccountLog = {
   readonly account: Hex;
   readonly transaction: string;
   readonly blockNumber: bigint;
 };
 
-/** Not through viem's `getLogs`, which decodes every log on this thread. */
+/** Does not use viem's `getLogs`, which would decode every log on this thread. */
 async function readLogs(
   client: PublicClient,
   address: Hex,
-  { fromBlock, toBlock }: Range,
+  { fromBlock, toBlock }: BlockRange,
   topics: LogTopic[],
 ): Promise<readonly AccountLog[]> {
   const blocks = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
@@ -89,7 +89,7 @@ async function readLogs(
   if (!Array.isArray(reply)) throw new NodeError('eth_getLogs: no logs');
   const logs: readonly NodeLog[] = reply; // made by `readNodeAnswer`
   return logs
-    .filter((log) => log.topics.length === TOPICS)
+    .filter((log) => log.topics.length === TOPIC_COUNT)
     .map((log) => ({
       account: log.topics[1] as Hex, // one of three
       transaction: log.transactionHash,
@@ -101,7 +101,7 @@ function toPair({ transaction, account }: AccountLog): string {
   return `${transaction} ${account}`;
 }
 
-/** An authorization settles one transfer, however many a transaction has. */
+/** Counts the authorizations of each pair, because each one settles only one transfer. */
 function countPairs(pairs: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const pair of pairs) counts.set(pair, (counts.get(pair) ?? 0) + 1);
@@ -109,13 +109,13 @@ function countPairs(pairs: readonly string[]): Map<string, number> {
 }
 
 /**
- * Bisects by timestamp, because block times vary on some chains. Returns the block after the range when
- * no block is recent enough.
+ * Bisects by timestamp, because block times vary on some chains. If no block is recent enough, returns the number after
+ * the range.
  */
-async function firstBlockSince(
+async function findFirstBlockSince(
   client: PublicClient,
   timestamp: bigint,
-  { fromBlock, toBlock }: Range,
+  { fromBlock, toBlock }: BlockRange,
 ): Promise<bigint> {
   let [low, high] = [fromBlock, toBlock + 1n];
   while (low < high) {

@@ -1,21 +1,21 @@
-/** A file of its own: the service runs it at rest, when nothing that asks an index is loaded. */
+/** An idle service runs this file, so it does not import the modules that send requests to indexes. */
 import type { Store } from '../store/store.ts';
 import type { RefreshingStanding } from './create-standing.ts';
 
 export type ListingRefresh = {
   readonly store: Pick<Store, 'slots'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
-  /** Told of errors that no caller sees and an operator may want to know. */
+  /** Called with errors for the operator. */
   onError(message: string, error: unknown): void;
 };
 
 const LEASE_SCOPE = ['refresh', 'listing'];
-/** Exceeds any lookup's time, and frees the lease soon after an instance crashed. */
+/** Longer than any lookup. After a crash of the instance the lease ends soon. */
 const LEASE_LIFETIME_MS = 60_000;
 
 /**
- * Refreshes the cached listing in the background, so that scans need not wait for it. One instance runs
- * at a time; the next one finds a fresh entry. Never rejects, even when the store fails.
+ * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance does it
+ * at a time, and the next one finds the fresh list. Never rejects, even if the store fails.
  */
 export async function refreshListing({
   store,

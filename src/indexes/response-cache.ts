@@ -1,15 +1,14 @@
 /**
- * Caches good answers of third parties. A fresh answer is reused; a stale one is used while its source is
+ * Caches good answers of third parties. A fresh answer is used without a request, and a stale one while its source is
  * down. Failures are never cached.
  */
-
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryParseJson } from '../answers/answer-reader.ts';
 import { readMembers } from '../model/json.ts';
 import type { Lookup } from '../model/observations.ts';
-import { failed, type IndexAnswer } from './ask.ts';
+import { type IndexAnswer, toFailure } from './ask.ts';
 
 export type CachedAnswer<T = unknown> = { readonly takenAtMs: number; readonly data: T };
 
@@ -24,7 +23,7 @@ export type SnapshotCache = {
 export type Question<T> = {
   readonly source: string;
   readonly key: string;
-  /** Younger answers are not requested again; default an hour. */
+  /** A younger answer is used without a request; default an hour. */
   readonly cacheMs?: number;
   /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
@@ -32,61 +31,61 @@ export type Question<T> = {
 };
 
 const CACHE_MS = 3_600_000;
-/** Maximum age of a cached answer while its source is down. */
-const STAND_IN_MS = 30 * 24 * 3_600_000;
+/** Maximum age of a cached answer that is used while its source is down. */
+const MAX_STALE_MS = 30 * 24 * 3_600_000;
 
 export type ResponseCache = {
-  /** Never rejects; a failing cache costs the reuse, not the answer. */
+  /** Never rejects. If the cache fails, the source is asked. */
   lookup<T>(question: Question<T>): Promise<Lookup<T>>;
 };
 
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
-  const underway = new Map<string, Promise<Lookup<unknown>>>();
-  /** Sources that asked for a pause, or hang, with its end and reason. */
-  const quiet = new Map<string, { readonly untilMs: number; readonly detail: string }>();
+  const pendingLookups = new Map<string, Promise<Lookup<unknown>>>();
+  /** Sources that asked for a pause or did not answer: the end and the reason of the pause. */
+  const pauses = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
-  async function answer<T>(question: Question<T>): Promise<Lookup<T>> {
+  async function findAnswer<T>(question: Question<T>): Promise<Lookup<T>> {
     const { source, key, cacheMs = CACHE_MS } = question;
-    const cached = await recall(snapshots, question);
+    const cached = await readCached(snapshots, question);
     const ageMs = cached === null ? 0 : snapshots.now() - cached.takenAtMs;
     // A stamp from the future means that the clock was set back, so the answer's age is unknown.
     if (cached !== null && ageMs >= 0 && ageMs < cacheMs) return toLookup(source, cached, ageMs);
-    const fresh = await askUnlessQuiet(question);
+    const fresh = await askUnlessPaused(question);
     if (fresh.ok) {
       const takenAtMs = snapshots.now();
       const data = fresh.value;
       await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
       return toLookup(source, { takenAtMs, data }, 0);
     }
-    if (cached !== null && ageMs < STAND_IN_MS) return toLookup(source, cached, ageMs);
+    if (cached !== null && ageMs < MAX_STALE_MS) return toLookup(source, cached, ageMs);
     return { state: 'failed', source, detail: fresh.detail };
   }
 
-  async function askUnlessQuiet<T>({ source, ask }: Question<T>): Promise<IndexAnswer<T>> {
-    const pause = quiet.get(source);
+  async function askUnlessPaused<T>({ source, ask }: Question<T>): Promise<IndexAnswer<T>> {
+    const pause = pauses.get(source);
     if (pause !== undefined && pause.untilMs > snapshots.now()) {
-      return failed(`${pause.detail}, and is not asked again for the moment`);
+      return toFailure(`${pause.detail}, and is not asked again for the moment`);
     }
     const fresh = await ask();
-    if (fresh.ok || fresh.quietMs === 0) quiet.delete(source);
-    else quiet.set(source, { untilMs: snapshots.now() + fresh.quietMs, detail: fresh.detail });
+    if (fresh.ok || fresh.quietMs === 0) pauses.delete(source);
+    else pauses.set(source, { untilMs: snapshots.now() + fresh.quietMs, detail: fresh.detail });
     return fresh;
   }
 
   return {
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
-      const same = underway.get(name);
+      const same = pendingLookups.get(name);
       // Source and key identify the question, so the pending answer has its type.
       if (same !== undefined) return same as Promise<Lookup<T>>;
-      const pending = answer(question).finally(() => underway.delete(name));
-      underway.set(name, pending);
+      const pending = findAnswer(question).finally(() => pendingLookups.delete(name));
+      pendingLookups.set(name, pending);
       return pending;
     },
   };
 }
 
-async function recall<T>(
+async function readCached<T>(
   snapshots: SnapshotCache,
   { source, key, isAnswer }: Question<T>,
 ): Promise<CachedAnswer<T> | null> {
@@ -104,27 +103,27 @@ export function toLookup<T>(
   return { state: 'seen', source, asOf, ageSec: Math.max(0, Math.round(ageMs / 1_000)), data };
 }
 
-/** Caches answers in files, one each, for the command line, which has no database. */
+/** Caches each answer in a file, for the command line, which has no database. */
 export function createFileCache(folder: string): SnapshotCache {
-  const fileOf = (source: string, key: string): string =>
+  const toFilePath = (source: string, key: string): string =>
     join(folder, `${hash('sha256', JSON.stringify([source, key]))}.json`);
   return {
     now: () => Date.now(),
     get: async (source, key) => {
-      const text = await readFile(fileOf(source, key), 'utf8').catch(() => null);
+      const text = await readFile(toFilePath(source, key), 'utf8').catch(() => null);
       return text === null ? null : parse(text);
     },
     put: async ({ source, key, takenAtMs, data }) => {
-      const file = fileOf(source, key);
-      const part = `${file}.${process.pid}.part`;
+      const file = toFilePath(source, key);
+      const partFile = `${file}.${process.pid}.part`;
       await mkdir(folder, { recursive: true });
-      await writeFile(part, JSON.stringify({ takenAtMs, data }));
-      await rename(part, file);
+      await writeFile(partFile, JSON.stringify({ takenAtMs, data }));
+      await rename(partFile, file);
     },
   };
 }
 
-/** A truncated or foreign file counts as no answer. */
+/** Returns null for a file that is truncated or that we did not write. */
 function parse(text: string): CachedAnswer | null {
   const { takenAtMs, data } = readMembers(tryParseJson(text));
   return typeof takenAtMs === 'number' ? { takenAtMs, data } : null;

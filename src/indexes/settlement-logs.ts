@@ -1,76 +1,75 @@
 /**
- * Finds settlements on the chain: `Transfer` logs of the asset to one address. A transfer counts only
- * when its transaction also has the payer's `AuthorizationUsed` (EIP-3009): any account can send coins,
- * but an x402 settlement emits both.
+ * Finds settlements on the chain: `Transfer` logs of the asset to one address. A transfer counts only if its transaction
+ * also has the payer's `AuthorizationUsed` (EIP-3009). Any account can send coins, but an x402 settlement emits both.
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';
 import { findNodeError, isTooLong } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
-import { failed, type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
-import { type ChainFactsOptions, createChainClient, unreachable } from './evm-node.ts';
-import { type Place, readSettlements, type SettlementOnChain } from './read-settlements.ts';
+import { type IndexAnswer, type RequestContext, toFailure, WINDOW_DAYS } from './ask.ts';
+import { type ChainFactsOptions, createChainClient, findUnreachable } from './evm-node.ts';
+import { type Recipient, readSettlements, type SettlementOnChain } from './read-settlements.ts';
 
 const DAY_SEC = 86_400;
-/** Far above any check's threshold, so that a busy address is not counted to its end. */
+/** Reading stops at these counts, which are far above the threshold of any check. */
 const ENOUGH_SETTLEMENTS = 100;
 const ENOUGH_PAYERS = 10;
-/** Block ranges that public endpoints accept in one call, and that strict ones do. */
-const BLOCKS_A_CALL = 10_000n;
-const FEW_BLOCKS_A_CALL = 1_000n;
-/** Divides a range whose logs are over the cap; 10,000 blocks become one in four calls. */
-const NARROWING = 10n;
+/** Public endpoints accept the first range in one call. Strict endpoints accept only the second. */
+const BLOCKS_PER_CALL = 10_000n;
+const FEW_BLOCKS_PER_CALL = 1_000n;
+/** Divides a range whose logs are over the size cap. Four divisions make one block of 10,000. */
+const NARROWING_FACTOR = 10n;
 const MAX_CALLS = 20;
 
-export async function settlementsInLogs(
+export async function findSettlementsInLogs(
   { rpcUrl, asset, chainTurn }: ChainFactsOptions & { readonly asset: string },
   address: string,
   context: RequestContext,
 ): Promise<IndexAnswer<SettlementFacts>> {
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
-    const place = { asset: getAddress(asset), to: getAddress(address) };
-    const { settlements, windowDays } = await readBack(client, place, context);
+    const recipient = { asset: getAddress(asset), to: getAddress(address) };
+    const { settlements, windowDays } = await readNewestFirst(client, recipient, context);
     const newest = settlements[0];
-    const lastAt = newest === undefined ? null : await blockTime(client, newest.blockNumber);
+    const lastAt = newest === undefined ? null : await readBlockTime(client, newest.blockNumber);
     const counts = { settlements: settlements.length, payers: countPayers(settlements) };
     return { ok: true, value: { address, windowDays, ...counts, lastAt } };
   } catch (error) {
-    return toFailure(error, new URL(rpcUrl).host);
+    return toChainFailure(error, new URL(rpcUrl).host);
   }
 }
 
-/** Reads the newest blocks first until calls, time or need end. */
-async function readBack(
+/** Reads the newest blocks first, until the window, the calls or the time end, or until the counts suffice. */
+async function readNewestFirst(
   client: PublicClient,
-  place: Place,
+  recipient: Recipient,
   { deadline }: RequestContext,
 ): Promise<{ readonly settlements: readonly SettlementOnChain[]; readonly windowDays: number }> {
   const latest = await client.getBlock();
   const windowStart = latest.timestamp - BigInt(WINDOW_DAYS * DAY_SEC);
   const settlements: SettlementOnChain[] = [];
-  let [toBlock, reached, blocksACall] = [latest.number, latest.timestamp, BLOCKS_A_CALL];
+  let [toBlock, oldest, blocksPerCall] = [latest.number, latest.timestamp, BLOCKS_PER_CALL];
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const isFirst = toBlock === latest.number;
-    const fromBlock = toBlock >= blocksACall ? toBlock - blocksACall + 1n : 0n;
+    const fromBlock = toBlock >= blocksPerCall ? toBlock - blocksPerCall + 1n : 0n;
     let chunk: Awaited<ReturnType<typeof readSettlements>>;
     try {
-      chunk = await readSettlements(client, place, { fromBlock, toBlock }, windowStart);
+      chunk = await readSettlements(client, recipient, { fromBlock, toBlock }, windowStart);
     } catch (error) {
-      const narrower = narrowerRange(error, blocksACall, isFirst);
-      // A partial result counts, with the window that it covers.
-      if (narrower === null && !isFirst) break;
-      if (narrower === null) throw error;
-      blocksACall = narrower;
+      const narrowed = narrowRange(error, blocksPerCall, isFirst);
+      // The result so far counts, with the window that it covers.
+      if (narrowed === null && !isFirst) break;
+      if (narrowed === null) throw error;
+      blocksPerCall = narrowed;
       continue;
     }
     settlements.push(...chunk.settlements);
-    if (!chunk.isWhole) break;
-    reached = chunk.firstTimestamp;
-    if (fromBlock === 0n || reached <= windowStart) return { settlements, windowDays: WINDOW_DAYS };
+    if (!chunk.isComplete) break;
+    oldest = chunk.firstTimestamp;
+    if (fromBlock === 0n || oldest <= windowStart) return { settlements, windowDays: WINDOW_DAYS };
     if (isEnough(settlements) || isTimeShort(deadline)) break;
     toBlock = fromBlock - 1n;
   }
-  return { settlements, windowDays: daysBetween(reached, latest.timestamp) };
+  return { settlements, windowDays: countDays(oldest, latest.timestamp) };
 }
 
 /** Reserves a third of the time for one more call: the newest settlement's timestamp. */
@@ -86,29 +85,29 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
   return new Set(settlements.map(({ payer }) => payer)).size;
 }
 
-/** Null if the error is not for the width of the range, or it cannot be narrower. */
-function narrowerRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
-  if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING : null;
+/** Returns fewer blocks per call; null if the range is not the cause, or cannot be narrowed. */
+function narrowRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
+  if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING_FACTOR : null;
   // The endpoint refused the call, most often for the width of its range.
-  const isRefused = error instanceof BaseError && unreachable(error) === null;
-  return isRefused && isFirst && blocks > FEW_BLOCKS_A_CALL ? FEW_BLOCKS_A_CALL : null;
+  const isRefused = error instanceof BaseError && findUnreachable(error) === null;
+  return isRefused && isFirst && blocks > FEW_BLOCKS_PER_CALL ? FEW_BLOCKS_PER_CALL : null;
 }
 
-async function blockTime(client: PublicClient, blockNumber: bigint): Promise<string> {
+async function readBlockTime(client: PublicClient, blockNumber: bigint): Promise<string> {
   const { timestamp } = await client.getBlock({ blockNumber });
   return new Date(Number(timestamp) * 1_000).toISOString();
 }
 
 /** Rounds down to a tenth: 29.97 days are not a full window. */
-function daysBetween(from: bigint, to: bigint): number {
+function countDays(from: bigint, to: bigint): number {
   return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
 }
 
-function toFailure(error: unknown, name: string): IndexAnswer<never> {
-  const cause = unreachable(error);
-  if (cause !== null) return failed(cause.message, cause.quietMs);
+function toChainFailure(error: unknown, name: string): IndexAnswer<never> {
+  const cause = findUnreachable(error);
+  if (cause !== null) return toFailure(cause.message, cause.quietMs);
   const failure = findNodeError(error);
-  if (failure?.isTooLong) return failed(`${name}: ${failure.message}`);
+  if (failure?.isTooLong) return toFailure(`${name}: ${failure.message}`);
   const reason = error instanceof Error ? error.name : 'unknown error';
-  return failed(`${name} answered calls of the chain in no known form (${reason})`);
+  return toFailure(`${name} answered calls of the chain in no known form (${reason})`);
 }

@@ -4,19 +4,19 @@ import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
-import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
+import { type AskMerchant, askBazaarSettlements } from './bazaar.ts';
 import { isSettlementFacts } from './cached-answer-schemas.ts';
 import type { EcosystemOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
-import { x402scanSettlementsByAddress, x402scanSettlementsByOrigin } from './x402scan.ts';
+import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the first source in order that saw a settlement in the window; else the one with the longest
- * window; else the failure.
+ * Returns the answer of the first source, in order, that saw a settlement in the window. If none did, returns the
+ * answer with the longest window, or else the failure.
  */
-export async function settlementLookup(
+export async function lookUpSettlements(
   sources: readonly SettlementSource[],
   origin: Origin,
   payees: readonly Payee[],
@@ -24,29 +24,29 @@ export async function settlementLookup(
   context: RequestContext,
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
-  const turns = sources.flatMap(({ name: source, question }) => {
-    const asked = question(origin, payees);
+  const starts = sources.flatMap(({ name: source, toQuestion }) => {
+    const asked = toQuestion(origin, payees);
     if (asked === null) return [];
     const { key, ask } = asked;
     const lookup = { source, key, isAnswer: isSettlementFacts, ask: () => ask(context) };
     return [() => cache.lookup(lookup)];
   });
-  const lookups = await hedgedLookup(turns, sawSettlement);
-  const telling = lookups.find(sawSettlement);
+  const lookups = await lookUpHedged(starts, sawSettlement);
+  const sufficient = lookups.find(sawSettlement);
   const [widest] = lookups
     .filter((lookup) => lookup.state === 'seen')
     .sort((one, other) => other.data.windowDays - one.data.windowDays);
-  return telling ?? widest ?? failure(sources, lookups);
+  return sufficient ?? widest ?? toFailedLookup(sources, lookups);
 }
 
-/** The window ends at the source's answer, not now, so that a later outage changes nothing. */
+/** The window ends at the time of the source's answer. So a cached answer stays the same during an outage. */
 export function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
   if (lookup.state !== 'seen') return false;
   const agoMs = Date.parse(lookup.asOf) - Date.parse(lookup.data.lastAt ?? '');
   return lookup.data.settlements > 0 || agoMs <= WINDOW_DAYS * DAY_MS;
 }
 
-function failure(
+function toFailedLookup(
   sources: readonly SettlementSource[],
   lookups: readonly Lookup<SettlementFacts>[],
 ): Lookup<SettlementFacts> {
@@ -75,15 +75,15 @@ export type SettlementQuestion = {
 export type SettlementSource = {
   /** Display name for evidence. */
   readonly name: string;
-  /** Null when the source cannot answer for this origin and these recipients. */
-  question(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
+  /** Returns null if the source cannot answer for this origin and these recipients. */
+  toQuestion(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
 };
 
 /**
- * In order of trust that their answers are about this origin. Disabled sources are left out; an empty list
- * means that none can be asked.
+ * Lists the enabled sources. The first ones are those whose answers most surely concern this origin, and not others of
+ * its recipient.
  */
-export function settlementSources(
+export function listSettlementSources(
   options: EcosystemOptions,
   askMerchant?: AskMerchant,
 ): readonly SettlementSource[] {
@@ -93,32 +93,32 @@ export function settlementSources(
     sources.push(
       {
         name: 'x402scan',
-        question: (origin) => ({
+        toQuestion: (origin) => ({
           key: `${x402scanUrl} settlements of ${origin.url}`,
-          ask: (context) => x402scanSettlementsByOrigin(x402scanUrl, origin, context),
+          ask: (context) => askX402scanByOrigin(x402scanUrl, origin, context),
         }),
       },
-      byAddress('x402scan', x402scanUrl, (address, context) =>
-        x402scanSettlementsByAddress(x402scanUrl, address, context),
+      toAddressSource('x402scan', x402scanUrl, (address, context) =>
+        askX402scanByAddress(x402scanUrl, address, context),
       ),
     );
   }
   if (bazaarUrl !== null) {
     sources.push(
-      byAddress('Bazaar', bazaarUrl, (address, context) =>
-        bazaarSettlements(bazaarUrl, address, context, askMerchant),
+      toAddressSource('Bazaar', bazaarUrl, (address, context) =>
+        askBazaarSettlements(bazaarUrl, address, context, askMerchant),
       ),
     );
   }
   if (rpcUrl !== null) {
     sources.push(
-      byAddress(
+      toAddressSource(
         'chain logs',
         `${network} ${asset}`,
         async (address, context) => {
-          // Imported on demand, because it loads the chain packages.
-          const { settlementsInLogs } = await import('./settlement-logs.ts');
-          return settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
+          // Imported at the first use, because it loads the chain packages.
+          const { findSettlementsInLogs } = await import('./settlement-logs.ts');
+          return findSettlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
         },
         (payee) => toCaip2(payee.network) === network,
       ),
@@ -127,44 +127,43 @@ export function settlementSources(
   return sources;
 }
 
-function byAddress(
+function toAddressSource(
   name: string,
-  place: string,
+  scope: string,
   ask: (address: string, context: RequestContext) => Promise<IndexAnswer<SettlementFacts>>,
   isCovered: (payee: Payee) => boolean = () => true,
 ): SettlementSource {
   return {
     name,
-    question: (_origin, payees) => {
+    toQuestion: (_origin, payees) => {
       const payee = payees.find(isCovered);
       if (payee === undefined) return null;
       const { address } = payee;
-      return { key: `${place} settlements to ${address}`, ask: (context) => ask(address, context) };
+      return { key: `${scope} settlements to ${address}`, ask: (context) => ask(address, context) };
     },
   };
 }
 
 export type SourceLookup<T> = () => Promise<Lookup<T>>;
 
-/** Milliseconds to wait for a source before the next is asked in parallel. */
+/** Wait for a source before the next one is asked in parallel. */
 const HEAD_START_MS = 750;
 
 /**
- * Asks sources in order, the next one after a useless answer or a delay. Returns the lookups up to the
- * first sufficient one, or all. `turns` must not reject. If all sources share one deadline, the whole
- * lookup ends with it.
+ * Asks sources in order. The next one is asked after an insufficient answer, or after a delay. Returns the lookups up to
+ * the first sufficient one, or all. `starts` must not reject. The lookup ends with the deadline that the sources share.
  */
-export async function hedgedLookup<T>(
-  turns: readonly SourceLookup<T>[],
+export async function lookUpHedged<T>(
+  starts: readonly SourceLookup<T>[],
   isEnough: (lookup: Lookup<T>) => boolean,
   headStartMs = HEAD_START_MS,
 ): Promise<readonly Lookup<T>[]> {
-  const [turn, ...later] = turns;
-  if (turn === undefined) return [];
-  const lookup = turn();
-  const soon = await Promise.race([lookup, delay(headStartMs, null, { ref: false })]);
-  if (soon !== null && isEnough(soon)) return [soon];
-  const others = hedgedLookup(later, isEnough, headStartMs);
+  const [start, ...later] = starts;
+  if (start === undefined) return [];
+  const lookup = start();
+  const early = await Promise.race([lookup, delay(headStartMs, null, { ref: false })]);
+  if (early !== null && isEnough(early)) return [early];
+  const others = lookUpHedged(later, isEnough, headStartMs);
   const own = await lookup;
   return isEnough(own) ? [own] : [own, ...(await others)];
 }

@@ -1,36 +1,36 @@
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
-import { askNode, failed, type IndexAnswer, type RequestContext } from './ask.ts';
+import { askNode, type IndexAnswer, type RequestContext, toFailure } from './ask.ts';
 
 const REFERENCE_CHARS = 32;
 
-/** Checks that recipients have a token account, without which transfers fail. Offers outside the node's network are left out. */
-export async function offersOnSolana(
+/** Checks that recipients have a token account, without which transfers fail. Ignores offers on other networks. */
+export async function checkOffersOnSolana(
   rpcUrl: string,
   offers: readonly ChainOffer[],
   context: RequestContext,
 ): Promise<IndexAnswer<readonly OfferOnChain[]>> {
-  const genesis = await call(rpcUrl, 'getGenesisHash', [], context);
+  const genesis = await callNode(rpcUrl, 'getGenesisHash', [], context);
   if (!genesis.ok) return genesis;
-  if (typeof genesis.value !== 'string') return unknown(rpcUrl);
+  if (typeof genesis.value !== 'string') return toFault(rpcUrl);
   const network = `solana:${genesis.value.slice(0, REFERENCE_CHARS)}`;
   const readings: OfferOnChain[] = [];
   for (const { asset, payTo, ...offer } of offers) {
     if (offer.network !== network) continue;
-    const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: NOTHING }];
-    const accounts = await call(rpcUrl, 'getTokenAccountsByOwner', params, context);
+    const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: EMPTY_SLICE }];
+    const accounts = await callNode(rpcUrl, 'getTokenAccountsByOwner', params, context);
     if (!accounts.ok) return accounts;
-    if (typeof accounts.value !== 'number') return unknown(rpcUrl);
+    if (typeof accounts.value !== 'number') return toFault(rpcUrl);
     const noTokenAccount = accounts.value === 0;
-    const rest = { hasCode: true, domain: null, transferReverts: null };
-    readings.push({ network, asset, payTo, noTokenAccount, ...rest });
+    const otherFacts = { hasCode: true, domain: null, transferReverts: null };
+    readings.push({ network, asset, payTo, noTokenAccount, ...otherFacts });
   }
   return { ok: true, value: readings };
 }
 
-const NOTHING = { offset: 0, length: 0 };
+const EMPTY_SLICE = { offset: 0, length: 0 };
 
-async function call(
+async function callNode(
   rpcUrl: string,
   method: string,
   params: readonly unknown[],
@@ -39,9 +39,9 @@ async function call(
   const reply = await askNode(rpcUrl, method, params, context);
   if (!reply.ok) return reply;
   const { value } = reply.value;
-  return value === null || 'error' in value ? unknown(rpcUrl) : { ok: true, value: value.result };
+  return value === null || 'error' in value ? toFault(rpcUrl) : { ok: true, value: value.result };
 }
 
-function unknown(rpcUrl: string): IndexAnswer<never> {
-  return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+function toFault(rpcUrl: string): IndexAnswer<never> {
+  return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
 }

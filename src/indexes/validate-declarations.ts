@@ -1,11 +1,11 @@
-/** Uses the facilitators' own validator. It runs on a worker, because it compiles schemas of origins. */
+/** Validates declarations with the validator of the facilitators. Runs on a worker, because it compiles origins' schemas. */
 import { type DiscoveryExtension, validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import { isJsonObject, type JsonValue } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';
 
 const MAX_ERROR_CHARS = 200;
 
-/** Returns the first violation of each declaration, by its pointer; null when valid. */
+/** Returns, for each declaration, its first violation with a JSON pointer; null if it is valid. */
 export function validateDeclarations(
   declarations: readonly JsonValue[],
 ): readonly (string | null)[] {
@@ -17,10 +17,8 @@ export function validateDeclarations(
     );
     if (valid) return null;
     const [first = 'invalid'] = errors ?? [];
-    const place = first.startsWith('/') ? '/info' : '';
-    return cleanText(
-      `/extensions/bazaar${place}${first.startsWith('/') ? '' : ': '}${first}`,
-      MAX_ERROR_CHARS,
-    );
+    // The validator's pointers begin inside `info`.
+    const separator = first.startsWith('/') ? '/info' : ': ';
+    return cleanText(`/extensions/bazaar${separator}${first}`, MAX_ERROR_CHARS);
   });
 }

@@ -5,9 +5,9 @@ import type { IndexRow, SettlementFacts } from '../model/third-parties.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
   askOk,
-  failed,
   type IndexAnswer,
   type RequestContext,
+  toFailure,
   toIndexParser,
   WINDOW_DAYS,
 } from './ask.ts';
@@ -17,19 +17,19 @@ import { isSameOrigin } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_ELSEWHERE = 100;
-const ORIGINS = toIndexParser('readOriginRows');
-const SELLERS = toIndexParser('readSellerRows');
-const VERIFICATION = toIndexParser('readVerification');
+const ORIGINS_PARSER = toIndexParser('readOriginRows');
+const SELLERS_PARSER = toIndexParser('readSellerRows');
+const VERIFICATION_PARSER = toIndexParser('readVerification');
 
-export async function x402scanOrigin(
+export async function askX402scanOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
 ): Promise<IndexAnswer<IndexRow>> {
-  // A full page may list only other hosts that contain this one, so the longer URL is searched next.
-  for (const words of [origin.host, origin.url]) {
-    const input = { search: words, limit: MAX_ROWS };
-    const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS);
+  // A full page may list only other hosts whose names contain this one. The URL finds fewer of them.
+  for (const search of [origin.host, origin.url]) {
+    const input = { search: search, limit: MAX_ROWS };
+    const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS_PARSER);
     if (!reply.ok) return reply;
     const row = reply.value.find((candidate) => isSameOrigin(candidate.origin, origin));
     const elsewhere = resourcesElsewhere(reply.value, origin);
@@ -41,20 +41,20 @@ export async function x402scanOrigin(
       return { ok: true, value: { id: null, resources: [], ...elsewhere } };
     }
   }
-  return failed(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
+  return toFailure(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
 }
 
-/** Returns true when every recipient in the index has signed for the origin. */
-export async function x402scanVerified(
+/** Resolves to true if every recipient in the index has signed for the origin. */
+export async function askX402scanVerified(
   base: string,
   originId: string,
   context: RequestContext,
 ): Promise<IndexAnswer<boolean>> {
   const input = { originId };
-  return askTrpc(base, 'public.resources.verificationStatus', input, context, VERIFICATION);
+  return askTrpc(base, 'public.resources.verificationStatus', input, context, VERIFICATION_PARSER);
 }
 
-/** Search matches substrings: only this host, its parents and children count. */
+/** The search matches substrings. Only this hostname, its parent domains and its subdomains count. */
 function resourcesElsewhere(
   rows: readonly OriginRow[],
   origin: Origin,
@@ -73,7 +73,7 @@ function isRelated(candidate: string, hostname: string): boolean {
 }
 
 /** Counts settlements in the window that the index attributes to the origin. */
-export async function x402scanSettlementsByOrigin(
+export async function askX402scanByOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
@@ -83,23 +83,23 @@ export async function x402scanSettlementsByOrigin(
     timeframe: WINDOW_DAYS,
     sorting: { id: 'tx_count', desc: true },
   };
-  const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS);
+  const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS_PARSER);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ origins }) => origins === undefined || origins.some((one) => isSameOrigin(one, origin)),
   );
-  // A missing row may mean no settlement or an unknown origin, so it proves nothing.
+  // Without a row, the origin has no settlement or is unknown. So the window stays unknown.
   return { ok: true, value: toFacts(null, own) };
 }
 
 /** Counts settlements to one address over all of its origins. An empty `include` would select all rows. */
-export async function x402scanSettlementsByAddress(
+export async function askX402scanByAddress(
   base: string,
   address: string,
   context: RequestContext,
 ): Promise<IndexAnswer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
-  const rows = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS);
+  const rows = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS_PARSER);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
@@ -120,8 +120,8 @@ async function askTrpc<Value>(
   if (!answer.ok) return answer;
   const { value } = answer;
   const name = new URL(base).host;
-  if (value === undefined) return failed(`${name} answered with something that is not JSON`);
-  if (value === null) return failed(`${name} answered ${procedure} in an unknown shape`);
+  if (value === undefined) return toFailure(`${name} answered with something that is not JSON`);
+  if (value === null) return toFailure(`${name} answered ${procedure} in an unknown shape`);
   return { ok: true, value };
 }
 

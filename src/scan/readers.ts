@@ -1,6 +1,6 @@
 /** Readers of a scan's observations, which run besides the checks. Each runs on a worker that can be killed. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
-import { reason } from '../indexes/listing-reasons.ts';
+import { toReason } from '../indexes/listing-reasons.ts';
 import type { IndexedRow } from '../model/indexed.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
@@ -175,7 +175,7 @@ async function addInvalidDeclarations(
     const error =
       declaration === undefined || !validation.ok ? null : (validation.output[index] ?? null);
     if (error === null) return row;
-    const reasons = [...row.reasons, reason('invalid_bazaar_extension', error)].toSorted(
+    const reasons = [...row.reasons, toReason('invalid_bazaar_extension', error)].toSorted(
       (one, other) => INDEXED_REASONS.indexOf(one.code) - INDEXED_REASONS.indexOf(other.code),
     );
     return { ...row, reasons };

@@ -1,7 +1,7 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
-import { createLookupRate } from '../indexes/options.ts';
+import { createLookupLimiter } from '../indexes/options.ts';
 import type { SnapshotCache } from '../indexes/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
@@ -74,7 +74,7 @@ export function openStanding(
 
   async function open(): Promise<RefreshingStanding> {
     const { createStanding } = await import('../indexes/create-standing.ts');
-    const chainTurn = createLookupRate();
+    const chainTurn = createLookupLimiter();
     const chain = { rpcUrl, asset: asset.address, network };
     const options = { ...ecosystem, ...chain, userAgent, chainTurn, answers };
     return createStanding(options, createSnapshotCache(store));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { bazaarListings, bazaarSettlements } from '../../src/indexes/bazaar.ts';
+import { askBazaarListings, askBazaarSettlements } from '../../src/indexes/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
 import { type Said, startStandIn } from './stand-in.ts';
@@ -20,7 +20,7 @@ afterEach(() => {
 
 const onMerchant = (path = '/platform/v2/x402') =>
   nock(HOST).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
-const lookup = (base = HOST) => bazaarSettlements(base, PAY_TO, requestContext());
+const lookup = (base = HOST) => askBazaarSettlements(base, PAY_TO, requestContext());
 
 describe("the Bazaar's count for an address", () => {
   test('adds up over its resources; payers may be the same ones', async () => {
@@ -145,7 +145,7 @@ describe('the listings of a recipient', () => {
     onTestFinished(() => source.close());
     const offsets = () =>
       source.asked.map((path) => new URL(path, source.url).searchParams.get('offset'));
-    const found = await bazaarListings(source.url, PAY_TO, requestContext());
+    const found = await askBazaarListings(source.url, PAY_TO, requestContext());
     if (!found.ok) throw new Error(found.detail);
     return { ...found.value, offsets: offsets(), most };
   }

@@ -1,7 +1,7 @@
 /** What indexes hold beside what is live: told apart by field, place and reason. */
 import { describe, expect, test } from 'vitest';
 import { compareListings } from '../../src/indexes/compare-listings.ts';
-import { listedTerms } from '../../src/indexes/listed-terms.ts';
+import { toListedTerms } from '../../src/indexes/listed-terms.ts';
 import { validateDeclarations } from '../../src/indexes/validate-declarations.ts';
 import type { IndexedRow } from '../../src/model/indexed.ts';
 import type { BazaarListings, Lookup, Observations } from '../../src/model/observations.ts';
@@ -68,7 +68,7 @@ describe('a listing that', () => {
   test('has a newest settlement shows it on the Bazaar, whether it agrees or differs', () => {
     const lastSettledAt = '2026-08-01T10:00:00.000Z';
     for (const item of [listed(), listed({ description: 'Another one' })]) {
-      const entry = { resource: ORIGIN + PATH, method: 'GET', terms: listedTerms(item) };
+      const entry = { resource: ORIGIN + PATH, method: 'GET', terms: toListedTerms(item) };
       const bazaar = (more: object) =>
         seen<BazaarListings>({ resources: [{ ...entry, ...more }], isComplete: true });
       const [row] = compareListings(observed({ bazaar: bazaar({ lastSettledAt }) }));
@@ -147,7 +147,7 @@ describe('a resource is missing', () => {
 
   test("beside the recipient's others, which the Bazaar counts no payments of, without a reason", () => {
     const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
-    const other = { resource: `${ORIGIN}/other`, method: 'GET', terms: listedTerms(listed()) };
+    const other = { resource: `${ORIGIN}/other`, method: 'GET', terms: toListedTerms(listed()) };
     const bazaar = seen<BazaarListings>({ resources: [other], isComplete: true });
     const [row] = compareListings(observed({ settlements, bazaar })).map((one) => one.row);
     expect(row).toMatchObject({ state: 'not_listed', reasons: [] });
@@ -185,7 +185,7 @@ describe('an entry of the Bazaar whose newest settlement', () => {
   ])('%s', (_, ageMs, codes) => {
     for (const changes of [{}, { description: 'Another one' }]) {
       const lastSettledAt = new Date(READ_MS - ageMs).toISOString();
-      const terms = listedTerms(listed(changes));
+      const terms = toListedTerms(listed(changes));
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms, lastSettledAt };
       const asOf = new Date(READ_MS - 60_000).toISOString();
       const data: BazaarListings = { resources: [entry], isComplete: true };
@@ -261,7 +261,7 @@ type Given = {
 };
 
 function rows({ item, at = ORIGIN, method = 'GET', challenge = {} }: Given): readonly IndexedRow[] {
-  const entry = { resource: at + PATH, method, terms: listedTerms(item ?? {}) };
+  const entry = { resource: at + PATH, method, terms: toListedTerms(item ?? {}) };
   const held = item === undefined ? [] : [entry];
   const isHere = at === ORIGIN;
   const rest = { lastUpdated: null, accepts: 1, deprecated: false };

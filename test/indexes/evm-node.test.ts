@@ -14,8 +14,8 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { offersOnChain } from '../../src/indexes/evm-node.ts';
-import { offersOnSolana } from '../../src/indexes/solana-accounts.ts';
+import { checkOffersOnChain } from '../../src/indexes/evm-node.ts';
+import { checkOffersOnSolana } from '../../src/indexes/solana-accounts.ts';
 import type { ChainOffer } from '../../src/model/standing.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { compileContracts } from '../fixtures/chain/compile-contracts.ts';
@@ -83,14 +83,14 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     ],
   ])('that %s', async (_, changes, ids) => {
     const offer = { ...offered(), ...changes() };
-    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({ ok: true });
     expect(idsOf(answer)).toEqual(ids);
   });
 
   test("names the token's signing domain", async () => {
     const offer = { ...offered(), name: 'Wrong' };
-    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({
       value: [{ domain: { agrees: false, named: { name: 'Odd Dollar', version: '7' } } }],
     });
@@ -98,12 +98,12 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
 
   test('is not asked about offers on other chains', async () => {
     const offer = { ...offered(), network: 'eip155:1' };
-    const answer = await offersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toEqual({ ok: true, value: [] });
   });
 
   test('that is down gives no facts', async () => {
-    const answer = await offersOnChain(
+    const answer = await checkOffersOnChain(
       { rpcUrl: 'http://127.0.0.1:9' },
       [offered()],
       requestContext(),
@@ -144,7 +144,7 @@ describe('a contract', () => {
     return { node, asked };
   }
   const factsOf = async (rpcUrl: string) => {
-    const answer = await offersOnChain({ rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnChain({ rpcUrl }, [offer], requestContext());
     return answer.ok ? answer.value[0] : answer;
   };
   const SILENCE = { hasCode: true, domain: null, transferReverts: null };
@@ -212,7 +212,7 @@ test.each([
     isKnown: true,
   };
   onTestFinished(() => node.close());
-  expect(idsOf(await offersOnSolana(node.url, [offer], requestContext()))).toEqual(ids);
+  expect(idsOf(await checkOffersOnSolana(node.url, [offer], requestContext()))).toEqual(ids);
 });
 
 function domainHash(name: string, version: string) {
@@ -228,7 +228,7 @@ function domainHash(name: string, version: string) {
   return hashDomain({ domain, types });
 }
 
-function idsOf(answer: Awaited<ReturnType<typeof offersOnChain>>): readonly string[] {
+function idsOf(answer: Awaited<ReturnType<typeof checkOffersOnChain>>): readonly string[] {
   const chain = answer.ok ? answer.value : [];
   return advise({ ...perfectSeller(), chain }).map(({ id }) => id);
 }

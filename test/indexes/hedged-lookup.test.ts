@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hedgedLookup, type SourceLookup } from '../../src/indexes/settlements.ts';
+import { lookUpHedged, type SourceLookup } from '../../src/indexes/settlements.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
 const LATER_MS = 3_600_000;
@@ -26,14 +26,14 @@ function turnsOf(lookups: readonly (Lookup<number> | 'never')[]) {
 
 test('no source after the first sufficient one is asked', async () => {
   const { turns, asked } = turnsOf([FAILED, seen(0), seen(5), seen(9)]);
-  expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([FAILED, seen(0), seen(5)]);
+  expect(await lookUpHedged(turns, isEnough, LATER_MS)).toEqual([FAILED, seen(0), seen(5)]);
   expect(asked).toEqual([0, 1, 2]);
 });
 
 test('all sources are asked if none is sufficient', async () => {
   const { turns } = turnsOf([seen(0), FAILED]);
-  expect(await hedgedLookup(turns, isEnough, LATER_MS)).toEqual([seen(0), FAILED]);
-  expect(await hedgedLookup([], isEnough)).toEqual([]);
+  expect(await lookUpHedged(turns, isEnough, LATER_MS)).toEqual([seen(0), FAILED]);
+  expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
 
 test('the next source is asked without waiting for a slow one, which keeps its rank', async () => {
@@ -43,7 +43,7 @@ test('the next source is asked without waiting for a slow one, which keeps its r
       answer = resolve;
     });
   const { turns, asked } = turnsOf([seen(9)]);
-  const lookups = hedgedLookup([slow, ...turns], isEnough, AT_ONCE_MS);
+  const lookups = lookUpHedged([slow, ...turns], isEnough, AT_ONCE_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(seen(5));
   expect(await lookups).toEqual([seen(5)]);
@@ -56,7 +56,7 @@ test('a slow source without a sufficient answer gives way to the next', async ()
       answer = resolve;
     });
   const { turns, asked } = turnsOf([seen(9), 'never']);
-  const lookups = hedgedLookup([slow, ...turns], isEnough, AT_ONCE_MS);
+  const lookups = lookUpHedged([slow, ...turns], isEnough, AT_ONCE_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(FAILED);
   expect(await lookups).toEqual([FAILED, seen(9)]);

@@ -1,8 +1,8 @@
 /** Look-ups of settlements use the node of the payments: rarely. */
 import { numberToHex, pad } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLookupRate } from '../../src/indexes/options.ts';
-import { settlementsInLogs } from '../../src/indexes/settlement-logs.ts';
+import { createLookupLimiter } from '../../src/indexes/options.ts';
+import { findSettlementsInLogs } from '../../src/indexes/settlement-logs.ts';
 import { requestContext, SHORT_MS } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
@@ -26,8 +26,8 @@ async function startNode(): Promise<void> {
   });
 }
 
-const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs: number) =>
-  settlementsInLogs(
+const lookUp = (chainTurn: ReturnType<typeof createLookupLimiter>, timeoutMs: number) =>
+  findSettlementsInLogs(
     { rpcUrl: node.url, asset: ASSET, chainTurn },
     PAY_TO,
     requestContext(timeoutMs),
@@ -36,7 +36,7 @@ const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs: numbe
 describe('look-ups of settlements on the chain', () => {
   test('make no more calls than their rate allows, all look-ups together', async () => {
     await startNode();
-    const turn = createLookupRate({ calls: 5, intervalMs: 600_000 });
+    const turn = createLookupLimiter({ calls: 5, intervalMs: 600_000 });
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 8 }, () => lookUp(turn, SHORT_MS)));
       expect(node.asked).toHaveLength(5);

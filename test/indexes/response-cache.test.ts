@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { failed, type IndexAnswer } from '../../src/indexes/ask.ts';
+import { type IndexAnswer, toFailure } from '../../src/indexes/ask.ts';
 import { createResponseCache, type Question } from '../../src/indexes/response-cache.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 
 const GOOD: IndexAnswer<number> = { ok: true, value: 7 };
-const DOWN = failed('index answered 500');
+const DOWN = toFailure('index answered 500');
 
 /** A question about a number, whose source says what the test sets. */
 function setUp(cache: MemoryCache = memoryCache()) {
@@ -110,7 +110,7 @@ describe('while the source is down', () => {
 
   test('a source that asked for a pause, or hung, is not asked until it is over', async () => {
     const { source, question, lookup, cache } = setUp();
-    source.says = failed('index answered 429', 60_000);
+    source.says = toFailure('index answered 429', 60_000);
     expect(await lookup()).toMatchObject({ state: 'failed', detail: 'index answered 429' });
     source.says = GOOD;
     cache.wait(59_999);
@@ -129,7 +129,7 @@ describe('while the source is down', () => {
     const { source, question, lookup, cache } = setUp();
     await lookup();
     cache.wait(2 * HOUR_MS);
-    source.says = failed('index did not answer', 30_000);
+    source.says = toFailure('index did not answer', 30_000);
     await lookup(question({ key: 'b' }));
     expect(await lookup()).toEqual(seen(7_200));
     expect(source.asked).toBe(2);

@@ -1,6 +1,6 @@
 import { type Hex, numberToHex, pad, toEventSelector, toHex } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
-import { settlementsInLogs } from '../../src/indexes/settlement-logs.ts';
+import { findSettlementsInLogs } from '../../src/indexes/settlement-logs.ts';
 import { requestContext } from './request-context.ts';
 import { type Said, type StandIn, startStandIn } from './stand-in.ts';
 
@@ -49,7 +49,7 @@ async function startChain(
 }
 
 const lookup = (rpcUrl: string) => () =>
-  settlementsInLogs({ rpcUrl, asset: ASSET }, PAY_TO, requestContext());
+  findSettlementsInLogs({ rpcUrl, asset: ASSET }, PAY_TO, requestContext());
 
 function blockAt(tag: string) {
   const number = tag === 'latest' ? LATEST : Number(tag);

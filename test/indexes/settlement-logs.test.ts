@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { settlementsInLogs } from '../../src/indexes/settlement-logs.ts';
+import { findSettlementsInLogs } from '../../src/indexes/settlement-logs.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { tokenAbi } from '../fixtures/chain/token-abi.ts';
@@ -37,7 +37,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
   const lookup = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
-    settlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));
+    findSettlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));
 
   /** The chain behind an endpoint of the test's making: `null` passes a call on. */
   async function behind(answer: (method: string, params: unknown[]) => Said | null) {

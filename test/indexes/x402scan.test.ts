@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import type { IndexAnswer } from '../../src/indexes/ask.ts';
 import {
-  x402scanOrigin,
-  x402scanSettlementsByAddress,
-  x402scanSettlementsByOrigin,
-  x402scanVerified,
+  askX402scanByAddress,
+  askX402scanByOrigin,
+  askX402scanOrigin,
+  askX402scanVerified,
 } from '../../src/indexes/x402scan.ts';
 import {
   ORIGIN_ID,
@@ -40,7 +40,7 @@ function onAsked(procedure: string, input: object) {
 }
 
 const onSearch = (search: string) => onAsked('public.origins.search', { search, limit: 10 });
-const lookup = () => x402scanOrigin(BASE, ORIGIN, requestContext());
+const lookup = () => askX402scanOrigin(BASE, ORIGIN, requestContext());
 
 describe('the origin in the index of x402scan', () => {
   test('is found with its resources', async () => {
@@ -137,7 +137,7 @@ describe('the origin in the index of x402scan', () => {
 });
 
 describe('the verification status', () => {
-  const status = () => x402scanVerified(BASE, ORIGIN_ID, requestContext());
+  const status = () => askX402scanVerified(BASE, ORIGIN_ID, requestContext());
   const onStatus = () => onAsked('public.resources.verificationStatus', { originId: ORIGIN_ID });
 
   test.each([
@@ -162,7 +162,7 @@ describe('the verification status', () => {
 });
 
 describe('settlements by origin', () => {
-  const lookup = () => x402scanSettlementsByOrigin(BASE, ORIGIN, requestContext());
+  const lookup = () => askX402scanByOrigin(BASE, ORIGIN, requestContext());
   const onList = () =>
     onAsked('public.sellers.bazaar.list', {
       originUrls: [ORIGIN.url],
@@ -195,8 +195,7 @@ describe('settlements by origin', () => {
 });
 
 describe('settlements by address', () => {
-  const lookup = (address = PAY_TO) =>
-    x402scanSettlementsByAddress(BASE, address, requestContext());
+  const lookup = (address = PAY_TO) => askX402scanByAddress(BASE, address, requestContext());
   const onList = (address = PAY_TO) =>
     onAsked('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
 
@@ -247,9 +246,10 @@ describe('settlements by address', () => {
 
 const QUESTIONS: Record<string, () => Promise<IndexAnswer<unknown>>> = {
   'public.origins.search': lookup,
-  'public.resources.verificationStatus': () => x402scanVerified(BASE, ORIGIN_ID, requestContext()),
-  'public.sellers.bazaar.list': () => x402scanSettlementsByOrigin(BASE, ORIGIN, requestContext()),
-  'public.sellers.all.list': () => x402scanSettlementsByAddress(BASE, PAY_TO, requestContext()),
+  'public.resources.verificationStatus': () =>
+    askX402scanVerified(BASE, ORIGIN_ID, requestContext()),
+  'public.sellers.bazaar.list': () => askX402scanByOrigin(BASE, ORIGIN, requestContext()),
+  'public.sellers.all.list': () => askX402scanByAddress(BASE, PAY_TO, requestContext()),
 };
 
 describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
