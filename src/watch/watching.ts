@@ -73,7 +73,6 @@ export class Watching {
     );
   }
 
-  /** Resolves when nothing is running. */
   async idle(): Promise<void> {
     while (this.#looks.size + this.#sends.size > 0) {
       await Promise.all([this.#looks.idle(), this.#sends.idle()]);
