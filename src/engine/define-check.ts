@@ -27,11 +27,11 @@ export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Nam
 
 /** Three complete sentences for people, without the check's id. */
 export type Sentences = {
-  /** For an origin that passes: "Paid resources answer an unpaid request with a challenge." */
+  /** Said of an origin that passes: "Paid resources answer an unpaid request with a challenge." */
   readonly right: string;
-  /** For an origin that was judged and does not pass: "Some paid resources do not ask for payment." */
+  /** Said of an origin that was judged and does not pass: "Some paid resources do not ask for payment." */
   readonly wrong: string;
-  /** For an origin that was not judged; the evidence gives the reason: "It is not known whether …". */
+  /** Said of an origin that was not judged. The evidence gives the reason: "It is not known whether …". */
   readonly unjudged: string;
 };
 

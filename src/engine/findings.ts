@@ -90,7 +90,7 @@ export function documentOutcomes(fix: string): Readonly<Record<Absent, Outcome>>
   };
 }
 
-/** Finds the reason why a path has no JSON document; null when it has one. */
+/** Finds the reason why a path has no JSON document; null if it has a JSON document. */
 export function absence(
   path: string,
   answer: HttpObservation,
@@ -127,7 +127,7 @@ export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageS
   return `as of ${asOf} (${Math.floor(ageSec / HOUR_SEC)} h old)`;
 }
 
-/** Checks that read the OpenAPI document cannot judge without one; S1 reports why it is missing. */
+/** Checks that read the OpenAPI document cannot judge without it. S1 reports why it is missing. */
 export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
 ): Verdict<'prerequisite-failed'> {

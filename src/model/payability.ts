@@ -31,7 +31,7 @@ export type OfferPayability = {
   readonly network: string | null;
   readonly asset: string | null;
   readonly amount: string | null;
-  /** The package that gave the verdict; null when none supports the offer. */
+  /** The package that gave the verdict; null if no package supports the offer. */
   readonly client: string | null;
   readonly verdict: OfferVerdict;
   /** The client's message, cleaned, at most 200 characters; null when it signs. */
@@ -60,7 +60,7 @@ export type Payability = {
 export const OTHER_PROTOCOLS = ['MPP', 'L402'] as const;
 export type OtherProtocol = (typeof OTHER_PROTOCOLS)[number];
 
-/** A 402 that asks for payment over another protocol, with or without an x402 challenge beside it. */
+/** A 402 that asks for payment over another protocol, with or without an x402 challenge in the same answer. */
 export type OtherWay = {
   readonly method: string;
   readonly path: string;

@@ -64,7 +64,7 @@ export type ScanReport = {
 export type Branding = {
   readonly displayName: string;
   readonly description: string;
-  /** One of the directory's categories; "other" when the origin declares none of them. */
+  /** One of the directory's categories; "other" if the origin declares no category of the list. */
   readonly category: string;
   readonly iconUrl: string | null;
   readonly ogImageUrl: string | null;

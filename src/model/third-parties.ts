@@ -120,7 +120,7 @@ export const settlementFacts = shape({
   windowDays: Type.Number({ minimum: 0 }),
   settlements: count,
   payers: count,
-  /** ISO 8601 of the newest settlement, null when none was seen. */
+  /** ISO 8601 of the newest settlement, null if no settlement was seen. */
   lastAt: nullableInstant,
 });
 export type SettlementFacts = Static<typeof settlementFacts>;

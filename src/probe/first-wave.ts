@@ -148,8 +148,8 @@ function createGet(root: HttpObservation, cache: RequestCache): GetPath {
 }
 
 /**
- * For an origin whose root timed out. Each timeout costs the scan much time, so this asks one path at a
- * time, and no path after the second timeout.
+ * Used if the root timed out. Each timeout costs the scan much time, so only one path is asked at a time,
+ * and no path after the second timeout.
  */
 function askOneByOne(get: GetPath, cache: RequestCache): GetPath {
   let previous: Promise<unknown> = Promise.resolve();

@@ -138,7 +138,7 @@ export async function askAsBrowser(
     cache.ask({
       ...get,
       accept: ACCEPT_PAGE,
-      // Paywalls look for "Mozilla"; the rest names the scanner.
+      // Paywalls look for "Mozilla"; the other words name the scanner.
       headers: { 'user-agent': `Mozilla/5.0 (compatible; ${userAgent})` },
     }),
   ]);

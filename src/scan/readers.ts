@@ -55,7 +55,7 @@ const SILENT_PLAN: Plan = { ...EMPTY_PLAN, icons: { ...EMPTY_PLAN.icons, paths: 
 
 export type Planned = { readonly plan: Plan; readonly planFailure?: string };
 
-/** Makes the plan. It has no request for an unreachable origin, and one for an origin that cannot be read. */
+/** Makes the plan. An unreachable origin has no further requests, and an unreadable origin only its icon. */
 export async function readPlan(
   first: FirstWave,
   isReachable: boolean,

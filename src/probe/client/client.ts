@@ -25,7 +25,7 @@ export type ProbeClientOptions = {
   readonly userAgent: string;
   /** Deadline of the scan: ends every request that is still open. */
   readonly signal?: AbortSignal;
-  /** Further trusted roots, PEM, beside those that Node trusts anyway. */
+  /** Trusted roots (PEM) in addition to those of Node. */
   readonly extraCa?: readonly string[];
   readonly connect?: Connector;
   readonly limits?: Partial<Limits>;
@@ -35,7 +35,7 @@ export type ProbeClientOptions = {
   readonly textBudget?: TextBudget;
 };
 
-/** Makes the client of one scan: on this thread, or on one of its own. */
+/** Makes the client of one scan, on this thread or on another thread. */
 export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
 /** A JSON-RPC message of `scan --mcp`, without a payment. Only `plan/read-mcp.ts` makes it. */
@@ -57,8 +57,8 @@ export type ProbeRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
   /**
-   * Redirects that a GET follows. A POST follows at most one 307 or 308, to the same origin; a HEAD follows
-   * none.
+   * Redirects that a GET follows. A POST follows at most one 307 or 308, to the same origin. A HEAD follows
+   * no redirect.
    */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
@@ -72,7 +72,7 @@ export type ProbeStats = Readonly<
 
 export type ProbeClient = {
   /**
-   * Sends one request; a failure of the origin is an observation too. Rejects with OriginRefused when the
+   * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused when the
    * guard refuses the host (call `check` first), and with ResolverDown when our own resolver does not
    * work.
    */
@@ -179,7 +179,7 @@ function countAnswerCharacters(data: HttpData): number {
   return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, bodyLength);
 }
 
-/** UTF-16 units of a text in UTF-8: one a character, two a character of four bytes. */
+/** Counts the UTF-16 units of UTF-8 text: two for a character of four bytes, one for any other. */
 function countCharacters(bytes: Buffer): number {
   if (isAscii(bytes)) return bytes.length;
   let count = 0;

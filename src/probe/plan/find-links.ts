@@ -79,7 +79,7 @@ function isFollowable(target: string, originUrl: string): boolean {
   return /^https?:$/.test(new URL(target, originUrl).protocol);
 }
 
-/** Returns GET if any document declares it or none declares a method; else POST, or null without POST. */
+/** Returns GET if a document declares GET or no document declares a method. Else returns POST or null. */
 function chooseMethod(
   path: string,
   { method }: Reference,
