@@ -1,7 +1,7 @@
-/** Paid routes and paid calls, as the gate sees them. */
+/** Types of paid routes and paid calls, which know no web framework. */
 import type { Address, Hex } from 'viem';
 
-/** The parts of a request that make its input. */
+/** The parts of a request from which a route parses its input. */
 export type PaidRequest = {
   /** Parsed JSON body; undefined if there is none. */
   readonly body: unknown;
@@ -12,28 +12,28 @@ export type PaidRequest = {
 export type ComputeContext = {
   /** The payer's address, lower case. */
   readonly payer: string;
-  /** The last scan that an earlier call with this authorization computed; left out if none did. */
+  /** The last scan that a call with this authorization computed earlier; undefined if there is none. */
   readonly earlierScanId: string | undefined;
-  /** Called with the scan that the computation waits for, once it is known. */
+  /** The computation calls this when it knows the scan that it waits for. */
   readonly onScan: (scanId: string) => void;
 };
 
-/** A 200, about to be stored and then charged. Everything else is thrown. */
+/** A 200 that will be stored and then charged. A computation throws for every other answer. */
 export type ComputedAnswer = {
-  /** Finished scan that the answer is about; published once it is paid for. */
+  /** Finished scan that the answer is about; it is published once the answer is paid for. */
   readonly scanId?: string | undefined;
 } & (
   | {
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-      /** The scan whose report the body repeats. The report is stored once, and the answer refers to it. */
+      /** Scan whose report the body repeats. The store keeps the report once, and the answer refers to it. */
       readonly reportOf?: string | undefined;
     }
-  /** An answer that is stored already, complete, and serves several payers. */
+  /** A complete answer that is already stored and is sold to several payers. */
   | { readonly answerId: string }
 );
 
-/** Example and schema of input and output, as the bazaar extension of x402 wants them. */
+/** Example and schema of input and output, in the form of x402's bazaar extension. */
 export type DiscoveryExample = {
   readonly input: Readonly<Record<string, unknown>>;
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -43,18 +43,18 @@ export type DiscoveryExample = {
   };
 };
 
-/** Limits costly work, which goes on when its payer leaves. */
+/** Limits work that is costly and continues when its caller disconnects. */
 export type WorkLimit<Input> = {
-  /** Limit of computations at once in this process. */
+  /** Computations that may run at once in this process. */
   readonly maxRunning: number;
-  /** True if the work is done or under way, so that this call adds none. */
+  /** True if the work is finished or already runs, so that this call adds no work. */
   isShared(input: Input, payer: string): Promise<boolean>;
-  /** True if this payer's own earlier call has finished the work that it asks for. */
+  /** True if an earlier call of this payer has finished the work. */
   isFinished(input: Input, payer: string): Promise<boolean>;
 };
 
 export type PaidRoute<Input = unknown> = {
-  /** First word of the request in the ledger; must never change. */
+  /** First word of a request's name in the ledger. It must never change. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -62,55 +62,56 @@ export type PaidRoute<Input = unknown> = {
   /** Base units of the asset. */
   readonly priceBaseUnits: bigint;
   readonly maxTimeoutSeconds: number;
-  /** Time that must be left until `validBefore` of a new payment, ms. */
+  /** `validBefore` of a new payment must be at least so far ahead. */
   readonly minValidityMs: number;
-  /** The answer may be read for free elsewhere, so a redelivery gives nothing away. */
+  /** True if the answer can be read for free elsewhere, so that anybody may fetch it again. */
   readonly isPublic: boolean;
   readonly discovery: DiscoveryExample;
 
-  /** Throws the error to be answered (400) if the input is bad. Local and quick. */
+  /** Throws the error to answer (400) if the input is invalid. Does no I/O. */
   parse(request: PaidRequest): Input;
-  /** Refuses input after a look at the network; called only for new work. */
+  /** Throws if the network shows that the input must be refused. Called only for new work. */
   admit?(input: Input): Promise<void>;
-  /** The text of an input: one payment buys only inputs with the same text. */
+  /** Text that names an input. One payment buys only inputs with the same text. */
   toCanonicalText(input: Input): string;
-  /** The host that the work is about, if it is about one. */
+  /** Host of the seller that the work is about, if there is one. */
   toHost?(input: Input): string;
-  /** True while new work would be refused; asked before anything is verified. */
+  /** True while new work is refused. Called before a payment is verified. */
   isSaturated?(input?: Input): boolean;
-  /** Goes on when its caller leaves; the result is kept for the payer. */
+  /** Does the work. It continues when the caller disconnects, and its result is kept for the payer. */
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;
-  /** Makes a paid scan public. May be run again after a crash, and by several instances at once. */
+  /** Makes a paid scan public. It may run again after a crash, and on several instances at once. */
   publish?(scanId: string): Promise<void>;
   readonly workLimit?: WorkLimit<Input> | undefined;
 };
 
-/** Names the request that one authorization buys. */
+/** Names the request that one authorization buys, as the ledger stores it. */
 export function toRequestName<Input>(route: PaidRoute<Input>, input: Input): string {
   return `${route.name} ${route.toCanonicalText(input)}`;
 }
 
+/** Reads the name of the route from a request's name. */
 export function parseRouteName(request: string): string {
   return request.slice(0, request.indexOf(' '));
 }
 
-/** The members of EIP-3009 `TransferWithAuthorization`, as they were signed. */
+/** The signed members of `TransferWithAuthorization` (EIP-3009). */
 export type Authorization = {
   readonly from: Address;
   readonly to: Address;
   /** Base units. */
   readonly value: bigint;
-  /** Seconds since the epoch. */
+  /** Seconds since the epoch, like `validBefore`. */
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly nonce: Hex;
 };
 
-/** A payment header, decoded and checked for its form; the signature is not verified yet. */
+/** A decoded payment header of valid form. Its signature is not verified. */
 export type SignedPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
-  /** The terms that the payer claims to have accepted; a v1 payload has only scheme and network. */
+  /** Terms that the payer says they accepted. A v1 payload has only scheme and network. */
   readonly accepted: {
     readonly scheme: string;
     readonly network: string;
@@ -118,19 +119,19 @@ export type SignedPayment = {
     readonly amount: string | null;
     readonly payTo: string | null;
   };
-  /** `payment-identifier` of the payload, not yet checked for form; null if none was given. */
+  /** `payment-identifier` of the payload, of unchecked form; null if there is none. */
   readonly identifier: unknown;
-  /** The request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
+  /** True if the request carried `X-PAYMENT`, so that the answer carries `X-PAYMENT-RESPONSE`. */
   readonly hasLegacyHeader: boolean;
 };
 
-/** One request for a paid route, whatever framework it came in by. */
+/** One request to a paid route that carries a payment. */
 export type PaidCall = {
   readonly payment: SignedPayment;
   readonly request: PaidRequest;
-  /** Address or block of addresses, for fair shares; null if it cannot be known. */
+  /** Network address of the caller, or its block; it counts against fair shares. Null if it is unknown. */
   readonly client: string | null;
-  /** When the call gets a 504, ms of `performance.now()`; a settlement that has begun goes on. */
+  /** The call gets a 504 at this time of `performance.now()`. A settlement that has begun continues. */
   readonly deadlineMs: number;
   /** Aborted when the client disconnects before its answer is written. */
   readonly disconnect: AbortSignal;
@@ -140,6 +141,6 @@ export type PaidAnswer = {
   readonly status: 200 | 402;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<Uint8Array>;
-  /** Must be called when the last byte was handed to the client's connection. */
+  /** Call this when the last byte was handed to the client's connection. */
   markWritten(): void;
 };

@@ -27,49 +27,49 @@ export type PaymentsOptions = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
-  /** Node for look-ups of settlements; null without one. It is not asked in mock mode. */
+  /** URL of the node that shows how settlements ended; null without a node. Mock mode does not use it. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
-  /** Reason that nothing can be delivered, so that no paid route may take a payment; null while it can. */
+  /** Returns the reason why no answer can be delivered, so that none may be sold; null while answers can be. */
   readonly findFault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
   /** Timeout of a request to the node; default 5 s. */
   readonly rpcTimeoutMs?: number | undefined;
-  /** Wait for the node to have the receipt of a facilitator's success; default 5 s. */
+  /** After a facilitator's success, the node must have the receipt within this time; default 5 s. */
   readonly receiptWithinMs?: number | undefined;
-  /** Default: one of its own. */
+  /** Default: a reader of its own. */
   readonly answers?: AnswerReader | undefined;
-  /** One factor in place of these times would not do: tests let one of them end before the others. */
+  /** Times of waits and retries. Tests set them one by one. */
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;
-  /** Wait of the start for the facilitator. */
+  /** The start waits at most so long for facilitator and node; default 3 s. */
   readonly startWithinMs?: number | undefined;
 };
 
-/** Payments of a service, from start to stop. */
+/** All parts of payments in one service. */
 export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(options: PaymentsOptions) {
   const { store, terms, baseUrl, routes, onError, onEvent = () => undefined } = options;
-  checkChallenges(options);
-  const node = nodeFor(options);
-  const evidence = node === null ? null : evidenceOf(node);
+  requireShortChallenges(options);
+  const node = createNode(options);
+  const evidence = node === null ? null : createLazyEvidence(node);
   const facilitator = withMetrics(withSettlementChecks(evidence, options), onEvent);
-  const publish = publishByRoute(routes);
-  const byName = new Map(routes.map((route) => [route.name, route]));
+  const publish = mapPublishers(routes);
+  const routesByName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
     facilitator,
     evidence,
     now: () => store.now(),
     findOffer(request) {
-      const route = byName.get(parseRouteName(request));
+      const route = routesByName.get(parseRouteName(request));
       return route === undefined ? null : toRouteOffer(route, terms, baseUrl);
     },
     ledger: store.ledger,
@@ -92,7 +92,7 @@ export function createPayments(options: PaymentsOptions) {
     facilitator,
     reconciler,
     publish,
-    isContract: contractsOn(node),
+    isContract: createContractCheck(node),
     isReady: () => readiness.isReady,
   });
   const recovery = new Recovery({
@@ -107,24 +107,27 @@ export function createPayments(options: PaymentsOptions) {
     gate,
     recovery,
     facilitator,
-    /** Reason that nothing can be settled now; null while it can. */
+    /** Reason why no payments are taken now; null while they are taken. */
     unreadyReason: () => readiness.unreadyReason(),
-    /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later if one does not answer. */
+    /** Throws `UnsupportedByFacilitator` or `WrongNode`. Retries later if facilitator or node does not answer. */
     async start() {
       await readiness.start();
       recovery.start();
     },
-    /** Starts no settlement, and waits for those under way. */
+    /** Stops new settlements, and waits for those that have begun. */
     async stop() {
       readiness.stop();
-      // Side by side: a call that waits for its settlement's outcome need not wait any longer.
+      // These stop together, because a call may wait for the reconciler, which ends its waits when it stops.
       await Promise.all([gate.close(), recovery.stop(), reconciler.stop()]);
       await facilitator.stop?.();
     },
   };
 }
 
-/** Successes of `remote` are checked against receipts; `local` reads receipts itself and pays the gas. */
+/**
+ * A success of a remote facilitator is checked against the receipt. The local facilitator reads receipts itself. It
+ * pays the gas, so it refuses wallets whose payments revert.
+ */
 function withSettlementChecks(
   evidence: ChainEvidence | null,
   { facilitator, store, receiptWithinMs }: PaymentsOptions,
@@ -141,21 +144,23 @@ function withSettlementChecks(
   }
 }
 
-/** Loads the reader of the chain with the first look-up: most instances never need one. */
-function evidenceOf(node: NodeRequests): ChainEvidence {
-  let opened: Promise<ChainEvidence> | null = null;
-  const evidence = () => {
-    opened ??= import('./chain/chain-evidence.ts').then((chain) => chain.createChainEvidence(node));
-    return opened;
+/** Loads the module that reads the chain at the first look-up, because most instances never need it. */
+function createLazyEvidence(node: NodeRequests): ChainEvidence {
+  let loading: Promise<ChainEvidence> | null = null;
+  const load = () => {
+    loading ??= import('./chain/chain-evidence.ts').then((chain) =>
+      chain.createChainEvidence(node),
+    );
+    return loading;
   };
   return {
-    lookUp: async (payment, known) => (await evidence()).lookUp(payment, known),
-    prove: async (payment, transaction) => (await evidence()).prove(payment, transaction),
+    lookUp: async (payment, known) => (await load()).lookUp(payment, known),
+    prove: async (payment, transaction) => (await load()).prove(payment, transaction),
   };
 }
 
-/** Null for the mock, whose settlements are on no chain. */
-function nodeFor({
+/** Null without `RPC_URL`, and in mock mode, whose settlements are not on a chain. */
+function createNode({
   facilitator,
   rpcUrl,
   rpcTimeoutMs,
@@ -171,7 +176,8 @@ function nodeFor({
   });
 }
 
-function contractsOn(node: NodeRequests | null): GateDeps['isContract'] {
+/** Null means that no node is set, or that the node did not answer. */
+function createContractCheck(node: NodeRequests | null): GateDeps['isContract'] {
   if (node === null) return async () => null;
   return (address) =>
     node.request({ method: 'eth_getCode', params: [address, 'latest'] }).then(
@@ -180,14 +186,17 @@ function contractsOn(node: NodeRequests | null): GateDeps['isContract'] {
     );
 }
 
-function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {
+function mapPublishers(routes: readonly PaidRoute[]): PublishByRoute {
   return new Map(
     routes.map((route) => [route.name, async (scanId: string) => route.publish?.(scanId)]),
   );
 }
 
-/** Throws at the start if a challenge would be too long, before a caller sees it. */
-function checkChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
-  const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-  for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), longest);
+/** Throws at the start if a challenge of a route could become too long for its header. */
+function requireShortChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
+  const longestRefusal = new PaymentRefused(
+    'authorization_expired',
+    'x'.repeat(MAX_REFUSAL_LENGTH),
+  );
+  for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), longestRefusal);
 }

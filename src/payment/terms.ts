@@ -1,4 +1,4 @@
-/** The terms of all payments, the offer of a route, and the key and the signer of an authorization over them. */
+/** Terms of all payments, offers of routes, and the ledger key and signer of an authorization. */
 import type { PaymentRequired } from '@x402/core/types';
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import {
@@ -15,15 +15,15 @@ export type EvmNetwork = `eip155:${number}`;
 /** Token and recipient of all payments, the same on every route. */
 export type PaymentTerms = {
   readonly network: EvmNetwork;
-  /** Contract of the token, which must know EIP-3009. */
+  /** Contract of the token, which must support EIP-3009. */
   readonly asset: Address;
-  /** EIP-712 domain of the token, as its contract states it. */
+  /** Name and version of the token's EIP-712 domain, equal to those in its contract. */
   readonly assetName: string;
   readonly assetVersion: string;
   readonly payTo: Address;
 };
 
-/** The seven members of an entry of `accepts`, and no other: official clients refuse more. */
+/** One entry of `accepts`. It has no further members, because official clients refuse them. */
 export type Requirements = {
   readonly scheme: 'exact';
   readonly network: EvmNetwork;
@@ -39,7 +39,7 @@ export function parseChainId(network: EvmNetwork): number {
   return Number(network.slice('eip155:'.length));
 }
 
-/** Offer of a route in the forms for challenges and for facilitators. */
+/** Offer of a route, as challenges state it and facilitators get it. */
 export type RouteOffer = {
   readonly requirements: Requirements;
   readonly resource: PaymentRequired['resource'];
@@ -61,33 +61,33 @@ export function toRouteOffer<Input>(
       maxTimeoutSeconds: route.maxTimeoutSeconds,
       extra: { name: terms.assetName, version: terms.assetVersion },
     },
-    // Not from the Host header, which the caller can forge.
+    // The URL comes from our settings, because a caller can forge the Host header.
     resource: {
       url: new URL(route.path, baseUrl).href,
       description: route.description,
       mimeType: 'application/json',
     },
     extensions: {
-      bazaar: discoveryExtension(route),
+      bazaar: toDiscoveryExtension(route),
       [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(),
     },
   };
 }
 
-/** Describes calls and answers of a route to indexes of paid resources. */
-function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
+/** Describes a route's input and output for indexes of paid resources. */
+function toDiscoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
   const { input, inputSchema, output } = discovery;
-  const described = { input, inputSchema, output };
+  const description = { input, inputSchema, output };
   const { bazaar } = declareDiscoveryExtension(
-    method === 'GET' ? described : { ...described, bodyType: 'json' },
+    method === 'GET' ? description : { ...description, bodyType: 'json' },
   );
   // The package leaves the method out, because its own server would add it.
   return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
 }
 
 /**
- * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
- * other spelling of a payment is another payment.
+ * Makes the ledger's key of a payment from network, token, payer and nonce. The bytes of the header are not a key,
+ * because a payer could write the same payment in another way.
  */
 export function toPaymentKey(
   terms: PaymentTerms,
@@ -96,26 +96,27 @@ export function toPaymentKey(
   return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
 }
 
+/** The payer's address in lower case. */
 export function toPayer(payment: SignedPayment): string {
   return payment.authorization.from.toLowerCase();
 }
 
-/** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
-const PLAIN_SIGNATURE_LENGTH = 132;
+/** Length of `0x` and 65 bytes. Signatures of any other length are of contract wallets. */
+const PLAIN_SIGNATURE_CHARS = 132;
 
-/** True for signatures of 65 bytes: plain accounts make them, and some contracts take them. */
+/** True for signatures of 65 bytes. Plain accounts make them, and some contract wallets accept them too. */
 export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>): boolean {
-  return signature.length === PLAIN_SIGNATURE_LENGTH;
+  return signature.length === PLAIN_SIGNATURE_CHARS;
 }
 
-/** Resolves to true if the key behind `from` itself signed. */
+/** Resolves to true if the private key of `from` made the signature. */
 export type SignerCheck = (
   payment: Pick<SignedPayment, 'authorization' | 'signature'>,
 ) => Promise<boolean>;
 
 /**
- * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False says nothing of
- * contract wallets: only the chain can ask them.
+ * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False proves nothing about a contract
+ * wallet, whose signature only the chain can check.
  */
 export function createSignerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
   const domain = {
@@ -126,7 +127,7 @@ export function createSignerCheck({ network, asset, ...token }: PaymentTerms): S
   };
   return async ({ authorization, signature }) => {
     if (!isPlainSignature({ signature })) return false;
-    // Loaded with the first payment: no start waits for the modules of viem.
+    // The modules of viem are loaded at the first payment, so that the start does not wait for them.
     const [{ recoverTypedDataAddress }, { authorizationTypes }] = await Promise.all([
       import('viem'),
       import('@x402/evm'),
@@ -137,7 +138,7 @@ export function createSignerCheck({ network, asset, ...token }: PaymentTerms): S
       primaryType: 'TransferWithAuthorization',
       message: authorization,
       signature,
-    }).catch(() => null); // numbers that are not a signature of any key
+    }).catch(() => null); // the bytes are not a valid signature
     return signer !== null && isSameAddress(signer, authorization.from);
   };
 }

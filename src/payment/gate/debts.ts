@@ -1,4 +1,4 @@
-/** Debts: finished work that its payer left unpaid. We keep it for the payer, and it counts against them for an hour. */
+/** A debt is finished work that its payer left unpaid. It counts against the payer for an hour. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnpaidScans } from '../../model/errors.ts';
 import type { Store } from '../../store/store.ts';

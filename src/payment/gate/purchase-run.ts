@@ -19,7 +19,7 @@ import { type CallEnd, findEnd, toEndError, type WaitResult, withDeadline } from
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
-  /** Entry of the key when it was last read. The key was free then; if it is claimed meanwhile, the run is abandoned. */
+  /** Entry of the free key when it was last read. If another writer claims the key first, this run is abandoned. */
   readonly entry: LedgerEntry | null;
   /** Links of the purchase's identifier when they were last read; null without an identifier. */
   readonly identifier: IdentifierState | null;

@@ -1,4 +1,4 @@
-/** Sends the transactions of the account that settles, with one nonce each, and broadcasts them until they are mined. */
+/** Sends the transactions of the account that settles, and broadcasts them until they are mined. */
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
 import { findNodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
