@@ -1,4 +1,4 @@
-/** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
+/** Finds advice: facts that a seller should know and that no check grades. Runs on a worker. */
 
 import { listed } from '../engine/findings.ts';
 import { BROWSER_ORIGIN, type HttpData } from '../model/observation.ts';
@@ -19,10 +19,10 @@ import { findOtherWays } from '../parse/x402/other-ways.ts';
 import { findTransferMethod, isSettledUpfront } from '../parse/x402/schemes.ts';
 import { differingOffers, signInsElsewhere } from './extension-advice.ts';
 
-export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
+export type AdviceObservations = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
 
-const MAX_SHOWN = 3;
-const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
+const MAX_SHOWN_NETWORKS = 3;
+const SPONSOR_EXTENSIONS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
 type AdviceEntry = readonly [id: AdviceId, text: string];
 
@@ -32,14 +32,14 @@ export type Remarks = {
   readonly otherWays: readonly OtherWay[];
 };
 
-export function remark(seen: Advised, kit: Kit): Remarks {
+export function remark(seen: AdviceObservations, kit: Kit): Remarks {
   const ways = findOtherWays(seen.resources.probed);
   return { advice: advise(seen, kit), otherWays: ways.map(({ resource: _, ...way }) => way) };
 }
 
-/** Ordered as in ADVICE_IDS, each at most once. */
+/** Returns each advice at most once, in the order of ADVICE_IDS. */
 export function advise(
-  { origin, resources, browser, chain }: Advised,
+  { origin, resources, browser, chain }: AdviceObservations,
   kit: Kit = createKit(),
 ): readonly Advice[] {
   const challenged = kit.challenged(resources);
@@ -49,16 +49,16 @@ export function advise(
       ([id, text]): AdviceEntry => [id, `${request} ${text}`],
     );
   });
-  entries.push(...signInAdvice(resources, origin.hostname, kit));
-  entries.push(...testnets(challenged, kit));
+  entries.push(...adviseOnSignIns(resources, origin.hostname, kit));
+  entries.push(...adviseOnTestnets(challenged, kit));
   if (resources.otherMethods > 0) {
     entries.push([
       'methods-unseen',
       `${resources.otherMethods} paid operations by PUT, PATCH or DELETE`,
     ]);
   }
-  if (chain !== undefined) entries.push(...chainAdvice(chain, kit));
-  if (browser !== undefined) entries.push(...browserAdvice(browser, kit));
+  if (chain !== undefined) entries.push(...adviseOnChain(chain, kit));
+  if (browser !== undefined) entries.push(...adviseOnBrowsers(browser, kit));
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
     const texts = entries.filter(([one]) => one === id).map(([, text]) => text);
     if (texts.length === 0) return [];
@@ -87,7 +87,7 @@ function adviseOn(
     if (parts !== null && parts.amount > parts.dollar) entries.push(['over-default-limit', text]);
     if (isUnderMinimum(offer)) entries.push(['under-facilitator-minimum', text]);
   }
-  const isSponsored = SPONSORS.some((name) => extensions[name] !== undefined);
+  const isSponsored = SPONSOR_EXTENSIONS.some((name) => extensions[name] !== undefined);
   const [first] = offers;
   if (first !== undefined && !isSponsored && offers.every((offer) => needsAllowance(offer, kit))) {
     entries.push([
@@ -108,8 +108,12 @@ function adviseOn(
   return entries;
 }
 
-/** Sign-ins sell nothing and are not resources, so they are examined apart. */
-function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly AdviceEntry[] {
+/** Sign-ins sell nothing, so they are not among the challenged resources. */
+function adviseOnSignIns(
+  resources: ResourceSet,
+  hostname: string,
+  kit: Kit,
+): readonly AdviceEntry[] {
   return kit.signIns(resources).flatMap(({ path, probes }) => {
     const first = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
     const texts = first.flatMap(({ method, answer }) => {
@@ -123,24 +127,30 @@ function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): reado
   });
 }
 
-function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly AdviceEntry[] {
+function adviseOnTestnets(
+  challenged: readonly ChallengedResource[],
+  kit: Kit,
+): readonly AdviceEntry[] {
   const offers = challenged.flatMap(({ reading }) => reading.challenge.offers);
   const isTest = ({ network }: Offer) => typeof network === 'string' && isTestnet(network);
   if (offers.length === 0 || !offers.every(isTest)) return [];
   const names = [...new Set(offers.map(({ network }) => kit.show(network)))];
   return [
-    ['testnet-only', `all ${offers.length} offers are on ${names.slice(0, MAX_SHOWN).join(', ')}`],
+    [
+      'testnet-only',
+      `all ${offers.length} offers are on ${names.slice(0, MAX_SHOWN_NETWORKS).join(', ')}`,
+    ],
   ];
 }
 
-/** Permit2 needs an allowance by the token's owner, which most wallets have never given. */
+/** True for payments by Permit2. They need an allowance by the token's owner, which most wallets have never given. */
 function needsAllowance(offer: Offer, kit: Kit): boolean {
   const row = kit.scheme(offer);
   if (row === null || row.namespace !== 'eip155') return false;
   return row.scheme === 'upto' || findTransferMethod(row, offer.extra) === 'permit2';
 }
 
-function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly AdviceEntry[] {
+function adviseOnChain(offers: readonly OfferOnChain[], kit: Kit): readonly AdviceEntry[] {
   return offers.flatMap(({ network, asset, payTo, ...seen }): readonly AdviceEntry[] => {
     const place = `${kit.quote(asset)} on ${kit.quote(network)}`;
     if (!seen.hasCode) return [['asset-without-code', `${place} has no code`]];
@@ -164,20 +174,20 @@ function chainAdvice(offers: readonly OfferOnChain[], kit: Kit): readonly Advice
 
 const CHALLENGE_HEADER = 'payment-required';
 
-/** Judges the challenge in a browser: by the CORS protocol of Fetch, and as a page in a tab. */
-function browserAdvice(
+/** Judges the challenge as browsers see it: read by a script of another site, and opened as a page. */
+function adviseOnBrowsers(
   { path, fetched, opened }: BrowserAnswers,
   kit: Kit,
 ): readonly AdviceEntry[] {
   const request = kit.request('GET', path);
   const entries: AdviceEntry[] = [];
   if (fetched.ok && fetched.data.status === 402) {
-    const hidden = hiddenWhy(fetched.data, kit);
+    const hidden = findHidingFault(fetched.data, kit);
     if (hidden !== null) entries.push(['hidden-from-browsers', `${request}: ${hidden}`]);
   }
   if (!fetched.ok || !opened.ok || kit.header(fetched.data, CHALLENGE_HEADER) === null)
     return entries;
-  const paywall = paywallWithout(opened.data, kit);
+  const paywall = findPaywallFault(opened.data, kit);
   if (paywall !== null) {
     entries.push(['paywall-without-challenge', `${request} opened in a browser: ${paywall}`]);
   }
@@ -191,23 +201,23 @@ function browserAdvice(
   return entries;
 }
 
-/** Finds why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null when it can. */
-function hiddenWhy(data: HttpData, kit: Kit): string | null {
+/** Finds why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null if it can. */
+function findHidingFault(data: HttpData, kit: Kit): string | null {
   const allowed = kit.headers(data, 'access-control-allow-origin');
   if (allowed.length === 0) return '402 without Access-Control-Allow-Origin';
-  // Repeated headers join to one value, which is neither `*` nor an origin.
+  // Browsers join repeated headers. The joined value is neither `*` nor an origin.
   const value = allowed.join(', ');
   if (value !== '*' && value !== BROWSER_ORIGIN) {
     return `Access-Control-Allow-Origin: ${kit.quote(value)} lets no other site read it`;
   }
   if (kit.header(data, CHALLENGE_HEADER) === null) return null;
-  const exposed = listOf(data, 'access-control-expose-headers', kit);
+  const exposed = readList(data, 'access-control-expose-headers', kit);
   if (exposed.includes('*') || exposed.includes(CHALLENGE_HEADER)) return null;
   return 'Access-Control-Expose-Headers does not name PAYMENT-REQUIRED';
 }
 
-/** A firewall or an error is not a paywall. */
-function paywallWithout(data: HttpData, kit: Kit): string | null {
+/** Finds why a paywall gives browsers no challenge. The page of a firewall or an error is not a paywall. */
+function findPaywallFault(data: HttpData, kit: Kit): string | null {
   if (data.status === 402) {
     return kit.header(data, CHALLENGE_HEADER) === null ? '402 without PAYMENT-REQUIRED' : null;
   }
@@ -222,11 +232,11 @@ function findKind(data: HttpData, kit: Kit): string {
 }
 
 function variesByAccept(data: HttpData, kit: Kit): boolean {
-  const names = listOf(data, 'vary', kit);
+  const names = readList(data, 'vary', kit);
   return names.includes('*') || names.includes('accept');
 }
 
-function listOf(data: HttpData, name: string, kit: Kit): readonly string[] {
+function readList(data: HttpData, name: string, kit: Kit): readonly string[] {
   const values = kit.headers(data, name).flatMap((value) => value.split(','));
   return values.map((value) => value.trim().toLowerCase());
 }

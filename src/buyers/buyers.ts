@@ -7,8 +7,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { SolanaSchemes } from './solana-schemes.ts';
 
 /**
- * `quickstart` follows the packages' README, `quickstart-svm` adds Solana, `full` has every scheme with a
- * client, and `unlimited` lifts `full`'s spend controls.
+ * `quickstart` follows the packages' README, and `quickstart-svm` adds Solana. `full` has every scheme with a client.
+ * `unlimited` is `full` without spend controls.
  */
 export type BuyerName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
 
@@ -17,9 +17,9 @@ export type Buyers = (name: BuyerName, solana: boolean) => Promise<x402HTTPClien
 const ALL_EVM = 'eip155:*';
 
 /**
- * Sets up official clients as their quickstarts do, with a throwaway key that holds no money and without
- * chain reads, so every scheme signs from the offer only. Each call makes a new client, because some
- * schemes keep state. Solana's packages load on first use: they take as long as all others together.
+ * Sets up official clients as their quickstarts do, with a new key that holds no money. They cannot read a chain, so every
+ * scheme signs by the offer only. Each call makes a new client, because some schemes keep state. Solana's packages load at
+ * the first use, because they take as long as all others together.
  */
 export function createBuyers(): Buyers {
   const account = privateKeyToAccount(generatePrivateKey());
@@ -29,7 +29,9 @@ export function createBuyers(): Buyers {
     const client = new x402Client();
     registerExactEvmScheme(client, { signer: account });
     if (solana && name !== 'quickstart') {
-      solanaSchemes ??= import('./solana-schemes.ts').then((one) => one.createSolanaSchemes());
+      solanaSchemes ??= import('./solana-schemes.ts').then((module) =>
+        module.createSolanaSchemes(),
+      );
       (await solanaSchemes)(client, name === 'quickstart-svm' ? 'exact' : 'all');
     }
     if (name === 'full' || name === 'unlimited') {

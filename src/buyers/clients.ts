@@ -7,7 +7,7 @@ export const CLIENTS: readonly ClientVersion[] = Object.freeze([
   { name: '@x402/svm', version: '2.27.0' },
 ]);
 
-/** Packages that judge offers of their networks in our tests only; the same test compares them. */
+/** Packages that try offers only in our tests. The same test compares their versions. */
 export const TEST_CLIENTS: readonly ClientVersion[] = Object.freeze([
   { name: '@x402/avm', version: '2.26.0' },
   { name: '@x402/stellar', version: '2.9.0' },

@@ -11,42 +11,42 @@ import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
 import type { Trial } from './try-challenge.ts';
 
 const DEFAULTS = {
-  /** Processor time of one challenge. */
+  /** Limit of processor time for one challenge. */
   cpuMs: 1_000,
-  /** Time on the wall of one challenge. */
+  /** Limit of elapsed time for one challenge. */
   wallMs: 10_000,
-  /** Processor time of one scan; the remaining challenges are `unknown`. */
+  /** Limit of processor time for one scan. After it, the remaining challenges are `unknown`. */
   scanMs: 3_000,
-  /** This machine's slowness relative to the one that the limits were measured on. */
+  /** Factor for the limits on a machine that is slower than the one on which they were measured. */
   scale: () => 1,
-  /** Old-space heap in MiB; the packages take a third of it. */
+  /** Limit of the old-space heap, MiB. The packages use a third of it. */
   heapMb: 192,
-  /** Time until the idle thread ends. */
+  /** The thread ends after this time without work. */
   idleMs: 60_000,
-  /** Queue length in challenges; each scan queues one at a time. */
+  /** Limit of queued challenges. Each scan queues one at a time. */
   maxWaiting: 500,
-  /** Told of trials that threw twice, which are our defects, and of errors outside any trial. */
+  /** Called for trials that threw twice, which are faults of ours, and for errors outside a trial. */
   onError: (_message: string): void => {},
 };
-const START_MS = 60_000;
+const MAX_START_MS = 60_000;
 
 export type OracleOptions = Readonly<Partial<typeof DEFAULTS>> & {
-  /** Extra Node arguments for the thread; tests use them to watch its sockets. */
+  /** Extra Node arguments for the thread. Tests watch its sockets with them. */
   readonly execArgv?: readonly string[];
 };
 
 /** Runs the official clients on challenges, on one thread that can be killed. */
 export type Oracle = ReturnType<typeof createOracle>;
 
-const ENTRY = new URL('./worker.ts', import.meta.url);
+const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
-/** Preloaded for challenges that name Solana, so that loading does not count against their time. */
+/** Loaded before challenges that name Solana, so that loading does not count as their time. */
 const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;
 
-const MAX_REMEMBERED = 500;
-const LIMITS = 'could not be read within limits';
-const THREW = 'could not be read';
-const OVERSPENT = "not tried: the scan's time for it was spent";
+const MAX_CACHED_TRIALS = 500;
+const LIMITS_WORDS = 'could not be read within limits';
+const THREW_WORDS = 'could not be read';
+const UNTRIED_WORDS = "not tried: the scan's time for it was spent";
 
 export function createOracle(options: OracleOptions = {}) {
   const settings = { ...DEFAULTS, ...options };
@@ -54,8 +54,8 @@ export function createOracle(options: OracleOptions = {}) {
   const threads = openThreads({
     ...settings,
     threads: 1,
-    startMs: START_MS,
-    entry: ENTRY,
+    startMs: MAX_START_MS,
+    entry: WORKER_ENTRY,
     onError: (error) => onError(`The thread of the official clients: ${error.message}`),
   });
   const cpuMs = () => settings.cpuMs * scale();
@@ -64,7 +64,7 @@ export function createOracle(options: OracleOptions = {}) {
     { firstTryMs: cpuMs, cpuMs, afterCut: async () => undefined },
   );
   /** Finished trials, because equal challenges get equal answers. */
-  const remembered = new LRUCache<string, Trial>({ max: MAX_REMEMBERED });
+  const cachedTrials = new LRUCache<string, Trial>({ max: MAX_CACHED_TRIALS });
 
   async function tryOnThread(
     one: ListedChallenge,
@@ -76,34 +76,34 @@ export function createOracle(options: OracleOptions = {}) {
       return output as Trial; // what tryOnThread returned, cloned: plain data
     } catch (error) {
       if (error instanceof TaskLimitExceeded) {
-        return error.limit === 'budget' ? null : refused(one, LIMITS);
+        return error.limit === 'budget' ? null : toRefusedTrial(one, LIMITS_WORDS);
       }
       if (!(error instanceof TaskFault)) throw error;
       onError(`A trial of a challenge threw twice: ${error.message}`);
-      return refused(one, THREW);
+      return toRefusedTrial(one, THREW_WORDS);
     }
   }
 
-  async function tryOnce(
+  async function tryCached(
     one: ListedChallenge,
     account: WorkAccount,
     signal: AbortSignal | undefined,
   ): Promise<Trial> {
     const key = toKey(one);
-    const known = remembered.get(key);
+    const known = cachedTrials.get(key);
     if (known !== undefined) return known;
     const trial = await tryOnThread(one, account, signal);
-    if (trial === null) return untried(one);
-    remembered.set(key, trial);
+    if (trial === null) return toUntriedTrial(one);
+    cachedTrials.set(key, trial);
     return trial;
   }
 
   return {
-    /** Starts the thread early, while the origin is still being probed. */
+    /** Starts the thread early, while requests to the origin are still running. */
     start: () => void threads.start([TRIAL_MODULE]),
     /**
-     * Rejects with EngineFault when the fault is ours, such as a package that cannot load, or with the
-     * signal's reason.
+     * Rejects with EngineFault if the fault is ours, for example if a package cannot load, and with the signal's
+     * reason.
      */
     async tryChallenges(
       { challenged, silent }: ListedChallenges,
@@ -114,7 +114,7 @@ export function createOracle(options: OracleOptions = {}) {
       const resources: ResourcePayability[] = [];
       for (const one of challenged) {
         const { method, path } = one;
-        resources.push({ method, path, ...(await tryOnce(one, account, signal)) });
+        resources.push({ method, path, ...(await tryCached(one, account, signal)) });
       }
       return { clients: CLIENTS, resources, silent };
     },
@@ -134,15 +134,15 @@ function toWork({ answer, solana }: ListedChallenge): Work {
   };
 }
 
-function refused({ offers }: ListedChallenge, words: string): Trial {
+function toRefusedTrial({ offers }: ListedChallenge, words: string): Trial {
   const refusal = { client: null, verdict: 'refuses', words } as const;
   return { payableBy: 'nobody', words, offers: offers.map((one) => ({ ...one, ...refusal })) };
 }
 
-function untried({ offers }: ListedChallenge): Trial {
-  const unknown = { client: null, verdict: 'unsupported', words: OVERSPENT } as const;
+function toUntriedTrial({ offers }: ListedChallenge): Trial {
+  const unknown = { client: null, verdict: 'unsupported', words: UNTRIED_WORDS } as const;
   const untold = offers.map((one) => ({ ...one, ...unknown }));
-  return { payableBy: 'unknown', words: OVERSPENT, offers: untold };
+  return { payableBy: 'unknown', words: UNTRIED_WORDS, offers: untold };
 }
 
 function toKey({ answer, solana }: ListedChallenge): string {

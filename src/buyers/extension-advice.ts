@@ -11,7 +11,7 @@ import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { MAX_OFFERS } from './list-challenges.ts';
 
-const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
+const SIGNED_TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
 const MAX_SIGNATURE_CHARS = 16_384;
 
 /**
@@ -29,9 +29,9 @@ export function differingOffers(
     .flatMap((value, index) => {
       const signed = jsonObject(value);
       const payload = readPayload(signed);
-      const offer = offers[indexOf(signed, index)];
+      const offer = offers[toOfferIndex(signed, index)];
       if (payload === null || offer === undefined) return [];
-      return TERMS.filter(
+      return SIGNED_TERMS.filter(
         (name) => payload[name] !== undefined && !isSame(payload[name], offer[name]),
       ).map(
         (name) =>
@@ -40,11 +40,11 @@ export function differingOffers(
     });
 }
 
-function indexOf({ acceptIndex }: JsonObject, position: number): number {
+function toOfferIndex({ acceptIndex }: JsonObject, position: number): number {
   return typeof acceptIndex === 'number' ? acceptIndex : position;
 }
 
-/** EIP-712 has the payload beside the signature, JWS inside it. */
+/** An EIP-712 offer has its payload beside the signature. A JWS has it inside. */
 function readPayload({ payload, signature }: JsonObject): JsonObject | null {
   if (payload !== undefined) return jsonObject(payload);
   if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_CHARS) return null;
@@ -54,15 +54,15 @@ function readPayload({ payload, signature }: JsonObject): JsonObject | null {
   return json.ok ? jsonObject(json.value) : null;
 }
 
-/** EVM addresses are equal in any case; version 1 has its own names of networks. */
+/** Ignores the case of EVM addresses, and version 1's own names of networks. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string') return one === other;
   return isSameAddress(toCaip2(one), toCaip2(other));
 }
 
 /**
- * The message's domain and URI MUST be the asking host's (specs/extensions/sign-in-with-x.md), because a
- * wallet signs them.
+ * Finds sign-in messages for other hosts. A wallet signs the message's domain and URI, which MUST be those of the host
+ * that sends it (specs/extensions/sign-in-with-x.md).
  */
 export function signInsElsewhere(
   extensions: JsonObject,
@@ -76,7 +76,7 @@ export function signInsElsewhere(
   if (typeof domain === 'string' && parseHost(`https://${domain}`) !== hostname) {
     advice.push(`${at}/domain: ${kit.show(domain)}`);
   }
-  // A relative path is on the asking host.
+  // A relative path is on the host that sends it.
   if (typeof uri === 'string' && !uri.startsWith('/') && parseHost(uri) !== hostname) {
     advice.push(`${at}/uri: ${kit.show(uri)}`);
   }

@@ -1,4 +1,4 @@
-/** Runs on a worker, because origins wrote the challenges. */
+/** Lists the challenges for the official clients. Runs on a worker, because origins wrote the challenges. */
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import type { OfferPayability } from '../model/payability.ts';
@@ -11,12 +11,12 @@ import { findClaimedNamespace } from '../parse/x402/networks.ts';
 
 /** The parts of a 402 that a client reads. */
 export type ChallengeAnswer = Pick<HttpData, 'headers' | 'body'> & {
-  /** Set when the answer's head exceeds the limit of Node's fetch. */
+  /** Set if the answer's head exceeds the limit of Node's fetch. */
   readonly isLongHead?: true;
 };
 
-/** Statuses of input validation that runs before the payment check. */
-const VALIDATION: ReadonlySet<number | null> = new Set([400, 401, 422]);
+/** With these statuses a server rejects the input before it asks for a payment. */
+const VALIDATION_STATUSES: ReadonlySet<number | null> = new Set([400, 401, 422]);
 
 /** Default `maxHeaderSize` of Node, which applies to its fetch. */
 const NODE_HEAD_BYTES = 16_384;
@@ -25,15 +25,15 @@ export type ListedChallenge = {
   readonly method: string;
   readonly path: string;
   readonly answer: ChallengeAnswer;
-  /** True when an offer names Solana, whose packages load slowly. */
+  /** True if an offer names Solana. Its packages load slowly. */
   readonly solana: boolean;
   readonly offers: readonly OfferTerms[];
 };
 
 export type ListedChallenges = {
-  /** One per resource that challenged, in scan order. */
+  /** One for each resource with a challenge, in scan order. */
   readonly challenged: readonly ListedChallenge[];
-  /** Paid resources that were asked and gave no challenge. */
+  /** Paid resources that were requested and gave no challenge. */
   readonly silent: readonly Pick<ListedChallenge, 'method' | 'path'>[];
 };
 
@@ -48,18 +48,23 @@ export function listChallenges(resources: ResourceSet, kit: Kit = createKit()): 
         !isHidden(one, kit),
     );
   return {
-    challenged: challenged.map(listed),
+    challenged: challenged.map(toListedChallenge),
     silent: silent.map((one) => ({ method: one.method ?? 'GET', path: one.path })),
   };
 }
 
-function listed({ resource, probe, answer, reading }: ChallengedResource): ListedChallenge {
+function toListedChallenge({
+  resource,
+  probe,
+  answer,
+  reading,
+}: ChallengedResource): ListedChallenge {
   const { offers } = reading.challenge;
   return {
     method: probe.method,
     path: resource.path,
     answer: resource.tool?.binding
-      ? resultAsHeader(resource.tool, reading)
+      ? toHeaderAnswer(resource.tool, reading)
       : {
           headers: answer.headers.filter(([name]) => name === 'payment-required'),
           body: answer.body,
@@ -71,10 +76,10 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
 }
 
 /**
- * Reads a tool's result as the MCP client does: the structured challenge, else the text; a result without
- * `isError` is ignored (specs/transports-v2/mcp.md).
+ * Puts the challenge of a tool's result into a header, if the MCP client reads it there. The client ignores a result
+ * without `isError` (specs/transports-v2/mcp.md).
  */
-function resultAsHeader(
+function toHeaderAnswer(
   { binding, isError, extension }: ToolFacts,
   { challenge }: ChallengedResource['reading'],
 ): ChallengeAnswer {
@@ -83,20 +88,20 @@ function resultAsHeader(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** The challenge may be hidden: POST was not sent, or input was validated first. */
+/** True if the resource may have a challenge that we did not see: no POST was sent, or the input was rejected first. */
 function isHidden(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
-  return status === undefined || VALIDATION.has(status);
+  return status === undefined || VALIDATION_STATUSES.has(status);
 }
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
-/** Each offer is tried up to twice; real sellers have few offers. */
+/** Each offer is tried up to twice. Real sellers have few offers. */
 export const MAX_OFFERS = 64;
 
 const MAX_TERM_CHARS = 120;
 
-/** Formats terms for reports: cut, unseen characters escaped. */
+/** Formats terms for reports: cuts them and escapes invisible characters. */
 export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
   return {
     pointer,

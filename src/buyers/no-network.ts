@@ -1,20 +1,20 @@
 /**
- * Disables the worker's network before any package loads: `fetch` answers a Solana client's node requests
- * from fixed data and refuses all others. Import it first, for its effect.
+ * Disables the worker's network. `fetch` answers the node requests of a Solana client from fixed data, and refuses all
+ * others. Import this module first, before any package loads.
  */
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const MINT_BYTES = 82;
-const DECIMALS_AT = 44;
-const INITIALIZED_AT = 45;
+const DECIMALS_OFFSET = 44;
+const INITIALIZED_OFFSET = 45;
 const DECIMALS = 6;
-/** 32 zero bytes in base58; no block has this hash, so signatures over it are never valid. */
-const NO_BLOCK = '1'.repeat(32);
+/** 32 zero bytes in base58. No block has this hash, so a signature over it is never valid. */
+const ZERO_BLOCKHASH = '1'.repeat(32);
 const SLOT = 1;
 
-function mintAccount() {
+function createMintAccount() {
   const data = Buffer.alloc(MINT_BYTES);
-  data[DECIMALS_AT] = DECIMALS;
-  data[INITIALIZED_AT] = 1;
+  data[DECIMALS_OFFSET] = DECIMALS;
+  data[INITIALIZED_OFFSET] = 1;
   return {
     data: [data.toString('base64'), 'base64'],
     executable: false,
@@ -25,13 +25,13 @@ function mintAccount() {
   };
 }
 
-/** Every mint has six decimals here; amounts are base units, so the number does not matter. */
+/** Every mint has six decimals here. Amounts are in base units, so the number does not matter. */
 function toAnswer(method: string): unknown {
   const context = { slot: SLOT };
-  if (method === 'getAccountInfo') return { context, value: mintAccount() };
+  if (method === 'getAccountInfo') return { context, value: createMintAccount() };
   if (method === 'getSlot') return SLOT;
   if (method === 'getLatestBlockhash') {
-    return { context, value: { blockhash: NO_BLOCK, lastValidBlockHeight: SLOT } };
+    return { context, value: { blockhash: ZERO_BLOCKHASH, lastValidBlockHeight: SLOT } };
   }
   throw new TypeError(`No network here: ${method} is not answered.`);
 }
@@ -46,7 +46,7 @@ async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Pro
 }
 
 Object.defineProperty(globalThis, 'fetch', { value: offlineFetch });
-// Deleted without assignment, because the first access would load the module for 20 ms.
+// They are deleted and not read, because the first access would load a module for 20 ms.
 for (const name of ['WebSocket', 'EventSource']) Reflect.deleteProperty(globalThis, name);
 
 export {};

@@ -17,7 +17,7 @@ export async function createSolanaSchemes(): Promise<SolanaSchemes> {
 
 type Unsigned = { readonly messageBytes: Uint8Array<ArrayBuffer> };
 
-/** Implements Solana kit's partial signer without the kit; its Ed25519 key is discarded. */
+/** Implements the partial signer of Solana's kit without the kit. Its Ed25519 key is never stored. */
 async function createSigner(): Promise<ClientSvmSigner> {
   const pair = await webcrypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');
@@ -31,6 +31,6 @@ async function createSigner(): Promise<ClientSvmSigner> {
     address,
     signTransactions: (transactions: readonly Unsigned[]) => Promise.all(transactions.map(sign)),
   });
-  // The kit brands addresses and signatures with types that only the kit can create.
+  // Only the kit can create values of its types for addresses and signatures.
   return signer as ClientSvmSigner;
 }

@@ -30,15 +30,15 @@ export type Trial = {
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
 type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
-type Answer =
+type ClientAnswer =
   | { readonly kind: 'signs'; readonly payload: PaymentPayload }
   | { readonly kind: 'refuses'; readonly words: string };
 
-const MAX_WORDS = 200;
+const MAX_CHARS = 200;
 const LONG_HEAD = 'Node refuses a response head over 16 KiB, Python reads it';
 const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
 
-/** Pure but for keys and clocks: equal challenges get equal answers from the same packages. */
+/** Equal challenges get equal results from the same packages. */
 export async function tryChallenge(answer: ChallengeAnswer, buyers: Buyers): Promise<Trial> {
   const { challenge } = readChallenge({ ...NO_ANSWER, ...answer });
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
@@ -59,7 +59,7 @@ const NO_ANSWER: HttpData = {
   redirects: [],
 };
 
-/** Tries all offers together, because the client chooses among them: one can hide or break the others. */
+/** Tries all offers together. The client chooses among them, and one offer can hide or break the others. */
 async function tryWhole(
   response: ChallengeAnswer,
   challenge: Challenge,
@@ -69,39 +69,40 @@ async function tryWhole(
   const namespaces = challenge.offers.map(({ network }) => findClaimedNamespace(network));
   const solana = namespaces.includes('solana');
   const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
-  const whole = (client: x402HTTPClient) => read(client, response);
-  const byDefault = await asks(await buyers(quickstart, solana), whole);
+  const readWhole = (client: x402HTTPClient) => readAnswer(client, response);
+  const byDefault = await askClient(await buyers(quickstart, solana), readWhole);
   const words = findRefusal(byDefault, challenge);
   const member = findRefusedMember(challenge);
   if (member !== null) {
-    const isSaid = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
+    const isNamed = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
     const own = `${REFUSED_WHOLE_PREFIX}: ${member.pointer} is ${showJson(member.value)}`;
-    return { payableBy: 'nobody', words: isSaid ? words : escapeInvisible(own, MAX_WORDS) };
+    return { payableBy: 'nobody', words: isNamed ? words : escapeInvisible(own, MAX_CHARS) };
   }
   if (words === null) {
     return response.isLongHead === true
       ? { payableBy: 'settings', words: LONG_HEAD }
       : { payableBy: 'default', words };
   }
-  // An unreadable challenge is not payable, whatever its single offers are worth.
-  const unreadable = refusalToRead(await buyers('full', solana), response);
+  // If no client can read the challenge, it is not payable, even if its single offers are.
+  const unreadable = findReadError(await buyers('full', solana), response);
   if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
-  const full = await asks(await buyers('full', solana), whole);
+  const fullAnswer = await askClient(await buyers('full', solana), readWhole);
   const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
-  if (payable || findRefusal(full, challenge) === null) return { payableBy: 'settings', words };
-  // Other clients may accept what the specification allows and this one refuses.
+  if (payable || findRefusal(fullAnswer, challenge) === null)
+    return { payableBy: 'settings', words };
+  // The specification allows the offer, so another client may accept it.
   const isUnknown = challenge.offers.some((offer) => findFault(offer, challenge) === null);
   return { payableBy: isUnknown ? 'unknown' : 'nobody', words };
 }
 
-/** Null when a client signs an offer that facilitators accept. */
-function findRefusal(answer: Answer, challenge: Challenge): string | null {
+/** Null if the client signs an offer that facilitators accept. */
+function findRefusal(answer: ClientAnswer, challenge: Challenge): string | null {
   if (answer.kind === 'refuses') return answer.words;
   const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
   return chosen === undefined ? null : findFault(chosen, challenge);
 }
 
-/** Version 1's payload has no copy of the offer, so scheme and network identify it. */
+/** A payload of version 1 has no copy of the offer, so scheme and network identify the offer. */
 function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): boolean {
   if (payload.accepted !== undefined) {
     return JSON.stringify(entry) === JSON.stringify(payload.accepted);
@@ -109,7 +110,7 @@ function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): b
   return scheme === Reflect.get(payload, 'scheme') && network === Reflect.get(payload, 'network');
 }
 
-/** Finds the reason why no facilitator can settle an offer; null when the table has none. */
+/** Finds the reason why no facilitator can settle an offer; null if our table has none. */
 function findFault(offer: Offer, { version }: Challenge): string | null {
   const [fault] = findOfferFaults(offer, version);
   if (fault === undefined) return null;
@@ -125,42 +126,45 @@ async function tryOffer(
   const { scheme, network, extra } = offer;
   const client = findClient(challenge.version, scheme, network);
   const row = findSchemeRow(scheme, network);
-  const shown = offerTerms(offer);
+  const terms = offerTerms(offer);
   const form = classifyNetwork(network, challenge.version);
   const isNamed = typeof scheme === 'string' && scheme !== '' && form !== 'malformed';
   if (client === null && isNamed) {
-    return { ...shown, client, verdict: 'unsupported', words: null };
+    return { ...terms, client, verdict: 'unsupported', words: null };
   }
   const solana = findClaimedNamespace(network) === 'solana';
-  const alone = () => toSingleOffer(challenge, offer);
-  const answer = await asks(await buyers('full', solana), alone);
+  const singleOffer = () => toSingleOffer(challenge, offer);
+  const answer = await askClient(await buyers('full', solana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
-  // A signature by another transfer method than the named one is not a payment.
+  // The client signs by another transfer method than the offer names, which is not a payment.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
-    return { ...shown, client: null, verdict: 'unsupported', words };
+    return { ...terms, client: null, verdict: 'unsupported', words };
   }
   if (words === null) {
     const fault = findFault(offer, challenge);
-    return { ...shown, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
+    return { ...terms, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
-  const unlimited = findRefusal(await asks(await buyers('unlimited', solana), alone), challenge);
+  const unlimited = findRefusal(
+    await askClient(await buyers('unlimited', solana), singleOffer),
+    challenge,
+  );
   // Without spend controls, clients sign even for networks that do not exist.
   const isLimited = unlimited === null && form === 'ok';
   const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
-  return { ...shown, client, verdict, words: isLimited ? words : (unlimited ?? words) };
+  return { ...terms, client, verdict, words: isLimited ? words : (unlimited ?? words) };
 }
 
-/** Leaves one offer, so that the others cannot affect the client. */
+/** Returns a challenge with only this offer, so that the others cannot affect the client. */
 function toSingleOffer({ value }: Challenge, { entry }: Offer): PaymentRequired {
-  const alone: unknown = { ...value, accepts: [entry] };
-  // Untyped origin data; the client itself decides whether it is valid.
-  return alone as PaymentRequired;
+  const singleOffer: unknown = { ...value, accepts: [entry] };
+  // The data of the origin has no type. The client decides if it is valid.
+  return singleOffer as PaymentRequired;
 }
 
-async function asks(
+async function askClient(
   client: x402HTTPClient,
   required: (client: x402HTTPClient) => PaymentRequired,
-): Promise<Answer> {
+): Promise<ClientAnswer> {
   try {
     const payload = await client.createPaymentPayload(required(client));
     client.encodePaymentSignatureHeader(payload);
@@ -172,7 +176,7 @@ async function asks(
   }
 }
 
-/** The client falls back to its own method when an offer names an unknown one. */
+/** False if the client used its own transfer method, because the offer names an unknown one. */
 function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   if (accepted === undefined) return true;
   const row = findSchemeRow(accepted.scheme, accepted.network);
@@ -186,17 +190,17 @@ function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   );
 }
 
-function refusalToRead(client: x402HTTPClient, seen: ChallengeAnswer): string | null {
+function findReadError(client: x402HTTPClient, seen: ChallengeAnswer): string | null {
   try {
-    read(client, seen);
+    readAnswer(client, seen);
     return null;
   } catch (error) {
     return toWords(error);
   }
 }
 
-/** Follows the packages' fetch wrapper: repeated headers are joined, and an invalid JSON body is dropped. */
-function read(client: x402HTTPClient, { headers, body }: ChallengeAnswer): PaymentRequired {
+/** Reads like the packages' fetch wrapper: joins repeated headers, and ignores a body that is not JSON. */
+function readAnswer(client: x402HTTPClient, { headers, body }: ChallengeAnswer): PaymentRequired {
   const getHeader = (name: string) => {
     const values = headers.filter(([one]) => one === name.toLowerCase()).map(([, value]) => value);
     return values.length > 0 ? values.join(', ') : null;
@@ -212,7 +216,7 @@ function read(client: x402HTTPClient, { headers, body }: ChallengeAnswer): Payme
 
 function toWords(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
-  // viem adds its version and general advice to the relevant line.
+  // The full message of viem also has its version and general advice.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;
-  return escapeInvisible(typeof short === 'string' ? short : error.message, MAX_WORDS);
+  return escapeInvisible(typeof short === 'string' ? short : error.message, MAX_CHARS);
 }

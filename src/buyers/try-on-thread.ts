@@ -4,13 +4,13 @@ import { type Trial, tryChallenge } from './try-challenge.ts';
 
 const buyers = createBuyers();
 
-/** Runs on the clients' thread. `answer` arrives frozen, and clients may mutate their input. */
+/** Runs on the clients' thread. Clients may change their input, and `answer` is frozen, so it is copied. */
 export async function tryOnThread(answer: ChallengeAnswer): Promise<Trial> {
   return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), buyers));
 }
 
-/** One thread serves all scans, so changes to these globals would affect later trials. */
-const SHARED = [
+/** One thread serves all scans, so a change of these objects would affect later trials. */
+const SHARED_OBJECTS = [
   Object,
   Function,
   Array,
@@ -28,25 +28,25 @@ const SHARED = [
   Uint8Array,
   JSON,
   Reflect,
-].map((one) => ('prototype' in one ? one.prototype : one));
+].map((value) => ('prototype' in value ? value.prototype : value));
 
-/** Rejects when the work changed a shared prototype; the caller must then end the thread. */
+/** Rejects if `work` has changed a shared object. The caller must then end the thread. */
 export async function withPrototypeCheck<Result>(work: () => Promise<Result>): Promise<Result> {
-  const before = members();
+  const before = listMembers();
   const result = await work();
-  const after = members();
-  const isChanged = (one: unknown, at: number) => !Object.is(one, before[at]);
+  const after = listMembers();
+  const isChanged = (value: unknown, index: number) => !Object.is(value, before[index]);
   if (after.length !== before.length || after.some(isChanged)) {
     throw new TypeError('The trial changed what every object of its thread inherits.');
   }
   return result;
 }
 
-/** Lists member names and values in an order that reveals added, removed and replaced members. */
-function members(): readonly unknown[] {
-  return SHARED.flatMap((owner) =>
-    Reflect.ownKeys(owner).flatMap((name) => {
-      const { value, get, set } = Object.getOwnPropertyDescriptor(owner, name) ?? {};
+/** Lists the names and values of all members. An added, removed or replaced member changes the list. */
+function listMembers(): readonly unknown[] {
+  return SHARED_OBJECTS.flatMap((object) =>
+    Reflect.ownKeys(object).flatMap((name) => {
+      const { value, get, set } = Object.getOwnPropertyDescriptor(object, name) ?? {};
       return [name, value, get, set];
     }),
   );

@@ -4,31 +4,31 @@ import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE, reportUrl } from './project.ts';
 
-const DEFAULT_CHANGES = 100;
-const MAX_CHANGES = 1_000;
-/** Later instants can need five digits for the year, which `parseInstant` does not read. */
-const END_MS = Date.UTC(9999, 0, 1);
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+/** Later instants may have a year of five digits, which `parseInstant` does not accept. */
+const MAX_SINCE_MS = Date.UTC(9999, 0, 1);
 
-/** Reads the query string as it came over the wire. Throws InvalidParameter. */
+/** Parses the members of the query string. Throws InvalidParameter. */
 export function parseChangesQuery(query: {
   readonly since?: string | undefined;
   readonly limit?: string | undefined;
 }): ChangesQuery {
   const sinceMs = query.since === undefined ? null : parseInstant(query.since);
-  if (sinceMs === null || sinceMs < 0 || sinceMs >= END_MS) {
+  if (sinceMs === null || sinceMs < 0 || sinceMs >= MAX_SINCE_MS) {
     throw new InvalidParameter(
       'since',
       'an ISO 8601 instant with an offset from 1970 to 9998, such as 2026-08-14T00:00:00Z ("+" of an offset is written %2B)',
     );
   }
-  const limit = query.limit ?? String(DEFAULT_CHANGES);
-  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_CHANGES) {
-    throw new InvalidParameter('limit', `an integer from 1 to ${MAX_CHANGES}`);
+  const limit = query.limit ?? String(DEFAULT_LIMIT);
+  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT) {
+    throw new InvalidParameter('limit', `an integer from 1 to ${MAX_LIMIT}`);
   }
   return { sinceMs, limit: Number(limit) };
 }
 
-/** Directory changes after an instant, oldest first. */
+/** Lists directory changes after an instant, oldest first. */
 export async function listChanges(store: Store, query: ChangesQuery, siteUrl: string) {
   const { changes, hasMore } = await store.changes.list(query);
   const lastMs = changes.at(-1)?.changedAtMs ?? query.sinceMs;
@@ -37,7 +37,7 @@ export async function listChanges(store: Store, query: ChangesQuery, siteUrl: st
     count: changes.length,
     limit: query.limit,
     hasMore,
-    // The `since` that continues: nothing is lost or repeated.
+    // A caller that continues with this `since` misses nothing and gets nothing twice.
     nextSince: new Date(lastMs).toISOString(),
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
@@ -49,7 +49,7 @@ function toChange(change: DirectoryChange, siteUrl: string) {
   const { previousGrade, previousScore } = change;
   return {
     changeType: change.changeType,
-    // Strictly increasing from change to change.
+    // No two changes have the same instant.
     changedAt: new Date(change.changedAtMs).toISOString(),
     host: change.host,
     grade: change.grade,

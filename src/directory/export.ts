@@ -7,8 +7,8 @@ import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 const MAX_EXPORT_RECORDS = 10_000;
 
 /**
- * Streams the directory as one JSON document, so that it is never in memory as a whole; `body` can be read once. If
- * there are more projects than `limit`, `truncated` is true and the export has the most recently scanned ones.
+ * Streams the directory as one JSON document, so that it is never in memory as a whole. `body` can be read only once. If
+ * there are more projects than `limit`, `truncated` is true, and the export has only the most recently scanned ones.
  */
 export async function exportDirectory(
   store: Pick<Store, 'exports'>,
@@ -27,7 +27,7 @@ export async function exportDirectory(
 
   async function* write(): AsyncIterable<Uint8Array> {
     const encoder = new TextEncoder();
-    // The head's closing brace moves behind the list.
+    // The last character of the head, its closing brace, is sent after the list.
     yield encoder.encode(`${JSON.stringify(head).slice(0, -1)},"projects":[`);
     let separator = '';
     for await (const record of records) {
@@ -41,7 +41,7 @@ export async function exportDirectory(
 
 function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
-    // Every revision that sells the export shows the census.
+    // Every API revision with an export also has the census.
     ...toProject(record, { siteUrl, showsCensus: true }, nowMs),
     // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
@@ -55,11 +55,11 @@ function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number)
   };
 }
 
-const LIFETIME_MS = 60_000;
-/** If an owner changes a setting while an export is written, the export is written again. */
-const MAX_TAKES = 5;
+const MAX_AGE_MS = 60_000;
+/** The export is written again if an owner changes a setting meanwhile. */
+const MAX_ATTEMPTS = 5;
 
-type Snapshot = {
+type StoredExport = {
   readonly versions: DirectoryVersions;
   readonly takenAtMs: number;
   readonly answerId: Promise<string>;
@@ -72,40 +72,40 @@ export type ExportSnapshotOptions = {
 };
 
 /**
- * Stored exports; one serves all payers of a minute while the directory is unchanged. Each call reads the
- * versions that all instances write, so an export that is sold after an opt-out never lists that owner.
+ * Stores exports. All payers of one minute get the same export if the directory has not changed. Each call reads the
+ * versions from the store, so an export that is sold after an opt-out never lists that owner.
  */
 export class ExportSnapshots {
   readonly #options: ExportSnapshotOptions;
-  #last: Snapshot | null = null;
+  #last: StoredExport | null = null;
 
   constructor(options: ExportSnapshotOptions) {
     this.#options = options;
   }
 
-  /** The id of a stored answer, complete, that shows the directory as it is now. */
+  /** Returns the id of a complete stored answer with the present directory. */
   async current(): Promise<string> {
     const { store } = this.#options;
-    for (let takes = 0; takes < MAX_TAKES; takes += 1) {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const versions = await store.directory.readVersions();
-      const { answerId } = this.#lastIfUnchanged(versions) ?? this.#take(versions);
+      const { answerId } = this.#findReusable(versions) ?? this.#startExport(versions);
       const id = await answerId;
-      // An owner's change during the write must be in the export; a publication may miss it.
+      // An owner's change during the write must be in the export. A scan that is published meanwhile need not.
       const { preferences } = await store.directory.readVersions();
       if (preferences === versions.preferences) return id;
     }
-    const message = `owners changed their settings during each of ${MAX_TAKES} exports; try again`;
+    const message = `owners changed their settings during each of ${MAX_ATTEMPTS} exports; try again`;
     throw new StoreError('unavailable', message);
   }
 
-  #lastIfUnchanged({ published, preferences }: DirectoryVersions): Snapshot | null {
+  #findReusable({ published, preferences }: DirectoryVersions): StoredExport | null {
     const last = this.#last;
     if (last?.versions.published !== published) return null;
     if (last.versions.preferences !== preferences) return null;
-    return this.#options.store.now() - last.takenAtMs < LIFETIME_MS ? last : null;
+    return this.#options.store.now() - last.takenAtMs < MAX_AGE_MS ? last : null;
   }
 
-  #take(versions: DirectoryVersions): Snapshot {
+  #startExport(versions: DirectoryVersions): StoredExport {
     const answerId = this.#write();
     const snapshot = { versions, takenAtMs: this.#options.store.now(), answerId };
     this.#last = snapshot;

@@ -5,8 +5,8 @@ import { DISCLAIMER, reportUrl } from './project.ts';
 const SCANNER = 'x402 Conformance Scanner';
 
 /**
- * The published history of a host as a feed of Atom 1.0, and the time of its newest entry; the same for the same
- * history.
+ * Returns the published history of a host as an Atom 1.0 feed, and the time of its newest entry. The same history always
+ * gives the same feed.
  */
 export async function writeHostFeed(
   { host, firstSeenAtMs }: Pick<DirectoryRecord, 'host' | 'firstSeenAtMs'>,
@@ -16,10 +16,10 @@ export async function writeHostFeed(
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
   const link = reportUrl(siteUrl, host);
-  // Loaded with the first feed.
+  // Loaded at the first call.
   const { Feed } = await import('feed');
   const feed = new Feed({
-    id: tagOf(firstSeenAtMs, host, siteUrl),
+    id: toTag(firstSeenAtMs, host, siteUrl),
     title: `${host}: x402 conformance`,
     description: DISCLAIMER,
     updated: new Date(updatedAtMs),
@@ -31,7 +31,7 @@ export async function writeHostFeed(
   for (const event of events) {
     const { kind, atMs, text } = event;
     const name = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
-    const id = `${tagOf(atMs, host, siteUrl)}/${name}`;
+    const id = `${toTag(atMs, host, siteUrl)}/${name}`;
     feed.addItem({ id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text });
   }
   return { xml: feed.atom1(), updatedAtMs };
@@ -41,24 +41,24 @@ export function feedUrl(siteUrl: string, host: string): string {
   return `${reportUrl(siteUrl, host)}/feed.atom`;
 }
 
-/** RFC 4151: by site, day and host, and so the same whenever the feed is read. */
-function tagOf(atMs: number, host: string, siteUrl: string): string {
+/** Returns a tag URI (RFC 4151) of site, day and host. It stays the same each time the feed is read. */
+function toTag(atMs: number, host: string, siteUrl: string): string {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
 }
 
-/** The newest events that a feed has. */
-const MOST_EVENTS = 50;
+/** A feed has only the newest events. */
+const MAX_EVENTS = 50;
 
 export type FeedEvent = {
   readonly kind: 'first-seen' | 'grade' | 'payability';
-  /** When the scan that showed it began. */
+  /** Start of the scan that showed the event. */
   readonly atMs: number;
-  /** Plain text without any word of the origin. */
+  /** Plain text, without text of the origin. */
   readonly text: string;
 };
 
-const WHO_CAN_PAY: Readonly<Record<PayableState, string>> = {
+const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
   default: 'default clients can pay',
   settings: 'clients can pay once their settings allow it',
   unknown: 'not known who can pay',
@@ -68,7 +68,7 @@ const WHO_CAN_PAY: Readonly<Record<PayableState, string>> = {
 
 /**
  * Finds the changes between a host's published scans, newest first.
- * @param history oldest first; lacks the oldest scans of a host with very many
+ * @param history oldest first; may lack the oldest scans of a host
  */
 export function findFeedEvents(
   firstSeenAtMs: number,
@@ -76,7 +76,7 @@ export function findFeedEvents(
 ): readonly FeedEvent[] {
   const [first] = history;
   const events: FeedEvent[] = [
-    { kind: 'first-seen', atMs: firstSeenAtMs, text: firstText(firstSeenAtMs, first) },
+    { kind: 'first-seen', atMs: firstSeenAtMs, text: toFirstText(firstSeenAtMs, first) },
   ];
   let grade = first?.grade;
   let payableBy = first?.payableBy;
@@ -86,21 +86,21 @@ export function findFeedEvents(
       const text = `grade ${grade} → ${row.grade}, score ${row.score}, checks ${row.checksVersion}`;
       events.push({ kind: 'grade', atMs, text });
     }
-    // Rows of older releases lack `payableBy`, and are not compared.
+    // Rows of older releases have no `payableBy` to compare.
     const [before, now] = [payableBy, row.payableBy ?? payableBy];
     if (before !== undefined && now !== undefined && before !== now) {
-      const text = `${WHO_CAN_PAY[before]} → ${WHO_CAN_PAY[now]}`;
+      const text = `${PAYABILITY_TEXTS[before]} → ${PAYABILITY_TEXTS[now]}`;
       events.push({ kind: 'payability', atMs, text });
     }
     grade = row.grade;
     payableBy = now;
   }
-  return events.reverse().slice(0, MOST_EVENTS);
+  return events.reverse().slice(0, MAX_EVENTS);
 }
 
-function firstText(firstSeenAtMs: number, first: HistoryRow | undefined): string {
+function toFirstText(firstSeenAtMs: number, first: HistoryRow | undefined): string {
   if (first?.scannedAtMs !== firstSeenAtMs) return 'first scan';
   const { grade, score, payableBy } = first;
-  const who = payableBy === undefined ? '' : `, ${WHO_CAN_PAY[payableBy]}`;
+  const who = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
   return `first scan: grade ${grade}, score ${score}${who}`;
 }

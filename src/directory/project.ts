@@ -2,7 +2,7 @@ import type { Branding } from '../model/report.ts';
 import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, DirectoryStore } from '../store/directory.ts';
 
-/** Answers carry these notices beside every directory record. */
+/** Every answer with directory records has this notice and `PROVENANCE`. */
 export const DISCLAIMER =
   'A grade measures x402 protocol conformance only. It is not an endorsement and not a safety or legitimacy assessment. Origins are listed when they are scanned, also by third parties; verified owners can opt out.';
 
@@ -24,7 +24,7 @@ export function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }
 
-/** Finds the records that are featured at `nowMs`, newest first. */
+/** Returns the query for the records that are featured at `nowMs`, newest first. */
 export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
   return { sort: 'recent', grade: 'A', sinceMs: nowMs - FEATURED_MS + 1, page: 0, pageSize };
 }
@@ -39,13 +39,13 @@ export type ProjectForm = {
   readonly showsCensus: boolean;
 };
 
-/** `record` must be listed: the caller has left out owners who opted out. */
+/** The caller must not pass records of owners who opted out. */
 export function toProject(
   record: DirectoryRecord,
   { siteUrl, showsCensus }: ProjectForm,
   nowMs: number,
 ) {
-  const { displayName, description, iconUrl, ogImageUrl } = visibleBranding(record);
+  const { displayName, description, iconUrl, ogImageUrl } = toVisibleBranding(record);
   const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
     record.signals;
   return {
@@ -66,29 +66,29 @@ export function toProject(
   };
 }
 
-/** The host replaces branding that its owner suppressed. */
-function visibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
+/** If the owner has suppressed the branding, the record shows only the host. */
+function toVisibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
   if (!record.enrichmentSuppressed) return record.branding;
   return { displayName: record.host, description: '', iconUrl: null, ogImageUrl: null };
 }
 
-/** The page of a host on the public site; it exists for hosts without a scan too. */
+/** Returns the URL of a host's page on the public site. The page also exists for hosts without a scan. */
 export function reportUrl(siteUrl: string, host: string): string {
-  // A path may contain a port's colon, and not the brackets of an IPv6 literal.
+  // A path may contain the colon of a port, but not the brackets of an IPv6 address.
   return `${siteUrl}/o/${encodeURI(host)}`;
 }
 
-/** Rows of a page of the site. */
+/** Rows of one page of the site. */
 export const PAGE_SIZE = 30;
-const PER_DOMAIN = 3;
-/** Limit of store pages for one front page; a directory that is flooded by one domain gives a short page. */
-const MAX_READS = 10;
+const RECORDS_PER_DOMAIN = 3;
+/** Limit of store pages that one front page reads. If one domain fills them all, the front page is short. */
+const MAX_PAGES_READ = 10;
 
 export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
 
-/** The newest records, at most three of one registrable domain, so that wildcard names cannot fill the page. */
+/** Reads the newest records, at most three of one registrable domain. Wildcard names could fill the page otherwise. */
 export async function readFrontPage(directory: DirectoryStore): Promise<FrontPage> {
-  // Loaded with the first page: the module holds the list of public suffixes.
+  // Loaded at the first call, because the list of public suffixes is large.
   const { getDomain } = await import('tldts');
   const shown = new Map<string, number>();
   const records: DirectoryRecord[] = [];
@@ -99,9 +99,10 @@ export async function readFrontPage(directory: DirectoryStore): Promise<FrontPag
       const domain = getDomain(record.host, { allowPrivateDomains: true }) ?? record.host;
       const ofDomain = (shown.get(domain) ?? 0) + 1;
       shown.set(domain, ofDomain);
-      if (ofDomain <= PER_DOMAIN && records.length < PAGE_SIZE) records.push(record);
+      if (ofDomain <= RECORDS_PER_DOMAIN && records.length < PAGE_SIZE) records.push(record);
     }
     const isAll = (page + 1) * PAGE_SIZE >= count;
-    if (records.length === PAGE_SIZE || isAll || page + 1 === MAX_READS) return { count, records };
+    if (records.length === PAGE_SIZE || isAll || page + 1 === MAX_PAGES_READ)
+      return { count, records };
   }
 }

@@ -14,7 +14,7 @@ export type ReportPresentation = {
   readonly siteUrl: string;
   /** True for a paid answer in a revision with `reportSaysCharged`. */
   readonly saysCharged: boolean;
-  /** Null in revisions that do not tell of the census. */
+  /** Null in API revisions without the census. */
   readonly paidBy: PaidBy | null;
 };
 
@@ -36,7 +36,7 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     payableBy,
     payability,
     clients,
-    // Reports that an earlier release stored have neither these nor rows of indexes.
+    // Reports of earlier releases have no `otherWays` and no `indexed`.
     otherWays: otherWays ?? [],
     advice,
     ...(routes ? { routes } : {}),
@@ -45,26 +45,26 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
   };
 }
 
-/** A published scan, and who had it made. */
+/** A published scan, and whether a payer or the census ordered it. */
 export type FreshReport = FinishedScan & { readonly paidBy: PaidBy };
 
-/** The published report of a host if it is younger than 24 hours, opted out or not; else null. */
+/** Finds the published report of a host, even after an opt-out. Null if there is none younger than 24 hours. */
 export async function findFreshReport(store: Store, host: string): Promise<FreshReport | null> {
   const result = await store.results.findPublished(host);
   if (result === null || !isFresh(result.scannedAtMs, store.now())) return null;
   return { ...fromStoredReport(result), paidBy: result.paidBy };
 }
 
-/** The body of a free answer; every revision with free reports tells of the census. */
+/** Returns the body of a free answer. Every API revision with free reports has the census. */
 export function toFreeReport(report: FreshReport, siteUrl: string): ReportBody {
   const { paidBy } = report;
   return toReportBody(report, { cache: 'hit', siteUrl, saysCharged: false, paidBy });
 }
 
-/** Status of one origin (interface spec 2.1); its values are null if it was never scanned. */
+/** Status of one origin (interface spec 2.1). Its values are null if the origin was never scanned. */
 export type GradeSummary = ReturnType<typeof gradeSummary>;
 
-/** Summarises the host's record, or null if there is none. Opting out of the directory changes nothing. */
+/** Summarises the host's record; `record` is null if there is none. An opt-out does not change the summary. */
 export function gradeSummary(
   record: HostGrade | null,
   origin: Origin,
@@ -85,8 +85,8 @@ export function gradeSummary(
 }
 
 /**
- * "Better than 64 % of 212 listed origins", this one included: the share of those with a worse grade, rounded down. Null
- * while there is no other origin to compare with.
+ * Returns the numbers for "Better than 64 % of 212 listed origins": the share of origins with a worse grade, rounded
+ * down, and the number of all origins, this one included. Null if there is no other origin.
  */
 export function findGradeRank(counts: Readonly<Record<Grade, number>>, own: Grade) {
   const sum = (grades: readonly Grade[]) =>

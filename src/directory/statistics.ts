@@ -9,14 +9,14 @@ export const STATISTICS_DAYS = [1, 7, 30] as const;
 export type StatisticsDays = (typeof STATISTICS_DAYS)[number];
 export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
 
-/** Every count is rounded down to a multiple of this, so that none tells of one seller. */
+/** Every count is rounded down to a multiple of this, so that no count reveals a single seller. */
 export const ROUNDING = 5 as const;
 
 const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %. availability counts the hosts of the daily census on the newest day that is over and had at least ${MIN_ORIGINS_PER_BLOCK} of them.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
-/** Statistics of sellers; they hold only aggregates. */
+/** Statistics of sellers. They have only aggregates. */
 export type Statistics = Awaited<ReturnType<typeof readStatistics>>;
 
 export type CheckStatistics = Statistics['checks'][number];
@@ -48,14 +48,14 @@ export async function readStatistics(
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
     origins: roundDown(counts.get(ORIGINS_COUNTER) ?? 0),
-    grades: roundedGroup(counts, 'grade', ALL_GRADES),
-    payableBy: roundedGroup(counts, 'payable', PAYABLE_STATES),
+    grades: roundGroup(counts, 'grade', ALL_GRADES),
+    payableBy: roundGroup(counts, 'payable', PAYABLE_STATES),
     availability: toAvailabilityCounts(words),
-    checks: checkIds.map((id) => ({ id, ...roundedGroup(counts, `check ${id}`, CHECK_STATES) })),
+    checks: checkIds.map((id) => ({ id, ...roundGroup(counts, `check ${id}`, CHECK_STATES) })),
     offers: {
-      byScheme: roundedNames(counts, 'scheme'),
-      byNetwork: roundedNames(counts, 'network'),
-      byAsset: roundedNames(counts, 'asset'),
+      byScheme: roundSeenNames(counts, 'scheme'),
+      byNetwork: roundSeenNames(counts, 'network'),
+      byAsset: roundSeenNames(counts, 'asset'),
     },
     prices: toPrices(counts),
   };
@@ -74,37 +74,37 @@ function roundDown(count: number): number {
   return count - (count % ROUNDING);
 }
 
-function roundedGroup<Name extends string>(
+function roundGroup<Name extends string>(
   counts: Counts,
   group: string,
   names: readonly Name[],
 ): Record<Name, number> {
   const sums = names.map((name) => [name, roundDown(counts.get(`${group} ${name}`) ?? 0)]);
-  // Each of the names is a key.
+  // Every name is a key of `sums`.
   return Object.fromEntries(sums) as Record<Name, number>;
 }
 
-/** A group whose names are those that were seen. A name whose count is 0 is left out: it would tell of one to four. */
-function roundedNames(counts: Counts, group: string): Readonly<Record<string, number>> {
-  const sums = namesOf(counts, group)
+/** Rounds a group of all seen names. A name with a rounded count of 0 would reveal one to four sellers, so it is left out. */
+function roundSeenNames(counts: Counts, group: string): Readonly<Record<string, number>> {
+  const sums = findNames(counts, group)
     .map(([name, count]) => [name, roundDown(count)] as const)
     .filter(([, count]) => count > 0);
-  // An order by count would tell more than the counts.
+  // An order by count would reveal more than the rounded counts.
   return Object.fromEntries(sums.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function toPrices(counts: Counts) {
-  const prices = namesOf(counts, 'price')
+  const prices = findNames(counts, 'price')
     .map(([name, hosts]): HostsAtPrice => [Number(name), hosts])
     .toSorted(([a], [b]) => a - b);
-  const count = roundDown(sumOf(prices));
+  const count = roundDown(sumHosts(prices));
   const at = (percent: number) => (count === 0 ? null : findPercentile(prices, percent));
   return { p10: at(10), p50: at(50), p90: at(90), count };
 }
 
-/** Finds a percentile by nearest rank: the least price that `percent` of the hosts do not exceed; null without prices. */
+/** Finds a percentile by nearest rank: the lowest price that `percent` of the hosts do not exceed. Null without prices. */
 function findPercentile(prices: readonly HostsAtPrice[], percent: number): number | null {
-  const total = sumOf(prices);
+  const total = sumHosts(prices);
   let hosts = 0;
   for (const [dollars, more] of prices) {
     hosts += more;
@@ -113,11 +113,11 @@ function findPercentile(prices: readonly HostsAtPrice[], percent: number): numbe
   return null;
 }
 
-function sumOf(prices: readonly HostsAtPrice[]): number {
+function sumHosts(prices: readonly HostsAtPrice[]): number {
   return prices.reduce((sum, [, hosts]) => sum + hosts, 0);
 }
 
-function namesOf(counts: Counts, group: string): [name: string, count: number][] {
+function findNames(counts: Counts, group: string): [name: string, count: number][] {
   const prefix = `${group} `;
   return [...counts]
     .filter(([name]) => name.startsWith(prefix))

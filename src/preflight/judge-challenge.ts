@@ -28,9 +28,9 @@ export type ChallengeRequest = {
 };
 
 export type ChallengeJudgement = {
-  /** Null without terms, or when they could not be read within limits. */
+  /** Null if the answer has no terms, or if the worker exceeded its limits. */
   readonly terms: ReadTerms | null;
-  /** Empty also when the answer could not be read within limits. */
+  /** Also empty if the worker exceeded its limits. */
   readonly otherWays: readonly OtherWay[];
   readonly payability: ResourcePayability | null;
   readonly schema: Verdict | null;
@@ -46,7 +46,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts'
   import.meta.url,
 );
 
-/** Rejects when the failure is ours, or with the signal's reason. */
+/** Rejects if the fault is ours, and with the signal's reason. */
 export async function judgeChallenge(
   request: ChallengeRequest,
   answer: HttpData,
@@ -58,7 +58,7 @@ export async function judgeChallenge(
   const worked = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
   const { terms, others }: ReadAnswer = worked.ok ? worked.output : { terms: null, others: [] };
   const { method } = request;
-  const otherWays = others.map((one) => ({ method, path: pathOf(answer), ...one }));
+  const otherWays = others.map((one) => ({ method, path: toPath(answer), ...one }));
   if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
   const resources = toResourceSet(request, answer);
@@ -81,8 +81,8 @@ export async function judgeChallenge(
   };
 }
 
-/** Facts of a tool whose challenge the caller supplied: a client has read it already. */
-const TOOL_IN_HAND: ToolFacts = {
+/** The tool behind a challenge that the caller supplied. The caller's client has already read the challenge. */
+const CALLER_TOOL: ToolFacts = {
   name: '',
   endpoint: '/',
   binding: 'extension',
@@ -95,7 +95,7 @@ function toResourceSet(
   { origin, method, isTool = false }: ChallengeRequest,
   answer: HttpData,
 ): ResourceSet {
-  const path = pathOf(answer);
+  const path = toPath(answer);
   const resource: ResourceObservation = {
     url: `${origin.url}${path}`,
     path,
@@ -103,13 +103,13 @@ function toResourceSet(
     method,
     sources: ['undeclared'],
     declaredPaid: true,
-    ...(isTool ? { tool: TOOL_IN_HAND } : {}),
+    ...(isTool ? { tool: CALLER_TOOL } : {}),
     probes: [{ method, number: 1, answer: { ok: true, data: answer, ms: 0, truncated: false } }],
   };
   return { probed: [resource], declared: 1, otherMethods: 0, looked: [] };
 }
 
-function pathOf({ url }: HttpData): string {
+function toPath({ url }: HttpData): string {
   const { pathname, search } = new URL(url);
   return `${pathname}${search}`;
 }

@@ -9,9 +9,9 @@ import type { DeclaringDocuments } from './read-terms.ts';
 import type { Preflight } from './result.ts';
 
 export type HostPreflight = {
-  /** The path that was asked; null if the documents name none. */
+  /** The path that was requested; null if the documents declare no paid GET. */
   readonly path: string | null;
-  /** Null when `admit` refuses a request. */
+  /** Null if `admit` refused a request. */
   readonly preflight: Preflight | null;
 };
 
@@ -19,14 +19,14 @@ const PAID_GET_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
   './read-terms.ts',
   import.meta.url,
 );
-const MANIFEST = { path: '/.well-known/x402', capBytes: 256 * 1_024 };
-/** Half of what a scan reads, because this is free. */
-const OPENAPI = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
+const MANIFEST_DOCUMENT = { path: '/.well-known/x402', capBytes: 256 * 1_024 };
+/** A scan reads twice as many bytes. A preflight is free. */
+const OPENAPI_DOCUMENT = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
 const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
- * Serves anonymous callers who name only a host: reads the manifest, then the OpenAPI document if the
- * manifest names no address, and asks the first paid GET once. `admit` is asked before each request.
+ * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI document.
+ * Then sends one request to the first paid GET. Calls `admit` before each request.
  */
 export async function preflightHost(
   origin: Origin,
@@ -35,7 +35,7 @@ export async function preflightHost(
   const { answerWithinMs, admit, client, ...engine } = options;
   const resolved = await resolveForStranger(origin, options);
   if ('verdict' in resolved) return { path: null, preflight: resolved };
-  const admitted = () => admit(resolved.addresses);
+  const isAdmitted = () => admit(resolved.addresses);
   const work = { pool: engine.pool, account: engine.pool.openScan() };
   let documents: DeclaringDocuments = {
     origin,
@@ -44,24 +44,24 @@ export async function preflightHost(
   };
   let path: string | null = null;
   for (const [name, document] of [
-    ['manifest', MANIFEST],
-    ['openapi', OPENAPI],
+    ['manifest', MANIFEST_DOCUMENT],
+    ['openapi', OPENAPI_DOCUMENT],
   ] as const) {
-    if (!(await admitted())) return { path: null, preflight: null };
+    if (!(await isAdmitted())) return { path: null, preflight: null };
     const answer = await readDocument(origin, document, { client, answerWithinMs });
     if (!answer.ok) return { path: null, preflight: unanswered(`GET ${document.path}`, answer) };
     documents = { ...documents, [name]: answer };
     path = await findPaidGet(documents, work);
     if (path !== null) break;
   }
-  if (path === null) return { path, preflight: notAsked(NOTHING_DECLARED) };
-  if (!(await admitted())) return { path, preflight: null };
+  if (path === null) return { path, preflight: notAsked(NO_PAID_GET) };
+  if (!(await isAdmitted())) return { path, preflight: null };
   const request = { origin, path, method: 'GET', maxPrice: null };
-  const sent = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return { path, preflight: await askOnce(request, sent, { client, ...engine }) };
+  const settings = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
+  return { path, preflight: await askOnce(request, settings, { client, ...engine }) };
 }
 
-const NOTHING_DECLARED =
+const NO_PAID_GET =
   'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something it sells';
 
 type DocumentOptions = {
@@ -71,14 +71,14 @@ type DocumentOptions = {
 
 function readDocument(
   origin: Origin,
-  { path, capBytes }: typeof MANIFEST,
+  { path, capBytes }: typeof MANIFEST_DOCUMENT,
   { client, answerWithinMs }: DocumentOptions,
 ): Promise<HttpObservation> {
-  const sent = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
-  return client.request({ ...sent, origin, path, capBytes, timeoutMs: answerWithinMs });
+  const settings = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
+  return client.request({ ...settings, origin, path, capBytes, timeoutMs: answerWithinMs });
 }
 
-/** Null too if the documents are over the limits of a worker. */
+/** Also null if the worker exceeded its limits. */
 async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
   const paidGet = await runOnWorker(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
   return paidGet.ok ? paidGet.output : null;

@@ -6,16 +6,16 @@ export type PreflightRequest = {
   readonly origin: Origin;
   /** Path and query. */
   readonly path: string;
-  /** Upper case; the method of the buyer's coming request. */
+  /** Upper case. The buyer will pay for a request with this method. */
   readonly method: string;
   readonly maxPrice: string | null;
 };
 
-const MAX_PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
+const PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
 
-/** "0.05": whole units of the asset, as people write a price. */
+/** True for a price in whole units of the asset, such as "0.05". */
 export function isPrice(text: string): boolean {
-  return MAX_PRICE.test(text);
+  return PRICE.test(text);
 }
 
 /** Throws OriginRefused. */
@@ -33,15 +33,15 @@ export type PreflightTarget = {
   readonly path: string | null;
 };
 
-/** Reads what people type: a URL, or a host with or without a path. Throws OriginRefused. */
+/** Parses text that people type: a URL, or a host with or without a path. Throws OriginRefused. */
 export function readPreflightTarget(text: string, policy: OriginPolicy): PreflightTarget {
-  const written = text.trim();
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `https://${written}`;
+  const trimmed = text.trim();
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`;
   const { origin, path } = parsePreflightUrl(url, policy);
   return { origin, path: path === '/' ? null : path };
 }
 
-/** The answer when the guard refuses the URL. */
+/** Returns the answer for a URL that the guard refuses. */
 export function refusedPreflight({ message }: OriginRefused): Preflight {
   return toPreflight([{ code: 'refused', evidence: message }]);
 }

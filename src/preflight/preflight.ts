@@ -9,24 +9,24 @@ import { notAsked, type PreflightRequest, refusedPreflight } from './preflight-r
 import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
-/** Serves one URL; the caller closes it. */
+/** The caller closes it. */
 type Client = Pick<ProbeClient, 'check' | 'request'>;
 
 export type PreflightDeps = PreflightEngine & { readonly client: Client };
 
 export type StrangerOptions = PreflightDeps & {
-  /** Limits the DNS lookup, and then the answer. */
+  /** Limit of the DNS lookup, and also of the answer. */
   readonly answerWithinMs: number;
-  /** Returns false when these addresses must not be dialled. */
+  /** Returns false if no connection to these addresses is allowed now. */
   readonly admit: (addresses: readonly Address[]) => Promise<boolean>;
 };
 
-const CAP_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
- * Requests one URL once, without a payment, and judges the answer, for the operator of this process: GET
- * redirects are followed within the origin, POST sends an empty object. Rejects when the failure is ours.
+ * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
+ * within the origin, and a POST sends an empty object. Rejects if the fault is ours.
  */
 export async function preflightUrl(
   request: PreflightRequest,
@@ -39,16 +39,16 @@ export async function preflightUrl(
   const resolved = await client.check(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
   if (resolved.kind === 'our-fault') return resolverFailed(resolved);
-  const sent =
+  const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
       : ({ method, redirects: 'none', body: '{}' } as const);
-  return askOnce(request, sent, { client, ...engine });
+  return askOnce(request, settings, { client, ...engine });
 }
 
 /**
- * Serves anonymous callers: one GET, and the same answer for all names without a public address, so that
- * nobody can query our DNS through it. Null when `admit` refuses.
+ * Serves anonymous callers with one GET. All names without a public address get the same answer, so that nobody can query
+ * our DNS. Null if `admit` refuses.
  */
 export async function preflightForStranger(
   request: PreflightRequest & { readonly method: 'GET' },
@@ -58,11 +58,11 @@ export async function preflightForStranger(
   const resolved = await resolveForStranger(origin, { answerWithinMs, client });
   if ('verdict' in resolved) return resolved;
   if (!(await admit(resolved.addresses))) return null;
-  const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return askOnce(request, sent, { client, ...engine });
+  const settings = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
+  return askOnce(request, settings, { client, ...engine });
 }
 
-/** The addresses of a name, or the answer to a caller whose name gave none. */
+/** Resolves to the addresses of a name, or to the answer for a name without a public address. */
 export async function resolveForStranger(
   origin: Origin,
   { answerWithinMs, client }: Pick<StrangerOptions, 'answerWithinMs' | 'client'>,
@@ -81,19 +81,19 @@ type ProbeSettings = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
 /** Sends one request and judges the answer. */
 export async function askOnce(
   { origin, path, maxPrice }: PreflightRequest,
-  sent: ProbeSettings,
+  settings: ProbeSettings,
   { client, ...engine }: PreflightDeps,
 ): Promise<Preflight> {
-  const { method } = sent;
+  const { method } = settings;
   const answer = await client.request({
-    ...sent,
+    ...settings,
     origin,
     path,
     accept: ACCEPT,
-    capBytes: CAP_BYTES,
+    capBytes: MAX_ANSWER_BYTES,
   });
   if (!answer.ok) return unanswered(`${method} ${path}`, answer);
-  if (answer.data.status !== 402) return toPreflight([withoutPrice(method, path, answer.data)]);
+  if (answer.data.status !== 402) return toPreflight([toUnpricedReason(method, path, answer.data)]);
   const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
   return verdictOn(judgement, { origin, maxPrice });
 }
@@ -107,29 +107,29 @@ function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>):
   return notAsked(`the resolver here does not answer: ${detail}`);
 }
 
-/** Null when the time ran out first. */
+/** Null if `work` takes longer than `ms`. */
 async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  const ended = new AbortController();
+  const timer = new AbortController();
   try {
-    return await Promise.race([work, pause(ms, null, { signal: ended.signal })]);
+    return await Promise.race([work, pause(ms, null, { signal: timer.signal })]);
   } finally {
-    ended.abort();
+    timer.abort();
   }
 }
 
-function withoutPrice(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
+function toUnpricedReason(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
   const evidence = `${method} ${path}: status ${status}, not 402`;
   if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
   if (status === 404 || status === 410) return { code: 'not_found', evidence };
   return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
 }
 
-const NOWHERE = 'https://unknown.invalid';
+const UNKNOWN_ORIGIN = 'https://unknown.invalid';
 const MCP_URL = /^mcp:\/\//i;
 
 /**
- * Judges the caller's challenge and sends no request. `url` is its source; when it is null,
- * `resource.url` is trusted. Rejects with OriginRefused for an invalid URL, and when the failure is ours.
+ * Judges a challenge that the caller supplies, and sends no request. `url` is its source. If `url` is null,
+ * `resource.url` counts as the source. Rejects with OriginRefused for an invalid URL, and if the fault is ours.
  */
 export async function preflightInHand(
   required: object,
@@ -138,23 +138,23 @@ export async function preflightInHand(
   engine: PreflightEngine,
 ): Promise<Preflight> {
   const resourceUrl = readResourceUrl(required);
-  const stated = originText(url ?? resourceUrl);
+  const stated = toOriginText(url ?? resourceUrl);
   // No request is sent, so an address that the guard would refuse does no harm.
   const origin = parseOrigin(stated, allowOrigin(stated, DEFAULT_POLICY));
-  const answer = toAnswer(required, url ?? NOWHERE);
+  const answer = toAnswer(required, url ?? UNKNOWN_ORIGIN);
   const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
   const judgement = await judgeChallenge(request, answer, engine);
   return verdictOn(judgement, { ...buyer, origin: url === null ? null : origin });
 }
 
-/** "mcp://api.example.com/tools/x" names its server, "mcp://tool/x" does not. */
-function originText(url: string): string {
+/** The URL "mcp://api.example.com/tools/x" names its server, and "mcp://tool/x" does not. */
+function toOriginText(url: string): string {
   const named = MCP_URL.test(url) ? url.replace(MCP_URL, 'https://') : url;
   const parsed = /^https?:\/\//i.test(named) ? URL.parse(named) : null;
-  return parsed === null || parsed.hostname === 'tool' ? NOWHERE : parsed.origin;
+  return parsed === null || parsed.hostname === 'tool' ? UNKNOWN_ORIGIN : parsed.origin;
 }
 
-/** Version 2 goes into the header, version 1 into the body. */
+/** Puts a challenge of version 2 into the header, and one of version 1 into the body. */
 function toAnswer(required: object, url: string): HttpData {
   const text = JSON.stringify(required);
   const isHeader = !('x402Version' in required) || required.x402Version !== 1;
@@ -173,5 +173,5 @@ function readResourceUrl(required: object): string {
   const resource: unknown = 'resource' in required ? required.resource : null;
   const url: unknown =
     typeof resource === 'object' && resource !== null && 'url' in resource ? resource.url : null;
-  return typeof url === 'string' ? url : NOWHERE;
+  return typeof url === 'string' ? url : UNKNOWN_ORIGIN;
 }

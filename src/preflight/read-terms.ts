@@ -18,7 +18,7 @@ import type { PreflightOffer } from './result.ts';
 export type PricedOffer = Omit<PreflightOffer, 'client'> & {
   /** Decimals of the asset, so that a price limit can be compared with base units. */
   readonly decimals: number | null;
-  /** The payment settles before the work; false when only a stored report is known. */
+  /** True if the payment settles before the work; false if only a stored report is known. */
   readonly isUpfront: boolean;
 };
 
@@ -34,7 +34,7 @@ const MAX_TERM_CHARS = 120;
 const MAX_URL_CHARS = 2_048;
 
 export type ReadAnswer = {
-  /** Null when the answer holds no challenge of x402. */
+  /** Null if the answer has no x402 challenge. */
   readonly terms: ReadTerms | null;
   readonly others: readonly OtherChallenge[];
 };
@@ -53,23 +53,23 @@ function readTerms(challenge: Challenge): ReadTerms {
   return {
     x402Version: version,
     resourceUrl: resourceUrl === null ? null : cleanText(resourceUrl, MAX_URL_CHARS),
-    offers: offers.map(priced),
-    digest: digestOf(version, challenge.offers),
+    offers: offers.map(toPricedOffer),
+    digest: digestTerms(version, challenge.offers),
   };
 }
 
-function priced(offer: Offer): PricedOffer {
+function toPricedOffer(offer: Offer): PricedOffer {
   const { network, asset, amount, maxTimeoutSeconds, payTo } = offer;
   return {
     ...offerTerms(offer),
     ...toPrice(network, asset, amount),
-    payTo: shown(payTo),
+    payTo: toText(payTo),
     isUpfront: isSettledUpfront(offer.extra),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
   };
 }
 
-function digestOf(version: number, offers: readonly Offer[]): string {
+function digestTerms(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
     const on = typeof network === 'string' ? toCaip2(network) : (network ?? null);
     return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
@@ -78,7 +78,7 @@ function digestOf(version: number, offers: readonly Offer[]): string {
   return `sha256:${hash('sha256', text)}`;
 }
 
-function shown(value: JsonValue | undefined): string | null {
+function toText(value: JsonValue | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
 }
@@ -86,8 +86,8 @@ function shown(value: JsonValue | undefined): string | null {
 export type DeclaringDocuments = Pick<Observations, 'origin' | 'manifest' | 'openapi'>;
 
 /**
- * The path of the first resource that is declared paid and bought by GET. Where there are several, one
- * whose parameters are declared goes before one with made-up values. Null when there is none.
+ * Finds the path of the first resource that is declared as paid and sold by GET. Prefers a resource whose parameters are
+ * declared to one with made-up values. Null if there is no such resource.
  */
 export function findPaidGet(documents: DeclaringDocuments): string | null {
   const { resources } = findResources({ ...EMPTY_OBSERVATIONS, ...documents }, createKit());

@@ -3,7 +3,7 @@ import type { OfferVerdict, OtherWay, PayableBy } from '../model/payability.ts';
 export const VERDICTS = ['go', 'caution', 'no-go'] as const;
 export type PreflightVerdict = (typeof VERDICTS)[number];
 
-/** Reasons that refuse a payment, and reasons that ask for caution. */
+/** The verdict that each reason causes. */
 export const REASON_CODES = {
   refused: 'no-go',
   unreachable: 'no-go',
@@ -32,11 +32,11 @@ export type ReasonCode = keyof typeof REASON_CODES;
 
 export type PreflightReason = {
   readonly code: ReasonCode;
-  /** Facts on one line; quotes of the seller are cleaned and cut. */
+  /** One line. Quotes of the seller are cleaned and cut. */
   readonly evidence: string;
 };
 
-/** One payment option of the challenge, cleaned and cut; null members are missing. */
+/** One payment option of the challenge. Its texts are cleaned and cut, and a missing member is null. */
 export type PreflightOffer = {
   /** "/accepts/0" */
   readonly pointer: string;
@@ -47,15 +47,15 @@ export type PreflightOffer = {
   readonly amount: string | null;
   readonly payTo: string | null;
   readonly maxTimeoutSeconds: number | null;
-  /** "0.05 USDC", when the asset is known. */
+  /** Such as "0.05 USDC"; null if the asset is unknown. */
   readonly price: string | null;
   readonly isTestnet: boolean;
-  /** The official client's verdict on this offer without the others; null when it was not run. */
+  /** The official client's verdict on this offer alone; null if no client was run. */
   readonly client: OfferVerdict | null;
 };
 
 export type PreflightTerms = {
-  /** Null when only a stored report is known. */
+  /** Null if only a stored report is known. */
   readonly x402Version: number | null;
   /** The URL stated in the challenge, cleaned and cut. */
   readonly resourceUrl: string | null;
@@ -67,14 +67,14 @@ export type Preflight = {
   readonly verdict: PreflightVerdict;
   /** Refusals first; empty for go. */
   readonly reasons: readonly PreflightReason[];
-  /** Null when no challenge was seen. */
+  /** Null if there was no challenge. */
   readonly terms: PreflightTerms | null;
   /**
-   * Covers version, scheme, network, asset, amount and recipient of every offer, in order; equal digests
-   * mean equal terms.
+   * Digest of version, scheme, network, asset, amount and recipient of all offers, in order. Equal digests mean equal
+   * terms.
    */
   readonly termsDigest: string | null;
-  /** Other protocols that the 402 speaks, beside x402 or in its place; absent when there is none. */
+  /** Other payment protocols of the 402; absent if there is none. */
   readonly otherWays?: readonly OtherWay[];
 };
 
@@ -85,12 +85,12 @@ export function toPreflight(
   termsDigest: string | null = null,
   otherWays: readonly OtherWay[] = [],
 ): Preflight {
-  const refusing = reasons.filter(({ code }) => REASON_CODES[code] === 'no-go');
-  const doubting = reasons.filter(({ code }) => REASON_CODES[code] === 'caution');
-  const verdict = refusing.length > 0 ? 'no-go' : doubting.length > 0 ? 'caution' : 'go';
+  const refusals = reasons.filter(({ code }) => REASON_CODES[code] === 'no-go');
+  const doubts = reasons.filter(({ code }) => REASON_CODES[code] === 'caution');
+  const verdict = refusals.length > 0 ? 'no-go' : doubts.length > 0 ? 'caution' : 'go';
   return {
     verdict,
-    reasons: [...refusing, ...doubting],
+    reasons: [...refusals, ...doubts],
     terms,
     termsDigest,
     ...(otherWays.length > 0 ? { otherWays } : {}),

@@ -16,19 +16,19 @@ import {
 } from './result.ts';
 
 export type BuyerTerms = {
-  /** The requested origin; null when the caller did not say where the challenge comes from. */
+  /** The origin of the challenge; null if the caller did not name it. */
   readonly origin: Origin | null;
-  /** "0.05", in whole units of the asset; null sets no limit. */
+  /** In whole units of the asset, such as "0.05"; null sets no limit. */
   readonly maxPrice: string | null;
-  /** Index of the offer that the client chose; null keeps all of them. */
+  /** Index of the offer that the client chose; null if it may choose any. */
   readonly chosen?: number | null;
 };
 
-const MAX_QUOTED = 160;
+const MAX_QUOTE_CHARS = 160;
 
-export function verdictOn(judged: ChallengeJudgement, buyer: BuyerTerms): Preflight {
-  const { terms, payability, schema, otherWays } = judged;
-  if (terms === null) return toPreflight([withoutTerms(otherWays)], null, null, otherWays);
+export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Preflight {
+  const { terms, payability, schema, otherWays } = judgement;
+  if (terms === null) return toPreflight([toNoTermsReason(otherWays)], null, null, otherWays);
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
     ...offer,
     client: payability?.offers.find(({ pointer }) => pointer === offer.pointer)?.verdict ?? null,
@@ -36,12 +36,12 @@ export function verdictOn(judged: ChallengeJudgement, buyer: BuyerTerms): Prefli
   const chosen = offers.filter((_, at) => (buyer.chosen ?? at) === at);
   const payable = chosen.filter(({ client }) => client !== 'refuses' && client !== 'unsupported');
   const reasons = [
-    ...clientReasons(judged),
-    ...originReasons(terms, buyer.origin),
-    ...schemaReasons(schema),
-    ...priceReasons(payable, buyer.maxPrice),
-    ...networkReasons(payable),
-    ...flowReasons(payable),
+    ...findClientReasons(judgement),
+    ...findOriginReasons(terms, buyer.origin),
+    ...findSchemaReasons(schema),
+    ...findPriceReasons(payable, buyer.maxPrice),
+    ...findNetworkReasons(payable),
+    ...findFlowReasons(payable),
   ];
   const { x402Version, resourceUrl, digest } = terms;
   const payableBy = payability?.payableBy ?? null;
@@ -50,7 +50,7 @@ export function verdictOn(judged: ChallengeJudgement, buyer: BuyerTerms): Prefli
   return toPreflight(reasons, shownTerms, digest, otherWays);
 }
 
-function withoutTerms(otherWays: readonly OtherWay[]): PreflightReason {
+function toNoTermsReason(otherWays: readonly OtherWay[]): PreflightReason {
   if (otherWays.length === 0) {
     const evidence = 'the 402 holds no challenge that a client could read';
     return { code: 'no_challenge', evidence };
@@ -59,48 +59,49 @@ function withoutTerms(otherWays: readonly OtherWay[]): PreflightReason {
   return { code: 'other_protocol', evidence: `the 402 asks for a payment over ${ways}, not x402` };
 }
 
-function clientReasons({ payability }: ChallengeJudgement): readonly PreflightReason[] {
+function findClientReasons({ payability }: ChallengeJudgement): readonly PreflightReason[] {
   if (payability === null) {
     return [{ code: 'nobody_can_pay', evidence: 'no official client could read the challenge' }];
   }
   const { payableBy, words } = payability;
-  const said = words === null ? '' : `: the official client says ${quoteText(words, MAX_QUOTED)}`;
+  const quote =
+    words === null ? '' : `: the official client says ${quoteText(words, MAX_QUOTE_CHARS)}`;
   switch (payableBy) {
     case 'default':
       return [];
     case 'settings':
       return [
-        { code: 'settings_only', evidence: `only clients with extra settings can pay${said}` },
+        { code: 'settings_only', evidence: `only clients with extra settings can pay${quote}` },
       ];
     case 'unknown':
-      return [{ code: 'unknown_scheme', evidence: `no client here knows how to pay${said}` }];
+      return [{ code: 'unknown_scheme', evidence: `no client here knows how to pay${quote}` }];
     case 'nobody':
-      return [{ code: 'nobody_can_pay', evidence: `nobody can pay${said}` }];
+      return [{ code: 'nobody_can_pay', evidence: `nobody can pay${quote}` }];
   }
 }
 
-/** A challenge for another origin pays that origin, or was copied from it. */
-function originReasons(
+/** A challenge for another origin pays the other origin, or is a copy of its challenge. */
+function findOriginReasons(
   { resourceUrl }: ReadTerms,
   origin: Origin | null,
 ): readonly PreflightReason[] {
   const url = resourceUrl === null ? null : URL.parse(resourceUrl);
   if (origin === null || url === null || isSame(url, origin)) return [];
-  const evidence = `resource.url is on ${quoteText(url.origin, MAX_QUOTED)}, not on ${origin.url}`;
+  const evidence = `resource.url is on ${quoteText(url.origin, MAX_QUOTE_CHARS)}, not on ${origin.url}`;
   return [{ code: 'other_origin', evidence }];
 }
 
-/** Behind a proxy that ends TLS, sellers state "http://" for their own address; P3 reports that. */
+/** A seller behind a TLS proxy may state "http://" for its own URL. That is accepted here, and P3 reports it. */
 function isSame(url: URL, origin: Origin): boolean {
   if (url.origin === origin.url) return true;
-  // A tool's "mcp://tool/NAME" names no server; P3 refuses it when no tool was called.
+  // The URL "mcp://tool/NAME" names no server. P3 refuses it if no tool was called.
   if (url.protocol === 'mcp:') return url.host === 'tool' || url.hostname === origin.hostname;
   return (
     url.protocol === 'http:' && url.port === '' && url.hostname === new URL(origin.url).hostname
   );
 }
 
-function schemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
+function findSchemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
   if (schema === null || schema.status === 'pass') return [];
   const { outcome, evidence } = schema;
   const message = `${outcome}: ${evidence}`;
@@ -113,7 +114,7 @@ function schemaReasons(schema: ChallengeJudgement['schema']): readonly Preflight
   ];
 }
 
-function priceReasons(
+function findPriceReasons(
   payable: readonly PricedOffer[],
   maxPrice: string | null,
 ): readonly PreflightReason[] {
@@ -137,7 +138,7 @@ function priceReasons(
   return reasons;
 }
 
-/** Null when the asset's decimals are unknown. */
+/** Null if the asset's decimals are unknown. */
 function isOver({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
   if (amount === null || decimals === null) return null;
   // Digits beyond the asset's decimals are below its smallest unit.
@@ -146,14 +147,14 @@ function isOver({ amount, decimals }: PricedOffer, maxPrice: string): boolean | 
   return limit === null ? null : BigInt(amount) > limit;
 }
 
-function networkReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
+function findNetworkReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
   if (payable.length === 0 || payable.some(({ isTestnet }) => !isTestnet)) return [];
   const networks = [...new Set(payable.map(({ network }) => network))].join(', ');
   return [{ code: 'testnet_only', evidence: `every offer is on a network for tests: ${networks}` }];
 }
 
-/** Upfront flows settle before the work, and x402 has no refund. */
-function flowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
+/** An upfront payment settles before the work, and x402 has no refund. */
+function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
   const upfront = payable.filter(({ isUpfront }) => isUpfront);
   if (upfront.length === 0) return [];
   const pointers = upfront.map(({ pointer }) => pointer).join(', ');
@@ -162,21 +163,21 @@ function flowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[
 }
 
 /**
- * Answers without a request, from a stored report. Null when it lacks this method and path. Its terms
- * name no recipient.
+ * Judges by a stored report, without a request. The terms of a report have no recipient. Null if the report lacks this
+ * method and path.
  */
 export function storedPreflight(
   { method, path, origin, maxPrice }: PreflightRequest,
   { payability, otherWays = [] }: Pick<ScanReport, 'payability' | 'otherWays'>,
 ): Preflight | null {
-  const isAsked = (one: Pick<OtherWay, 'method' | 'path'>) =>
+  const isRequested = (one: Pick<OtherWay, 'method' | 'path'>) =>
     one.method === method && one.path === path;
-  const known = payability?.find(isAsked);
-  const ways = otherWays.filter(isAsked);
+  const known = payability?.find(isRequested);
+  const ways = otherWays.filter(isRequested);
   if (known === undefined || (known.offers.length === 0 && ways.length > 0)) {
     if (ways.length === 0) return null;
-    const judged = { terms: null, otherWays: ways, payability: null, schema: null };
-    return verdictOn(judged, { origin, maxPrice });
+    const judgement = { terms: null, otherWays: ways, payability: null, schema: null };
+    return verdictOn(judgement, { origin, maxPrice });
   }
   const offers = known.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,

@@ -1,6 +1,6 @@
 /** Reads the ungraded parts of a report: branding, advice to the seller, routes. Pure; runs on a worker. */
 
-import { type Advised, type Remarks, remark } from '../buyers/advise.ts';
+import { type AdviceObservations, type Remarks, remark } from '../buyers/advise.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import {
   type Branding,
@@ -39,7 +39,7 @@ export type OriginDescription = Remarks & {
 };
 
 export function describeOrigin(
-  seen: BrandingSources & RouteSources & Advised,
+  seen: BrandingSources & RouteSources & AdviceObservations,
   kit: Kit,
 ): OriginDescription {
   return {
