@@ -7,26 +7,26 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { floorFindings } from './lint/floors.ts';
-import { houseFindings } from './lint/house-rules.ts';
+import { findFloorBreaches } from './lint/floors.ts';
+import { findHouseBreaches } from './lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ARGUMENTS = parseArgs({ options: { publishing: { type: 'string' } } });
 const require = createRequire(import.meta.url);
 
-function run(name: string, command: string, args: readonly string[]): boolean {
+function runLinter(name: string, command: string, args: readonly string[]): boolean {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
   if (error) console.error(`${name} did not start: ${error.message}`);
   console.log(`${name}: ${status === 0 ? 'clean' : 'failed'}`);
   return status === 0;
 }
 
-function types(): boolean {
+function checkTypes(): boolean {
   const tsc = require.resolve('typescript/package.json').replace(/package\.json$/, 'bin/tsc');
-  return run('types', process.execPath, [tsc, '-p', '.']);
+  return runLinter('types', process.execPath, [tsc, '-p', '.']);
 }
 
-function style(): boolean {
+function checkStyle(): boolean {
   const packageName = `@biomejs/cli-${process.platform}-${process.arch}`;
   let biome: string;
   try {
@@ -35,30 +35,36 @@ function style(): boolean {
     console.log(`style: skipped, ${packageName} is not installed; Linux on x64 or arm64 checks it`);
     return true;
   }
-  return run('style', biome, ['check', '--max-diagnostics=200', '.']);
+  return runLinter('style', biome, ['check', '--max-diagnostics=200', '.']);
 }
 
 /** Checks imports against the table in tools/lint/floors.ts. */
-async function floors(): Promise<boolean> {
-  const findings = await floorFindings(ROOT);
+async function checkFloors(): Promise<boolean> {
+  const findings = await findFloorBreaches(ROOT);
   if (findings !== '') console.log(findings);
   console.log(`floors: ${findings === '' ? 'clean' : 'failed'}`);
   return findings === '';
 }
 
 /** Finds unused files, exports and packages; knip.jsonc lists the entry points. */
-function unused(): boolean {
+function checkUnused(): boolean {
   const knip = join(ROOT, 'node_modules', 'knip', 'bin', 'knip.js');
-  return run('unused', process.execPath, [knip, '--no-progress']);
+  return runLinter('unused', process.execPath, [knip, '--no-progress']);
 }
 
-async function house(): Promise<boolean> {
+async function checkHouseRules(): Promise<boolean> {
   const { publishing = null } = ARGUMENTS.values;
-  const findings = await houseFindings(ROOT, publishing);
+  const findings = await findHouseBreaches(ROOT, publishing);
   for (const { file, line, message } of findings) console.log(`${file}:${line}: ${message}`);
   console.log(`house rules: ${findings.length === 0 ? 'clean' : `${findings.length} findings`}`);
   return findings.length === 0;
 }
 
-const results = [types(), style(), await floors(), unused(), await house()];
+const results = [
+  checkTypes(),
+  checkStyle(),
+  await checkFloors(),
+  checkUnused(),
+  await checkHouseRules(),
+];
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -12,29 +12,29 @@ import { fileURLToPath } from 'node:url';
 import { lastLine } from './test-summary.ts';
 
 const VITEST = fileURLToPath(new URL('./run-vitest.ts', import.meta.url));
-/** Threads and processes that tests start read what others of them compiled. */
-const COMPILED = fileURLToPath(new URL('../.cache/compiled/', import.meta.url));
-const CRASHES = fileURLToPath(new URL('../.cache/crashes/', import.meta.url));
+/** Threads and processes that tests start share this compile cache. */
+const COMPILE_CACHE = fileURLToPath(new URL('../.cache/compiled/', import.meta.url));
+const CRASH_FOLDER = fileURLToPath(new URL('../.cache/crashes/', import.meta.url));
 
 const child = spawn(process.execPath, [VITEST, ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'pipe'],
-  env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
+  env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env },
 });
-const said: Buffer[] = [];
+const stderrChunks: Buffer[] = [];
 child.stderr.on('data', (chunk: Buffer) => {
-  said.push(chunk);
+  stderrChunks.push(chunk);
   process.stderr.write(chunk);
 });
-// Forwards the signal to the tests, which report their own end.
+// Forwards the signal to the tests, which then print their results.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => void child.kill(signal));
 }
 await once(child, 'close');
 const { exitCode, signalCode } = child;
 if (signalCode !== null) {
-  await mkdir(CRASHES, { recursive: true });
-  const file = join(CRASHES, `stderr.${child.pid}.${signalCode}`);
-  await writeFile(file, Buffer.concat(said));
+  await mkdir(CRASH_FOLDER, { recursive: true });
+  const file = join(CRASH_FOLDER, `stderr.${child.pid}.${signalCode}`);
+  await writeFile(file, Buffer.concat(stderrChunks));
   console.log(`The tests died by ${signalCode}; their standard error is in ${file}`);
   console.log(lastLine({ passed: 0, failed: 1, skipped: 0, skips: [] }));
 }

@@ -1,4 +1,4 @@
-/** Runs vitest once, as a child of `run-tests.ts`, and ends with the line that counts. */
+/** Runs vitest once, as a child of `run-tests.ts`, and ends with a line that counts the results. */
 import { parseCLI, type Reporter, startVitest } from 'vitest/node';
 import { lastLine, summarise, type TestSummary } from './test-summary.ts';
 
@@ -29,8 +29,8 @@ try {
 if (summary.passed + summary.failed === 0) {
   console.error('No test ran: a file filter must be part of the path of a file test/**/*.test.ts.');
 }
-// With -t all other tests are skipped without lacking anything.
+// With -t, vitest skips all other tests, although they lack nothing.
 if (options.testNamePattern === undefined) for (const line of summary.skips) console.log(line);
 console.log(lastLine(summary));
-// Exits explicitly: a handle that a test left open must not keep the run alive.
+// Exits explicitly, because a handle that a test left open must not keep the run alive.
 process.exit(summary.failed > 0 || summary.passed === 0 ? 1 : 0);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { floorFindings } from '../../tools/lint/floors.ts';
+import { findFloorBreaches } from '../../tools/lint/floors.ts';
 
 let root: string;
 
@@ -29,7 +29,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
 }
 
 test('imports that point downwards are clean', async () => {
-  expect(await floorFindings(root)).toBe('');
+  expect(await findFloorBreaches(root)).toBe('');
 });
 
 test.each([
@@ -89,5 +89,5 @@ test.each([
   ],
 ])('%s is refused by %s', async (_, rule, files) => {
   await write(files);
-  expect(await floorFindings(root)).toContain(rule);
+  expect(await findFloorBreaches(root)).toContain(rule);
 });

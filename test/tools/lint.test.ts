@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
-import { houseFindings } from '../../tools/lint/house-rules.ts';
+import { findHouseBreaches } from '../../tools/lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHECK = 'checks/P6-price-integrity';
@@ -91,7 +91,7 @@ async function write(file: string, content: string) {
 /** The findings as printed, with `content` in `file`. */
 async function findings(file?: string, content = '') {
   if (file !== undefined) await write(file, content);
-  return (await houseFindings(root)).map((one) => `${one.file}:${one.line}: ${one.message}`);
+  return (await findHouseBreaches(root)).map((one) => `${one.file}:${one.line}: ${one.message}`);
 }
 
 test('a checkout that keeps all rules has no finding', async () => {
@@ -199,7 +199,7 @@ describe('a published file', () => {
       expect.stringContaining('catalog/2026-09-01.1.json:1: not pinned'),
     ]);
     // What is about to be published is not published yet.
-    expect(await houseFindings(root, '2026-09-01.1')).toEqual([]);
+    expect(await findHouseBreaches(root, '2026-09-01.1')).toEqual([]);
     await rm(join(root, 'catalog/2026-09-01.1.json'));
     expect(await findings('catalog/published.json', '[]')).toEqual([
       expect.stringContaining('catalog/published.json:1:'),

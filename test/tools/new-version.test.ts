@@ -6,7 +6,7 @@ import { copyCheckVersion } from '../../tools/checks/copy-check-version.ts';
 import { publishLinted } from '../../tools/checks/publish-linted.ts';
 import { scaffoldCheck } from '../../tools/checks/scaffold-check.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
-import { houseFindings } from '../../tools/lint/house-rules.ts';
+import { findHouseBreaches } from '../../tools/lint/house-rules.ts';
 import { publishedChecks } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
@@ -37,7 +37,7 @@ describe('a new check', () => {
       await cp(new URL(name, sources), new URL(name, copied), { recursive: true });
     }
     await scaffoldCheck('S13', 'site-map', temp.checksFolder);
-    const findings = await houseFindings(temp.path);
+    const findings = await findHouseBreaches(temp.path);
     const about = findings.filter(({ file }) => file.startsWith('checks/S13-site-map/'));
     expect(about.map(({ file, message }) => `${file.split('/').at(-1)}: ${message}`)).toEqual(
       expect.arrayContaining([

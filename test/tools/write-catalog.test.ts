@@ -11,8 +11,8 @@ import { nextChecksVersion } from '../../tools/checks/next-checks-version.ts';
 import {
   addCatalog,
   addChangelogEntry,
-  changedChecks,
   deriveCatalog,
+  listChangedChecks,
   publishCatalog,
   refreshCatalogs,
 } from '../../tools/checks/write-catalog.ts';
@@ -46,7 +46,7 @@ describe('a new catalog', () => {
     await temp.putCheck('P6', 10);
     const { base, catalog } = await derive();
     const written = await addCatalog(catalog, await files());
-    expect(changedChecks(base, written)).toMatchObject([
+    expect(listChangedChecks(base, written)).toMatchObject([
       { before: { impl: 'P6@1' }, after: { impl: 'P6@10', severity: 'minor' } },
     ]);
     expect({ ...written, checks: [], checksVersion: FIRST }).toEqual({ ...base, checks: [] });
@@ -58,7 +58,7 @@ describe('a new catalog', () => {
     const { base, catalog } = await derive({ S12: 'S13' });
     const written = await addCatalog(catalog, await files());
     expect(written.checks.map(({ id }) => id)).not.toContain('S12');
-    expect(changedChecks(base, written)).toMatchObject([
+    expect(listChangedChecks(base, written)).toMatchObject([
       { before: { id: 'S12' }, after: { id: 'S13', impl: 'S13@1', category: 'docs' } },
     ]);
   });

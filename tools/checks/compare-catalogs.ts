@@ -27,24 +27,25 @@ export type ComparedOrigin = {
   readonly moved: readonly string[];
 };
 
-/** One row for each recording, by name; empty without a folder of recordings. */
+/** Returns one row for each recording, sorted by name; no rows if the folder does not exist. */
 export async function compareCatalogs(options: CompareOptions): Promise<readonly ComparedOrigin[]> {
   const rows: ComparedOrigin[] = [];
-  for (const file of await recordingFiles(options.recordings)) {
+  for (const file of await listRecordings(options.recordings)) {
     const url = new URL(encodeURIComponent(file), options.recordings);
     const { observations, scannedAt } = await readRecording(fileURLToPath(url));
     const reports = [options.from, options.to].map(async (catalog) => {
-      const allowed = limitToCatalog(observations, catalog.probing);
-      return (await gradeObservations(allowed, scannedAt, { ...options, catalog })).report;
+      const visibleObservations = limitToCatalog(observations, catalog.probing);
+      return (await gradeObservations(visibleObservations, scannedAt, { ...options, catalog }))
+        .report;
     });
     const [from, to] = await Promise.all(reports);
     if (!from || !to) continue;
-    rows.push({ name: file.replace(/\.json$/, ''), from, to, moved: movedCells(from, to) });
+    rows.push({ name: file.replace(/\.json$/, ''), from, to, moved: listMovedCells(from, to) });
   }
   return rows;
 }
 
-/** A table for the terminal; origins whose grade moves are listed with the moved checks. */
+/** Writes a table for the terminal. It lists the origins whose score changed, or whose checks changed. */
 export function renderComparison(
   rows: readonly ComparedOrigin[],
   from: string,
@@ -57,13 +58,13 @@ export function renderComparison(
   return [
     head,
     ...moved.flatMap((row) => [
-      `${row.name.padEnd(width)}  ${standing(row.from)} -> ${standing(row.to)}`,
+      `${row.name.padEnd(width)}  ${toGradeText(row.from)} -> ${toGradeText(row.to)}`,
       ...row.moved.map((cell) => `  ${cell}`),
     ]),
   ];
 }
 
-async function recordingFiles(folder: URL): Promise<readonly string[]> {
+async function listRecordings(folder: URL): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
@@ -71,20 +72,20 @@ async function recordingFiles(folder: URL): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith('.json')).sort();
 }
 
-function movedCells(from: ScanReport, to: ScanReport): readonly string[] {
-  return to.results.flatMap((after, at) => {
-    const before = from.results[at];
+function listMovedCells(from: ScanReport, to: ScanReport): readonly string[] {
+  return to.results.flatMap((after, index) => {
+    const before = from.results[index];
     if (!before) return [];
-    const [was, is] = [cell(before), cell(after)];
+    const [oldCell, newCell] = [toCell(before), toCell(after)];
     const id = before.id === after.id ? after.id : `${before.id}, ${after.id}`;
-    return was === is ? [] : [`${id} ${was} -> ${is}`];
+    return oldCell === newCell ? [] : [`${id} ${oldCell} -> ${newCell}`];
   });
 }
 
-function cell({ status, basis, outcome }: CheckResult): string {
+function toCell({ status, basis, outcome }: CheckResult): string {
   return basis === 'measured' ? `${status} ${outcome}` : `${status} ${outcome} (${basis})`;
 }
 
-function standing({ grade, score }: Pick<ScanReport, 'grade' | 'score'>): string {
+function toGradeText({ grade, score }: Pick<ScanReport, 'grade' | 'score'>): string {
   return `${grade} ${String(score).padStart(3)}`;
 }

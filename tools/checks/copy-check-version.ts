@@ -1,4 +1,4 @@
-/** Copies the newest version of a check to the next one: published files never change. */
+/** Copies the newest version of a check to the next version, because published files never change. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
@@ -9,7 +9,7 @@ export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: 
 export async function copyCheckVersion(
   id: string,
   checks: readonly DiscoveredCheck[],
-  /** Impls that published catalogs run. */
+  /** Digests of the implementations that published catalogs run, by name ("P6@2"). */
   published: ReadonlyMap<string, string>,
 ): Promise<CopiedVersion> {
   const from = checks.findLast((check) => check.id === id);
@@ -23,21 +23,21 @@ export async function copyCheckVersion(
     );
   }
   const version = from.version + 1;
-  const stated = new RegExp(`^(\\s*version: )${from.version}(,)$`, 'gm');
+  const versionLine = new RegExp(`^(\\s*version: )${from.version}(,)$`, 'gm');
   const text = await readFile(new URL(from.url), 'utf8');
-  if (text.match(stated)?.length !== 1) {
+  if (text.match(versionLine)?.length !== 1) {
     throw new ToolUsageError(
       `${from.url} must state "version: ${from.version}," once, on a line of its own.`,
     );
   }
   // The flag refuses to overwrite a file that discovery did not load.
   const target = new URL(`v${version}.ts`, from.folder);
-  await writeFile(target, text.replace(stated, `$1${version}$2`), { flag: 'wx' });
+  await writeFile(target, text.replace(versionLine, `$1${version}$2`), { flag: 'wx' });
   await addHistory(new URL('README.md', from.folder), version);
   return { from, version };
 }
 
-/** The newest version is the last line of the section, which is the README's last. */
+/** Adds a line for the new version at the end of the README, because History is its last section. */
 async function addHistory(readme: URL, version: number): Promise<void> {
   const text = (await readFile(readme, 'utf8')).trimEnd();
   if (!text.includes('\n## History\n')) {

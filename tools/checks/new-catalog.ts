@@ -19,8 +19,8 @@ import {
   addCatalog,
   addChangelogEntry,
   type CatalogFiles,
-  changedChecks,
   deriveCatalog,
+  listChangedChecks,
   refreshCatalogs,
 } from './write-catalog.ts';
 
@@ -45,7 +45,7 @@ await runTool(async () => {
   if (values.refresh) return refresh(files);
   if (values.publish !== undefined) return publish(values.publish, files);
   if (values.repin) return repin(files);
-  return create(positionals[0], replacementsOf(values.replace), files);
+  return create(positionals[0], parseReplacements(values.replace), files);
 });
 
 function readArguments() {
@@ -68,20 +68,20 @@ function readArguments() {
   throw new ToolUsageError(USAGE);
 }
 
-function replacementsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+function parseReplacements(pairs: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     pairs.map((pair) => {
-      const [gone, taken, ...more] = pair.split('=');
-      if (!gone || !taken || more.length > 0) {
+      const [oldId, newId, ...more] = pair.split('=');
+      if (!oldId || !newId || more.length > 0) {
         throw new ToolUsageError(`--replace ${pair}: say OLD=NEW, such as S12=S13`);
       }
-      return [gone, taken];
+      return [oldId, newId];
     }),
   );
 }
 
 async function create(
-  wanted: string | undefined,
+  requestedVersion: string | undefined,
   replacements: ReadonlyMap<string, string>,
   files: CatalogFiles,
 ): Promise<readonly string[]> {
@@ -89,18 +89,18 @@ async function create(
   const newest = versions.at(-1);
   if (newest === undefined) throw new ToolUsageError('There is no catalog to begin from.');
   const base = await loadCatalog(newest, files);
-  const version = wanted ?? nextChecksVersion(versions, new Date());
+  const version = requestedVersion ?? nextChecksVersion(versions, new Date());
   const catalog = await addCatalog(
     deriveCatalog(base, { version, replacements }, files.checks),
     files,
   );
   await addChangelogEntry(base, catalog, files.folder);
   await writeChecksReadme(catalog, files.checks);
-  const changed = changedChecks(base, catalog);
+  const changed = listChangedChecks(base, catalog);
   return [
     `catalog/${version}.json is made from ${newest}; ${changed.length} ${changed.length === 1 ? 'check differs' : 'checks differ'}:`,
     ...changed.map(({ before, after }) => `  ${before.impl} -> ${after.impl}`),
-    ...(await comparison(base, catalog, files)),
+    ...(await renderRecordings(base, catalog, files)),
     'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
     `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden,`,
     'and defaultChecksVersion in src/config/revision.ts, by which the service judges.',
@@ -115,10 +115,12 @@ async function refresh(files: CatalogFiles): Promise<readonly string[]> {
   });
   const [before, newest] = (await listCatalogs(files.folder)).slice(-2);
   if (before === undefined || newest === undefined) return lines;
-  const [from, to] = await Promise.all([before, newest].map((one) => loadCatalog(one, files)));
+  const [from, to] = await Promise.all(
+    [before, newest].map((version) => loadCatalog(version, files)),
+  );
   if (!from || !to) return lines;
   await writeChecksReadme(to, files.checks);
-  return [...lines, ...(await comparison(from, to, files))];
+  return [...lines, ...(await renderRecordings(from, to, files))];
 }
 
 async function publish(version: string, files: CatalogFiles): Promise<readonly string[]> {
@@ -137,7 +139,7 @@ async function repin(files: CatalogFiles): Promise<readonly string[]> {
   ];
 }
 
-async function comparison(
+async function renderRecordings(
   from: Catalog,
   to: Catalog,
   { checks }: CatalogFiles,

@@ -1,6 +1,6 @@
 /** The name of the next catalog: "<date>.<n>", never older than the newest. */
 
-/** `versions` newest last; `now` gives the date, in UTC. */
+/** In `versions` the newest is last. The date is that of `now` in UTC. */
 export function nextChecksVersion(versions: readonly string[], now: Date): string {
   const today = now.toISOString().slice(0, 10);
   const [newestDate, newestNumber] = versions.at(-1)?.split('.') ?? [];

@@ -5,15 +5,15 @@ import { type CatalogFiles, publishCatalog } from './write-catalog.ts';
 
 const LINT = fileURLToPath(new URL('../lint.ts', import.meta.url));
 
-/** Runs all of `npm run lint`; false if it finds something. */
+/** Runs all of `npm run lint`. Returns false if lint finds something. */
 export function lintBeforePublishing(version: string): boolean {
   const args = [LINT, '--publishing', version];
   return spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
 }
 
 /**
- * Pins the catalog and its check files: what is published never changes again, so nothing is that lint
- * would refuse. Throws ToolUsageError.
+ * Pins the catalog and its check files. Published files never change again, so lint must find nothing before.
+ * Throws ToolUsageError.
  */
 export async function publishLinted(
   version: string,

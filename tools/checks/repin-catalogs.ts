@@ -1,4 +1,4 @@
-/** Pins every catalog, and with it its check files, anew; allowed only before the release that contains them. */
+/** Pins every catalog with its check files again. This is allowed only before the release that contains them. */
 import { readFile } from 'node:fs/promises';
 import {
   listCatalogs,
@@ -13,7 +13,7 @@ import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts
 export type Release = {
   /** Version of package.json: "0.3.0". */
   readonly version: string;
-  /** CHANGELOG.md: a release has a heading of its own. */
+  /** Text of CHANGELOG.md, in which each release has a heading. */
   readonly changelog: string;
 };
 
@@ -21,11 +21,11 @@ export type Release = {
 export async function readRelease(root: URL): Promise<Release> {
   const manifest: unknown = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
   const changelog = await readFile(new URL('CHANGELOG.md', root), 'utf8');
-  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return { version: isNamed ? String(manifest.version) : '', changelog };
+  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return { version: hasVersion ? String(manifest.version) : '', changelog };
 }
 
-/** The impls whose digest moved. Throws ToolUsageError once the version is released. */
+/** Returns the implementations whose digest changed. Throws ToolUsageError if the version is released. */
 export async function repinCatalogs(
   files: CatalogFiles,
   { version, changelog }: Release,
@@ -38,7 +38,7 @@ export async function repinCatalogs(
   const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
   const { catalogs } = await readPublished(files.folder);
   const before = await publishedChecks(files.folder);
-  // Pins are removed first: a changed catalog that is pinned does not load.
+  // We remove the pins first, because a changed catalog that is pinned does not load.
   await pinCatalogs({}, files.folder);
   for (const name of await listCatalogs(files.folder)) {
     const { catalog } = await readCatalog(name, files.folder);
@@ -54,6 +54,6 @@ export async function repinCatalogs(
     }),
   );
   await pinCatalogs(Object.fromEntries(pinned), files.folder);
-  const now = await publishedChecks(files.folder);
-  return [...now].flatMap(([impl, digest]) => (before.get(impl) === digest ? [] : [impl]));
+  const after = await publishedChecks(files.folder);
+  return [...after].flatMap(([impl, digest]) => (before.get(impl) === digest ? [] : [impl]));
 }

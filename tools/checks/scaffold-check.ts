@@ -1,4 +1,4 @@
-/** The files of a new check: they compile, and fail lint until source, rule and cases are real. */
+/** Writes the files of a new check. They compile, but fail lint until source, rule and cases are real. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { CHECKS_FOLDER } from '../../src/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
@@ -7,7 +7,7 @@ const TEMPLATES = new URL('./check-template/', import.meta.url);
 const ID = /^[PSD][1-9]\d?$/;
 const TITLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** The folder's URL. Throws ToolUsageError if the id or the title cannot be taken. */
+/** Returns the folder's URL. Throws ToolUsageError if the id or title is malformed, or the id is taken. */
 export async function scaffoldCheck(
   id: string,
   title: string,
@@ -21,8 +21,9 @@ export async function scaffoldCheck(
   if (!TITLE.test(title)) {
     throw new ToolUsageError(`"${title}" is no title: lower-case words with hyphens, a noun.`);
   }
-  const taken = (await readdir(checksFolder)).find((name) => name.startsWith(`${id}-`));
-  if (taken) throw new ToolUsageError(`${id} is taken by checks/${taken}: take the next number.`);
+  const existingFolder = (await readdir(checksFolder)).find((name) => name.startsWith(`${id}-`));
+  if (existingFolder)
+    throw new ToolUsageError(`${id} is taken by checks/${existingFolder}: take the next number.`);
 
   const folder = new URL(`${id}-${title}/`, checksFolder);
   await mkdir(folder);

@@ -1,4 +1,4 @@
-/** Wrong usage of a command; the message says how to call it. */
+/** Wrong usage of a command. The message says how to call it. */
 export class ToolUsageError extends Error {
   override readonly name = 'ToolUsageError';
 }

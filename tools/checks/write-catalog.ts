@@ -1,4 +1,4 @@
-/** Catalog files: derived from the previous one, refreshed until they are published, then pinned. */
+/** Catalog files: each is derived from the previous one, refreshed until it is published, then pinned. */
 import { readFile, writeFile } from 'node:fs/promises';
 import {
   type Catalog,
@@ -14,7 +14,7 @@ import { publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CatalogFiles = {
-  /** Ending in a slash. */
+  /** Ends in a slash. */
   readonly folder: URL;
   readonly checks: readonly DiscoveredCheck[];
 };
@@ -22,11 +22,11 @@ export type CatalogFiles = {
 export type NewCatalog = {
   /** "2026-08-14.3" */
   readonly version: string;
-  /** By the removed id: the new id, its severity and its category. */
+  /** New check id by the id of the check that it replaces. */
   readonly replacements: ReadonlyMap<string, string>;
 };
 
-/** Copies the base with the newest implementation of every check or of its replacement. */
+/** Copies the base, with the newest implementation of every check or of its replacement. */
 export function deriveCatalog(
   base: Catalog,
   { version, replacements }: NewCatalog,
@@ -60,7 +60,7 @@ export async function addCatalog(catalog: Catalog, files: CatalogFiles): Promise
   return loadCatalog(checksVersion, files);
 }
 
-/** Updates the digests of changed check files. Returns the impls whose digest moved, by version. */
+/** Updates the digests of changed check files. Returns the changed implementations by catalog version. */
 export async function refreshCatalogs(
   files: CatalogFiles,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -81,12 +81,12 @@ export async function refreshCatalogs(
       moved.map(({ impl }) => impl),
     );
   }
-  // Loaded after all are written: a catalog that does not load must not leave others stale.
+  // We load catalogs after all are written, because one that does not load must not leave others stale.
   for (const version of refreshed.keys()) await loadCatalog(version, files);
   return refreshed;
 }
 
-/** Pins the digest of a catalog, which pins those of its check files. Returns the newly pinned impls. */
+/** Pins the digest of a catalog, and so its check files. Returns the newly pinned implementations. */
 export async function publishCatalog(
   version: string,
   files: CatalogFiles,
@@ -114,18 +114,18 @@ export async function publishCatalog(
 export async function addChangelogEntry(from: Catalog, to: Catalog, folder: URL): Promise<void> {
   const url = new URL('CHANGELOG.md', folder);
   const text = await readFile(url, 'utf8');
-  const rows = changedChecks(from, to).map(
+  const rows = listChangedChecks(from, to).map(
     ({ before, after }) => `| ${after.id} | \`${before.impl}\`: … | \`${after.impl}\`: … |`,
   );
   const table = ['| check | before | after |', '|---|---|---|', ...rows];
   const entry = `## ${to.checksVersion}\n\n${table.join('\n')}\n\n`;
   const newest = text.indexOf('\n## ') + 1;
-  const at = newest === 0 ? text.length : newest;
-  await writeFile(url, text.slice(0, at) + entry + text.slice(at));
+  const offset = newest === 0 ? text.length : newest;
+  await writeFile(url, text.slice(0, offset) + entry + text.slice(offset));
 }
 
-/** Pairs of entries at the same place that differ. */
-export function changedChecks(from: Catalog, to: Catalog) {
+/** Returns the pairs of entries at the same index that differ. */
+export function listChangedChecks(from: Catalog, to: Catalog) {
   return to.checks.flatMap((after, at) => {
     const before = from.checks[at];
     return before && before.impl !== after.impl ? [{ before, after }] : [];
@@ -140,7 +140,7 @@ export async function writeCatalog(catalog: Catalog, folder: URL): Promise<void>
 /** Writes published.json. */
 export async function pinCatalogs(catalogs: Published['catalogs'], folder: URL): Promise<void> {
   const order = new Intl.Collator('en', { numeric: true });
-  const sorted = Object.entries(catalogs).sort(([one], [other]) => order.compare(one, other));
+  const sorted = Object.entries(catalogs).sort(([a], [b]) => order.compare(a, b));
   const text = JSON.stringify({ catalogs: Object.fromEntries(sorted) }, null, 2);
   await writeFile(new URL('published.json', folder), `${text}\n`);
 }

@@ -2,44 +2,44 @@
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
-const NAME = /^[PSD]\d{1,2}-[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const FILE = /^(?:README\.md|cases\.ts|v[1-9]\d*\.ts)$/;
+const FOLDER_NAME = /^[PSD]\d{1,2}-[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const FILE_NAME = /^(?:README\.md|cases\.ts|v[1-9]\d*\.ts)$/;
 /** Placeholder that "npm run check:revise" writes. */
-const UNSAID = /^- v\d+: what moves from v\d+, and why\.$/m;
+const HISTORY_PLACEHOLDER = /^- v\d+: what moves from v\d+, and why\.$/m;
 const SECTIONS = ['Why', 'Rule', 'Fix', 'Source', 'History'];
 
 export const checkFolders: HouseRule = (tree) =>
-  checkFoldersOf(tree).flatMap((folder) => [
-    ...nameFindings(folder),
-    ...fileFindings(tree, folder),
-    ...readmeFindings(tree, folder),
+  listCheckFolders(tree).flatMap((folder) => [
+    ...lintName(folder),
+    ...lintFiles(tree, folder),
+    ...lintReadme(tree, folder),
   ]);
 
 /** Names of the folders under checks/. */
-function checkFoldersOf(tree: SourceTree): string[] {
+function listCheckFolders(tree: SourceTree): string[] {
   const names = tree.files.flatMap((file) => /^checks\/([^/]+)\//.exec(file)?.[1] ?? []);
   return [...new Set(names)];
 }
 
-function nameFindings(folder: string): Finding[] {
-  if (NAME.test(folder)) return [];
+function lintName(folder: string): Finding[] {
+  if (FOLDER_NAME.test(folder)) return [];
   const message = `"${folder}" is no name of a check: use <ID>-<title>, as in P6-price-integrity`;
   return [{ file: `checks/${folder}`, line: 1, message }];
 }
 
-function fileFindings(tree: SourceTree, folder: string): Finding[] {
+function lintFiles(tree: SourceTree, folder: string): Finding[] {
   const path = `checks/${folder}/`;
   const missing = ['README.md', 'cases.ts', 'v1.ts'].filter((name) => !tree.has(path + name));
-  const odd = tree.files.filter(
-    (file) => file.startsWith(path) && !FILE.test(file.slice(path.length)),
+  const unexpected = tree.files.filter(
+    (file) => file.startsWith(path) && !FILE_NAME.test(file.slice(path.length)),
   );
   return [
     ...missing.map((name) => ({
       file: path + name,
       line: 1,
-      message: `missing: ${purposeOf(name)}`,
+      message: `missing: ${describePurpose(name)}`,
     })),
-    ...odd.map((file) => ({
+    ...unexpected.map((file) => ({
       file,
       line: 1,
       message:
@@ -48,14 +48,14 @@ function fileFindings(tree: SourceTree, folder: string): Finding[] {
   ];
 }
 
-function purposeOf(name: string): string {
+function describePurpose(name: string): string {
   if (name === 'README.md') return `say ${SECTIONS.join(', ')} in it, as "## " sections`;
   if (name === 'cases.ts')
     return 'a check is shown to work by its cases, one at least for each outcome';
   return 'versions begin with v1.ts; "npm run check:new" writes it';
 }
 
-function readmeFindings(tree: SourceTree, folder: string): Finding[] {
+function lintReadme(tree: SourceTree, folder: string): Finding[] {
   const file = `checks/${folder}/README.md`;
   if (!tree.has(file)) return [];
   const readme = tree.read(file);
@@ -66,7 +66,7 @@ function readmeFindings(tree: SourceTree, folder: string): Finding[] {
     }
     const text = body.split('\n## ')[0] ?? '';
     const line = before.split('\n').length + 1;
-    if (section === 'History' && UNSAID.test(text)) {
+    if (section === 'History' && HISTORY_PLACEHOLDER.test(text)) {
       return [{ file, line, message: '"## History" does not say what moves, and why: write it' }];
     }
     if (text.trim() !== '') return [];

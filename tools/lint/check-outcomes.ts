@@ -49,7 +49,7 @@ const Cases = Type.Array(
   }),
 );
 /** Placeholder that "npm run check:new" writes. */
-const UNWRITTEN = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
+const TEMPLATE_PLACEHOLDER = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
 type Cases = Type.Static<typeof Cases>;
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
@@ -64,12 +64,12 @@ export const checkOutcomes: HouseRule = async (tree) => {
     const versions = await Promise.all(checks.map((check) => lintVersion(tree, check)));
     return [...shapes, ...versions.flat()];
   } catch (error) {
-    if (error instanceof CheckModuleError) return error.message.split('\n').flatMap(breach);
+    if (error instanceof CheckModuleError) return error.message.split('\n').flatMap(parseBreach);
     throw error;
   }
 };
 
-/** Lists the members of a check that are malformed. The start of a service reads only what it runs by. */
+/** Lists the malformed members of a check. The service itself does not check these at its start. */
 export function shapeBreaches(check: CheckDefinition): readonly string[] {
   const { needs, requires, outcomes, says } = check;
   const vague = [says.right, says.wrong, says.unjudged].filter((one) => !SENTENCE.test(one));
@@ -94,7 +94,7 @@ export function shapeBreaches(check: CheckDefinition): readonly string[] {
 }
 
 /** Parses a line of the engine's error: "checks/P6-price-integrity/v2.ts: what is wrong". */
-function breach(line: string): Finding[] {
+function parseBreach(line: string): Finding[] {
   if (line.endsWith(':')) return [];
   const [, file = 'checks', message = line] = /^(checks\/\S+): (.+)$/.exec(line) ?? [];
   return [{ file, line: 1, message }];
@@ -110,18 +110,18 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   const cases = await loadCases(tree, file);
   if ('message' in cases) return [cases];
 
-  const mine = cases.filter((one) => one.versions?.includes(version) ?? true);
-  const expected = new Set(mine.map((one) => one.expect.outcome));
+  const casesOfVersion = cases.filter((one) => one.versions?.includes(version) ?? true);
+  const expected = new Set(casesOfVersion.map((one) => one.expect.outcome));
   const known = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
-  const rule = ruleOf(tree.read(readme), version);
+  const rule = readRule(tree.read(readme), version);
   const undocumented = definition.outcomes.filter((one) => !rule.includes(`\`${one}\``));
-  const places = definition.outcomes.map((one) => rule.indexOf(`\`${one}\``));
-  const late = definition.outcomes.find(
-    (_, index) => index > 0 && (places[index] ?? 0) < (places[index - 1] ?? 0),
+  const positions = definition.outcomes.map((one) => rule.indexOf(`\`${one}\``));
+  const misplaced = definition.outcomes.find(
+    (_, index) => index > 0 && (positions[index] ?? 0) < (positions[index - 1] ?? 0),
   );
   const unreached = definition.outcomes.filter((one) => !expected.has(one));
   const unknown = [...expected].filter((one) => !known.has(one));
-  const vague = UNWRITTEN.test(tree.read(`${folder}v${version}.ts`));
+  const vague = TEMPLATE_PLACEHOLDER.test(tree.read(`${folder}v${version}.ts`));
   return [
     ...(vague
       ? [
@@ -134,9 +134,14 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
     ...undocumented.map((one) =>
       at(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
     ),
-    ...(late === undefined || undocumented.length > 0
+    ...(misplaced === undefined || undocumented.length > 0
       ? []
-      : [at(readme, `\`${late}\` stands before what precedes it in v${version}: keep one order`)]),
+      : [
+          at(
+            readme,
+            `\`${misplaced}\` stands before what precedes it in v${version}: keep one order`,
+          ),
+        ]),
     ...unreached.map((one) =>
       at(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
     ),
@@ -146,8 +151,8 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   ];
 }
 
-/** The README has a section "### Version 2: …" where versions differ. */
-function ruleOf(readme: string, version: number): string {
+/** If versions differ, the README has a section "### Version 2: …" for each. */
+function readRule(readme: string, version: number): string {
   const [, after = ''] = readme.split('\n## Rule\n');
   const rule = after.split('\n## ')[0] ?? '';
   const [, own] = rule.split(`\n### Version ${version}`);

@@ -61,13 +61,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const ROOMS = Object.keys(FLOORS);
 
-/** The folder of a room; the plugins stand beside `src`. */
-function pathOf(room: string): string {
+/** Pattern of the folder of a room. The folder `plugins` is beside `src`. */
+function toPathPattern(room: string): string {
   return room === 'plugins' ? '^plugins/' : `^src/${room}/`;
 }
 
 /** Rows that name their own room or one of a later row. */
-function upwardRows(): string[] {
+function findUpwardRows(): string[] {
   return ROOMS.flatMap((room, index) =>
     (FLOORS[room] ?? [])
       .filter((below) => !ROOMS.slice(0, index).includes(below))
@@ -81,10 +81,10 @@ const ROOM_RULES = ROOMS.map((room): IForbiddenRuleType => {
     name: `floor-${room}`,
     severity: 'error',
     comment: `src/${room} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
-    from: { path: pathOf(room) },
+    from: { path: toPathPattern(room) },
     to: {
       path: '^(src|plugins)/',
-      pathNot: [room, ...below].map(pathOf),
+      pathNot: [room, ...below].map(toPathPattern),
     },
   };
 });
@@ -95,7 +95,7 @@ const RULES: readonly IForbiddenRuleType[] = [
     name: 'room-without-a-floor',
     severity: 'error',
     comment: 'Give the new room a row in FLOORS (tools/lint/floors.ts).',
-    from: { path: '^(src/[^/]+|plugins)/', pathNot: ROOMS.map(pathOf) },
+    from: { path: '^(src/[^/]+|plugins)/', pathNot: ROOMS.map(toPathPattern) },
     to: {},
   },
   {
@@ -144,9 +144,9 @@ const RULES: readonly IForbiddenRuleType[] = [
   },
 ];
 
-/** Refused imports of the checkout at `root`, as text; empty if there are none. */
-export async function floorFindings(root: string): Promise<string> {
-  const upward = upwardRows();
+/** Returns the refused imports of the checkout at `root` as text; empty if there are none. */
+export async function findFloorBreaches(root: string): Promise<string> {
+  const upward = findUpwardRows();
   if (upward.length > 0) return upward.join('\n');
   const { output, exitCode } = await cruise(['src', 'plugins', 'checks'], {
     baseDir: root,

@@ -28,14 +28,16 @@ const RULES: readonly HouseRule[] = [
 ];
 
 /**
- * Lists the findings in the checkout at `root`, by file and line. The catalog `publishing` may be unpublished.
+ * Lists the findings in the checkout at `root`, by file and line. The catalog `publishing` need not be pinned yet.
  */
-export async function houseFindings(
+export async function findHouseBreaches(
   root: string,
   publishing: string | null = null,
 ): Promise<Finding[]> {
   const tree = openTree(root);
   const findings = await Promise.all(RULES.map(async (rule) => rule(tree)));
-  const open = findings.flat().filter((one) => publishing === null || !isUnpinned(one, publishing));
-  return open.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+  const remaining = findings
+    .flat()
+    .filter((finding) => publishing === null || !isUnpinned(finding, publishing));
+  return remaining.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
 }

@@ -12,7 +12,7 @@ const SPECIFIER = /(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g;
 const INSIDE_PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*\/(?:lib|dist|src|build|esm|cjs|_[^/]+)\//;
 const UNDERSCORE_MEMBER = /(?:[\w)\]]\??\.|(?<!#)\[\s*['"`]|,\s*['"`])(_[a-z]\w*)\b/g;
 // Each word is split in two, because this file would otherwise break its own rule.
-const RUNTIME = [
+const RUNTIME_SWITCHES = [
   ['register', 'Hooks'],
   ['prevent', 'Extensions'],
   ['setFlags', 'FromString'],
@@ -23,8 +23,8 @@ const GLOBAL_WRITE =
   /\bglobalThis(?:\.\w+|\[[^\]]+\])\s*=(?!=)|[(]globalThis\b,|\.prototype\.\w+\s*=(?!=)/;
 
 /**
- * Refuses undocumented fields and files of Node and of packages, and changes to the runtime: a minor
- * release of theirs may remove them.
+ * Refuses undocumented fields and files of Node and of packages, and changes to the runtime, because a minor
+ * release of Node or a package may remove them.
  */
 export const privateDoors: HouseRule = (tree) =>
   tree.files
@@ -34,12 +34,12 @@ export const privateDoors: HouseRule = (tree) =>
         .read(file)
         .split('\n')
         .flatMap((line, index): Finding[] => {
-          const message = findDoor(line, file);
+          const message = findPrivateUse(line, file);
           return message === null ? [] : [{ file, line: index + 1, message }];
         }),
     );
 
-function findDoor(line: string, file: string): string | null {
+function findPrivateUse(line: string, file: string): string | null {
   for (const [, path = ''] of line.matchAll(SPECIFIER)) {
     const isInside = path.includes('node_modules/') || INSIDE_PACKAGE.test(path);
     if (isInside && !DOCUMENTED_PATHS.has(path)) {
@@ -49,7 +49,7 @@ function findDoor(line: string, file: string): string | null {
   for (const [, member = ''] of line.matchAll(UNDERSCORE_MEMBER)) {
     if (!DOCUMENTED.has(member)) return `"${member}" is a private field: use the documented API`;
   }
-  const patch = RUNTIME.find((word) => line.includes(word));
+  const patch = RUNTIME_SWITCHES.find((word) => line.includes(word));
   if (patch !== undefined)
     return `"${patch}" goes around what Node documents for a program: do without it`;
   if (GLOBAL_WRITE.test(line) && file !== MAY_REPLACE_GLOBALS) {

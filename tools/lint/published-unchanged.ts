@@ -1,4 +1,4 @@
-/** Refuses changes to published files: an old catalog must give the same grade again. */
+/** Refuses changes to published files, because an old catalog must give the same grade again. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,8 +12,8 @@ import {
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
-const PINS = 'catalog/published.json';
-const NOT_PINNED = `not pinned in ${PINS}`;
+const PINS_FILE = 'catalog/published.json';
+const NOT_PINNED = `not pinned in ${PINS_FILE}`;
 
 export const publishedUnchanged: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('catalog/'))) return [];
@@ -21,9 +21,10 @@ export const publishedUnchanged: HouseRule = async (tree) => {
   try {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
     const breaches = await publishedBreaches(folder, checks);
-    return [...breaches.map((one) => breach(tree, one)), ...(await unpinned(tree, folder))];
+    return [...breaches.map((one) => toFinding(tree, one)), ...(await findUnpinned(tree, folder))];
   } catch (error) {
-    if (error instanceof CatalogError) return [{ file: PINS, line: 1, message: error.message }];
+    if (error instanceof CatalogError)
+      return [{ file: PINS_FILE, line: 1, message: error.message }];
     // check-outcomes reports checks that cannot be loaded.
     if (error instanceof CheckModuleError) return [];
     throw error;
@@ -53,7 +54,7 @@ export async function publishedChecks(folder: URL): Promise<ReadonlyMap<string, 
   return (await readPins(folder)).pinned;
 }
 
-/** A catalog that is missing or changed is one line of `lost`, and pins nothing. */
+/** `lost` has a line for each catalog that is missing or changed; such a catalog pins no check. */
 async function readPins(folder: URL) {
   const { catalogs } = await readPublished(folder);
   const lost: string[] = [];
@@ -77,8 +78,8 @@ export function isUnpinned({ file, message }: Finding, version: string): boolean
 }
 
 /** The engine names a catalog by its file and a check by its impl, "P6@2". */
-function breach(tree: SourceTree, message: string): Finding {
-  const [name = PINS] = message.split(' ');
+function toFinding(tree: SourceTree, message: string): Finding {
+  const [name = PINS_FILE] = message.split(' ');
   const [id, version] = name.split('@');
   const file = tree.files.find(
     (one) => one.startsWith(`checks/${id}-`) && one.endsWith(`/v${version}.ts`),
@@ -90,8 +91,8 @@ function breach(tree: SourceTree, message: string): Finding {
   };
 }
 
-/** Without a pin, a change of a catalog would go unnoticed. */
-async function unpinned(tree: SourceTree, folder: URL): Promise<Finding[]> {
+/** Finds catalogs without a pin, because lint could not see their changes. */
+async function findUnpinned(tree: SourceTree, folder: URL): Promise<Finding[]> {
   const { catalogs } = await readPublished(folder);
   return tree.files.flatMap((file): Finding[] => {
     const [, version] = /^catalog\/(\d{4}-\d{2}-\d{2}\.\d+)\.json$/.exec(file) ?? [];

@@ -17,7 +17,7 @@ import { writeTypes } from './write-types.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** `engines` of package.json; newer syntax is compiled down to it. */
+/** The version in `engines` of package.json. The bundler compiles newer syntax down to it. */
 const TARGET = 'node22.19';
 
 /** Throws if a source does not compile or a declaration needs a package. Prints the size in MB. */
@@ -32,7 +32,7 @@ export async function build(): Promise<void> {
   });
   await describeChecks(checks);
   await writeTypes(ROOT, join(DIST, 'types'));
-  console.error(`dist: ${((await sizeOf(DIST)) / 1e6).toFixed(1)} MB`);
+  console.error(`dist: ${((await measureFolder(DIST)) / 1e6).toFixed(1)} MB`);
 }
 
 async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
@@ -41,7 +41,7 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
     input: {
       main: 'src/cli/main.ts',
       index: 'src/cli/library/index.ts',
-      ...Object.fromEntries(checks.map(({ url }) => [bundledName(url), fileURLToPath(url)])),
+      ...Object.fromEntries(checks.map(({ url }) => [toBundleName(url), fileURLToPath(url)])),
     },
     platform: 'node',
     external: SHIPPED_DEPENDENCIES,
@@ -69,22 +69,22 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
 }
 
 /** "checks/P6-price-integrity/v2" */
-function bundledName(url: string): string {
+function toBundleName(url: string): string {
   return relative(ROOT, fileURLToPath(url)).replaceAll('\\', '/').replace(/\.ts$/, '');
 }
 
-/** The documents that `explain` prints, and the digests by which catalogs name the checks' sources. */
+/** Copies the READMEs that `explain` prints, and writes the digests by which catalogs name check files. */
 async function describeChecks(checks: readonly DiscoveredCheck[]): Promise<void> {
   const digests: Record<string, string> = {};
   for (const { folder, url, digest } of checks) {
     const from = fileURLToPath(folder);
     await cp(join(from, 'README.md'), join(DIST, relative(ROOT, from), 'README.md'));
-    digests[`${bundledName(url).replace(/^checks\//, '')}.js`] = digest;
+    digests[`${toBundleName(url).replace(/^checks\//, '')}.js`] = digest;
   }
   await writeFile(join(DIST, 'checks', DIGESTS_FILE), `${JSON.stringify(digests, null, 1)}\n`);
 }
 
-async function sizeOf(folder: string): Promise<number> {
+async function measureFolder(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(
     entries

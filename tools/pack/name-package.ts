@@ -1,7 +1,7 @@
 /**
  * `node tools/pack/name-package.ts OWNER/REPOSITORY`: writes the owner into package.json and server.json.
- * npm compares the repository with the workflow that publishes it, and the MCP registry gives a name to
- * its owner only, so a checkout cannot have the right values for everybody.
+ * npm compares the repository with the workflow that publishes it, and the MCP registry gives a name
+ * only to its owner, so one checkout cannot have the right values for everybody.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export type PackageFiles = {
 /** Names of owner and repository as GitHub spells them. */
 const REPOSITORY = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))\/[A-Za-z0-9._-]{1,100}$/;
 
-/** Names both files; the registry compares their name and version. Throws Error for a malformed repository. */
+/** Fills in both files, because the registry compares their name and version. Throws Error for a malformed repository. */
 export function namePackage(repository: string, { manifest, server }: PackageFiles): PackageFiles {
   const owner = REPOSITORY.exec(repository)?.[1];
   if (owner === undefined) {

@@ -3,7 +3,7 @@ import type { Plugin } from 'rolldown';
 import { type ESTree, Visitor } from 'rolldown/utils';
 
 /** Paths of the checkout that differ in the bundle, relative to the bundle's folder. */
-const PLACES: Readonly<Record<string, string>> = {
+const BUNDLE_PATHS: Readonly<Record<string, string>> = {
   catalog: './catalog/',
   checks: './checks/',
   'package.json': '../package.json',
@@ -21,14 +21,20 @@ export function pathModules(root: string): Plugin {
       const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
       const visitor = new Visitor({
         NewExpression: (node) => {
-          const path = pathIn(node);
+          const path = findPath(node);
           if (path === null) return;
           const file = relative(root, resolve(dirname(id), path.value)).replaceAll('\\', '/');
-          const place = file.endsWith('.ts') ? `./${nameOf(file)}.js` : PLACES[file];
+          const bundlePath = file.endsWith('.ts')
+            ? `./${toEntryName(file)}.js`
+            : BUNDLE_PATHS[file];
           if (file.endsWith('.ts')) {
-            this.emitFile({ type: 'chunk', id: join(root, file), fileName: `${nameOf(file)}.js` });
+            this.emitFile({
+              type: 'chunk',
+              id: join(root, file),
+              fileName: `${toEntryName(file)}.js`,
+            });
           }
-          if (place !== undefined) edits.push({ ...path, text: JSON.stringify(place) });
+          if (bundlePath !== undefined) edits.push({ ...path, text: JSON.stringify(bundlePath) });
         },
       });
       visitor.visit(this.parse(code, { lang: 'ts' }));
@@ -39,7 +45,7 @@ export function pathModules(root: string): Plugin {
 }
 
 /** The first argument of `new URL('…', import.meta.url)`. */
-function pathIn({ callee, arguments: [path, base] }: ESTree.NewExpression) {
+function findPath({ callee, arguments: [path, base] }: ESTree.NewExpression) {
   const isUrl = callee.type === 'Identifier' && callee.name === 'URL';
   const isHere =
     base?.type === 'MemberExpression' &&
@@ -55,7 +61,7 @@ function replace(code: string, { start, end, text }: { start: number; end: numbe
 }
 
 /** "workers-worker" of src/workers/worker.ts */
-function nameOf(file: string): string {
+function toEntryName(file: string): string {
   return file
     .replace(/^src\//, '')
     .replace(/\.ts$/, '')

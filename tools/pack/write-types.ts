@@ -8,20 +8,21 @@ import { dirname, join, posix } from 'node:path';
 const ENTRY = 'src/cli/library/index.d.ts';
 const RELATIVE_IMPORT = /((?:from |import\()['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
-/** Throws on compiler errors, and if a declaration imports a package: the bundle ships none. */
+/** Throws on compiler errors, and if a declaration imports a package, because the bundle ships no packages. */
 export async function writeTypes(root: string, to: string): Promise<void> {
   const out = await mkdtemp(join(tmpdir(), 'x402-scan-types-'));
   try {
     compile(root, out);
-    const open = [ENTRY];
-    const seen = new Set(open);
-    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const pending = [ENTRY];
+    const seen = new Set(pending);
+    for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
       const text = await readFile(join(out, file), 'utf8');
-      const foreign = /(?:from |import\()['"](?!\.|node:)([^'"]+)/.exec(text)?.[1];
-      if (foreign) throw new Error(`${file} needs the types of ${foreign}: keep them inside.`);
+      const packageName = /(?:from |import\()['"](?!\.|node:)([^'"]+)/.exec(text)?.[1];
+      if (packageName)
+        throw new Error(`${file} needs the types of ${packageName}: keep them inside.`);
       for (const [, , path = ''] of text.matchAll(RELATIVE_IMPORT)) {
         const next = `${posix.join(posix.dirname(file), path)}.d.ts`;
-        if (!seen.has(next)) open.push(next);
+        if (!seen.has(next)) pending.push(next);
         seen.add(next);
       }
       await mkdir(dirname(join(to, file)), { recursive: true });

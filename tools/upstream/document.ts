@@ -48,7 +48,7 @@ ${Object.entries(NAMESPACES)
   )
   .join('\n')}
 
-Former ids, which specifications still print: ${outdated().join(', ')}.
+Former ids, which specifications still print: ${listOutdatedIds().join(', ')}.
 
 Test networks, where money is worth nothing: ${[...new Set(TESTNETS.values())].join(', ')}.
 
@@ -102,7 +102,7 @@ function memberText({ name, form, onlyBy, onlyIn, unlessAsset }: ExtraMember): s
   return `${absent}${code(name)}${value}${by}${within}${but}`;
 }
 
-function outdated(): readonly string[] {
+function listOutdatedIds(): readonly string[] {
   const ids = Object.keys(NAMESPACES).flatMap((id) =>
     Object.entries(NAMESPACES[id as Namespace].outdated ?? {}),
   );

@@ -1,6 +1,6 @@
 /**
- * Holds the tables of schemes, networks and assets against the official packages and specifications, one
- * line a difference: `npm run upstream -- [--packages DIR] [--specs DIR] [--write]`. Exit 0 without a
+ * Compares the tables of schemes, networks and assets with the official packages and specifications, and prints
+ * one line for each difference: `npm run upstream -- [--packages DIR] [--specs DIR] [--write]`. Exit 0 without a
  * difference, 1 with one, 2 for bad usage.
  */
 import { writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ async function main(args: readonly string[]): Promise<0 | 1> {
   const packages = await openPackages(folder ?? fileURLToPath(new URL('node_modules', ROOT)));
   const specFolder = specs === undefined ? null : await findCheckout(specs);
   if (write) await writePages(packages);
-  // Loaded after the write, because they read the table of assets.
+  // Loaded after the write, because this module reads the written table of assets.
   const { packageDifferences } = await import('./package-differences.ts');
   const lines = [
     ...packageDifferences(packages),

@@ -18,16 +18,16 @@ export type OfficialPackage = {
   readonly entries: ReadonlyMap<string, Module>;
   /** Entries that could not be loaded, each with the reason. */
   readonly failed: ReadonlyMap<string, string>;
-  /** True when a dependency is not installed. */
+  /** True if a dependency is not installed. */
   readonly lacks: boolean;
 };
 
 export type Packages = readonly OfficialPackage[];
 
-/** Other packages pay nothing themselves, and want dependencies of their own. */
-const CLIENT = /^\.\/[^/]+\/client$/;
+/** We load only packages with such an entry. Others have no client, and need further dependencies. */
+const CLIENT_ENTRY = /^\.\/[^/]+\/client$/;
 /** Entries with tables of assets and networks, and the clients and servers of schemes. */
-const READ = /^\.(?:\/v1|\/[^/]+\/(?:client|server))?$/;
+const READ_ENTRIES = /^\.(?:\/v1|\/[^/]+\/(?:client|server))?$/;
 const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
 
 /**
@@ -54,9 +54,9 @@ async function readManifests(place: string): Promise<readonly Manifest[]> {
     const folder = join(place, name);
     const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null);
     const manifest: JsonValue = text === null ? null : JSON.parse(text);
-    const own = isJsonObject(manifest) ? manifest['name'] : null;
-    if (!isJsonObject(manifest) || own !== `@x402/${name}`) return [];
-    return [{ name: own, folder, exports: manifest['exports'] ?? {} }];
+    const packageName = isJsonObject(manifest) ? manifest['name'] : null;
+    if (!isJsonObject(manifest) || packageName !== `@x402/${name}`) return [];
+    return [{ name: packageName, folder, exports: manifest['exports'] ?? {} }];
   });
   return (await Promise.all(manifests)).flat();
 }
@@ -82,9 +82,9 @@ async function loadPackage({ name, folder, exports }: Manifest): Promise<Officia
   const failed = new Map<string, string>();
   let lacks = false;
   const all = isJsonObject(exports) ? Object.entries(exports) : [];
-  const paths = all.some(([entry]) => CLIENT.test(entry)) ? all : [];
+  const paths = all.some(([entry]) => CLIENT_ENTRY.test(entry)) ? all : [];
   for (const [entry, target] of paths) {
-    const file = READ.test(entry) ? findTarget(target) : null;
+    const file = READ_ENTRIES.test(entry) ? findTarget(target) : null;
     if (file === null) continue;
     try {
       entries.set(entry, await import(pathToFileURL(join(folder, file)).href));
@@ -97,7 +97,7 @@ async function loadPackage({ name, folder, exports }: Manifest): Promise<Officia
   return { name, entries, failed, lacks };
 }
 
-/** Conditions count in their order, as in Node. */
+/** The first matching condition wins, as in Node. */
 function findTarget(target: JsonValue | undefined): string | null {
   if (typeof target === 'string') return target;
   if (!isJsonObject(target)) return null;

@@ -4,11 +4,11 @@ import { MAINNETS, TESTNETS } from '../../src/parse/x402/network-names.ts';
 import { classifyNetwork, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
 import type { SchemeRow } from '../../src/parse/x402/scheme-row.ts';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
-import { installedAssets } from './known-assets.ts';
+import { listDefaultAssets } from './known-assets.ts';
 import type { OfficialPackage, Packages } from './open-packages.ts';
 
-/** Namespaces of packages whose name is another. */
-const NAMESPACE_OF: Readonly<Record<string, string>> = {
+/** Namespace by package name, if the two differ. */
+const NAMESPACE_BY_PACKAGE: Readonly<Record<string, string>> = {
   evm: 'eip155',
   svm: 'solana',
   avm: 'algorand',
@@ -45,7 +45,7 @@ function missingPackages(packages: Packages): readonly string[] {
 function schemeDifferences(one: OfficialPackage): readonly string[] {
   const { name, entries } = one;
   const exported = [...entries.keys()].flatMap((entry) => CLIENT.exec(entry)?.[1] ?? []);
-  const namespace = namespaceOf(name);
+  const namespace = toNamespace(name);
   const rows = SCHEMES.filter((row) => row.namespace === namespace);
   const added = exported.flatMap((scheme) => {
     const row = rows.find((known) => known.scheme === scheme);
@@ -65,7 +65,7 @@ function schemeDifferences(one: OfficialPackage): readonly string[] {
 /** Server classes list the flows of each transfer method; auth-capture has none. */
 function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): readonly string[] {
   const served = [...entries].flatMap(([entry, exported]) =>
-    SERVER.exec(entry)?.[1] === row.scheme ? Object.values(exported).flatMap(flowsOf) : [],
+    SERVER.exec(entry)?.[1] === row.scheme ? Object.values(exported).flatMap(readFlows) : [],
   );
   const flows = [...new Set(served)].toSorted();
   const known = [...(row.flows ?? [])].toSorted();
@@ -74,7 +74,7 @@ function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): re
   return [`${pair}: flows ${known.join(', ')} here, ${flows.join(', ')} in ${name}`];
 }
 
-function flowsOf(exported: unknown): readonly string[] {
+function readFlows(exported: unknown): readonly string[] {
   if (typeof exported !== 'function') return [];
   let made: unknown;
   try {
@@ -92,7 +92,7 @@ function flowsOf(exported: unknown): readonly string[] {
 }
 
 function assetDifferences(packages: Packages): readonly string[] {
-  const upstream = installedAssets(packages);
+  const upstream = listDefaultAssets(packages);
   const known = KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => {
     const [name, version] = domain ?? [];
     return { network, asset, symbol, decimals, name, version };
@@ -117,7 +117,7 @@ function assetDifferences(packages: Packages): readonly string[] {
   return [...added, ...gone, ...unnamed];
 }
 
-/** Names of networks in version 1. */
+/** Compares the names that networks have in version 1. */
 function nameDifferences(packages: Packages): readonly string[] {
   const entry = (name: string, path: string) =>
     packages.find((one) => one.name === name)?.entries.get(path) ?? {};
@@ -135,23 +135,23 @@ function nameDifferences(packages: Packages): readonly string[] {
   });
 }
 
-/** Ids of networks that a package exports, by the forms of the table. */
+/** Finds exported network ids that do not have the form of their namespace. */
 function networkDifferences({ name, entries }: OfficialPackage): readonly string[] {
-  const own = namespaceOf(name);
-  const ids = new Set([...(entries.get('.') ? textsIn(entries.get('.'), 0) : [])]);
+  const own = toNamespace(name);
+  const ids = new Set([...(entries.get('.') ? listTexts(entries.get('.'), 0) : [])]);
   return [...ids]
     .filter((id) => NETWORK.exec(id)?.[1] === own && Object.hasOwn(NAMESPACES, own))
     .filter((id) => !['ok', 'outdated'].includes(classifyNetwork(id, 2)))
     .map((id) => `network ${id}: in ${name}, and not in the form of its namespace`);
 }
 
-function textsIn(value: unknown, depth: number): readonly string[] {
+function listTexts(value: unknown, depth: number): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
-  return Object.entries(value).flatMap(([key, one]) => [key, ...textsIn(one, depth + 1)]);
+  return Object.entries(value).flatMap(([key, one]) => [key, ...listTexts(one, depth + 1)]);
 }
 
-function namespaceOf(name: string): string {
+function toNamespace(name: string): string {
   const own = name.replace('@x402/', '');
-  return NAMESPACE_OF[own] ?? own;
+  return NAMESPACE_BY_PACKAGE[own] ?? own;
 }

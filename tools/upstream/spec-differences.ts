@@ -1,4 +1,4 @@
-/** Holds the rows against the files of specs/ in a checkout of the x402 repository. */
+/** Compares the rows with the files of specs/ in a checkout of the x402 repository. */
 import { hash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { BadUsage } from './open-packages.ts';
 const OVERVIEW = 'rules of every network, which its rows have';
 const DRAFT = 'a draft that was never merged; lnbtc took its place';
 /** Documents that deliberately have no row, each with the reason. */
-const NOT_ROWS: Readonly<Record<string, string>> = {
+const REASONS_WITHOUT_ROW: Readonly<Record<string, string>> = {
   'specs/schemes/auth-capture/scheme_auth_capture.md': OVERVIEW,
   'specs/schemes/batch-settlement/scheme_batch_settlement.md': OVERVIEW,
   'specs/schemes/exact/scheme_exact.md': OVERVIEW,
@@ -19,8 +19,8 @@ const NOT_ROWS: Readonly<Record<string, string>> = {
 };
 const CODES_FILE = 'specs/x402-specification-v2.md';
 /** "- **`invalid_network`**: …", or the first cell of a row. */
-const CODE = /^\s*(?:[-*+]\s+|\|\s*)(?:\*\*)?`([a-z0-9]+(?:_[a-z0-9]+)+)`/gm;
-const SHORT = 10;
+const ERROR_CODE = /^\s*(?:[-*+]\s+|\|\s*)(?:\*\*)?`([a-z0-9]+(?:_[a-z0-9]+)+)`/gm;
+const SHORT_ID_CHARS = 10;
 
 /** Takes a checkout, or its folder specs. Returns the checkout. Throws BadUsage for another folder. */
 export async function findCheckout(folder: string): Promise<string> {
@@ -40,7 +40,7 @@ export async function specDifferences(checkout: string): Promise<readonly string
 
 async function fileDifferences(checkout: string): Promise<readonly string[]> {
   const listed = await readdir(join(checkout, 'specs', 'schemes'), { recursive: true });
-  const there = listed
+  const found = listed
     .map((name) => `specs/schemes/${name.replaceAll('\\', '/')}`)
     .filter((file) => file.endsWith('.md'))
     .toSorted();
@@ -49,15 +49,17 @@ async function fileDifferences(checkout: string): Promise<readonly string[]> {
       specification === null ? [] : [[specification.file, specification] as const],
     ),
   );
-  const added = there
-    .filter((file) => !rows.has(file) && !Object.hasOwn(NOT_ROWS, file))
+  const added = found
+    .filter((file) => !rows.has(file) && !Object.hasOwn(REASONS_WITHOUT_ROW, file))
     .map((file) => `${file}: has neither a row nor a reason to have none`);
   const moved = [...rows.values()].map(async ({ file, blob, commit, read }) => {
-    if (!there.includes(file)) return [`${file}: has a row, and is gone`];
+    if (!found.includes(file)) return [`${file}: has a row, and is gone`];
     const now = gitBlob(await readFile(join(checkout, file)));
     if (now === blob) return [];
     const was =
-      blob === null ? `commit ${commit?.slice(0, SHORT)}` : `blob ${blob.slice(0, SHORT)}`;
+      blob === null
+        ? `commit ${commit?.slice(0, SHORT_ID_CHARS)}`
+        : `blob ${blob.slice(0, SHORT_ID_CHARS)}`;
     const word = blob === null ? 'perhaps changed' : 'changed';
     return [`${file}: ${word}, its row was read on ${read} from ${was}, now it is blob ${now}`];
   });
@@ -72,14 +74,14 @@ function gitBlob(content: Buffer): string {
 async function codeDifferences(checkout: string): Promise<readonly string[]> {
   const text = await readFile(join(checkout, CODES_FILE), 'utf8').catch(() => null);
   if (text === null) return [`${CODES_FILE}: gone, and the list of error codes with it`];
-  const there = new Set([...text.matchAll(CODE)].map(([, code = '']) => code));
+  const found = new Set([...text.matchAll(ERROR_CODE)].map(([, code = '']) => code));
   const isKnown = (code: string) =>
     Object.hasOwn(UNSENT_REASONS, code) || Object.hasOwn(UNCLEAR_REASONS, code);
-  const added = [...there]
+  const added = [...found]
     .filter((code) => !isKnown(code))
     .map((code) => `error code ${code}: in ${CODES_FILE}, and not classified`);
   const gone = Object.entries(UNSENT_REASONS)
-    .filter(([code, source]) => source.startsWith(CODES_FILE) && !there.has(code))
+    .filter(([code, source]) => source.startsWith(CODES_FILE) && !found.has(code))
     .map(([code]) => `error code ${code}: classified, and gone from ${CODES_FILE}`);
   return [...added, ...gone];
 }
