@@ -20,82 +20,82 @@ function serving(changes: JsonObject): CheckCase['seen'] {
   return { openapi: answer(200, openApiDocument(changes)) };
 }
 
-/** A good document at another path, and nothing at /openapi.json. */
-function at404(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
+/** /openapi.json answers 404, and `path` has the document. */
+function servingOnlyAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
   return { openapi: NOT_FOUND, openapiAlternates: [at(path, found)] };
 }
 
-const catchAll = html(200, '<!doctype html><title>Seller</title><h1>Seller</h1>');
+const CATCH_ALL_PAGE = html(200, '<!doctype html><title>Seller</title><h1>Seller</h1>');
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'no answer',
+    name: '/openapi.json is not answered in time',
     seen: { openapi: failure('timeout', 'no answer within 10 s') },
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['GET /openapi.json: timeout'] },
   },
   {
-    name: '404',
+    name: '/openapi.json answers 404',
     seen: { openapi: NOT_FOUND },
     expect: { status: 'fail', outcome: 'absent', evidence: ['GET /openapi.json: 404'] },
   },
   {
-    name: 'behind a login',
+    name: '/openapi.json answers 401',
     seen: { openapi: answer(401, { error: 'Unauthorized' }) },
     expect: { status: 'fail', outcome: 'absent', evidence: ['401'] },
   },
   {
-    name: 'the same page as everywhere',
-    seen: { openapi: catchAll, soft404: catchAll },
+    name: '/openapi.json and a random path have the same page',
+    seen: { openapi: CATCH_ALL_PAGE, soft404: CATCH_ALL_PAGE },
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/openapi.json'] },
   },
   {
-    name: 'a page of documentation',
+    name: '/openapi.json is an HTML page',
     seen: { openapi: html(200, '<!doctype html><title>API docs</title>') },
     expect: { status: 'fail', outcome: 'html', evidence: ['HTML'] },
   },
   {
-    name: 'longer than the read limit',
+    name: '/openapi.json is longer than the scan reads',
     seen: { openapi: answer(200, '{"openapi":"3.1.0","paths":{', {}, { truncated: true }) },
     expect: { status: 'fail', outcome: 'oversize', evidence: ['/openapi.json'] },
   },
   {
-    name: 'broken JSON',
+    name: '/openapi.json is broken JSON',
     seen: { openapi: answer(200, '{"openapi":"3.1.0",', { 'content-type': 'application/json' }) },
     expect: { status: 'fail', outcome: 'not-json', evidence: ['not JSON'] },
   },
   {
-    name: 'Swagger 2',
+    name: '/openapi.json is Swagger 2',
     seen: {
       openapi: answer(200, { swagger: '2.0', info: INFO, paths: { '/weather': { get: {} } } }),
     },
     expect: { status: 'fail', outcome: 'not-openapi-3', evidence: ['Swagger 2'] },
   },
   {
-    name: 'JSON that is something else',
+    name: '/openapi.json is other JSON',
     seen: { openapi: answer(200, { status: 'ok' }) },
     expect: { status: 'fail', outcome: 'not-openapi-3', evidence: ['{"status":"ok"}'] },
   },
   {
-    name: 'a version of the future',
+    name: '/openapi.json has OpenAPI 4.0.0',
     seen: serving({ openapi: '4.0.0' }),
     expect: { status: 'fail', outcome: 'not-openapi-3', evidence: ['"4.0.0"'] },
   },
   {
-    name: 'no paths',
+    name: 'the document has no paths',
     seen: serving({ paths: {} }),
     expect: { status: 'fail', outcome: 'no-paths', evidence: ['/openapi.json#/paths'] },
   },
   {
-    name: 'YAML only',
-    seen: at404(
+    name: 'the only document is YAML',
+    seen: servingOnlyAt(
       '/openapi.yaml',
       answer(200, 'openapi: 3.1.0\npaths: {}\n', { 'content-type': 'application/yaml' }),
     ),
     expect: { status: 'warn', outcome: 'yaml-only', evidence: ['/openapi.yaml'] },
   },
   {
-    name: 'only under .well-known',
-    seen: at404('/.well-known/openapi.json'),
+    name: 'the only document is under .well-known',
+    seen: servingOnlyAt('/.well-known/openapi.json'),
     expect: {
       status: 'warn',
       outcome: 'elsewhere',
@@ -103,7 +103,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a usable one at /swagger.json beside Swagger 2 at /openapi.json',
+    name: '/openapi.json is Swagger 2, and /swagger.json is usable',
     seen: {
       openapi: answer(200, { swagger: '2.0', info: INFO, paths: {} }),
       openapiAlternates: [at('/swagger.json', answer(200, openApiDocument()))],
@@ -111,22 +111,22 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'elsewhere', evidence: ['/openapi.json has no usable one'] },
   },
   {
-    name: 'no title',
+    name: 'the document has no title',
     seen: serving({ info: { ...INFO, title: '' } }),
     expect: { status: 'warn', outcome: 'no-title', evidence: ['/openapi.json#/info/title'] },
   },
   {
-    name: 'no version of the API',
+    name: 'the document has no version of the API',
     seen: serving({ info: { title: 'Seller' } }),
     expect: { status: 'warn', outcome: 'no-title', evidence: ['#/info/version'] },
   },
   {
-    name: 'sent as text',
+    name: 'the content type is text/plain',
     seen: { openapi: answer(200, openApiDocument(), { 'content-type': 'text/plain' }) },
     expect: { status: 'warn', outcome: 'odd-content-type', evidence: ['"text/plain"'] },
   },
   {
-    name: 'the type of OpenAPI itself',
+    name: 'the content type is application/vnd.oai.openapi+json',
     seen: {
       openapi: answer(200, openApiDocument(), {
         'content-type': 'application/vnd.oai.openapi+json;version=3.1',
@@ -135,7 +135,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'the content type twice',
+    name: 'the second of two content types is JSON',
     seen: {
       openapi: answer(200, openApiDocument(), {
         'content-type': ['text/html', 'application/json; charset=utf-8'],
@@ -144,17 +144,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'no contact',
+    name: 'the document has no contact',
     seen: serving({ info: { ...INFO, contact: undefined } }),
     expect: { status: 'warn', outcome: 'no-contact', evidence: ['#/info/contact'] },
   },
   {
-    name: 'no guidance: a stock FastAPI document with contact',
+    name: 'the document has contact and no guidance',
     seen: serving({ info: { ...INFO, 'x-guidance': undefined } }),
     expect: { status: 'warn', outcome: 'no-guidance', evidence: ['#/info/x-guidance'] },
   },
   {
-    name: 'all right',
+    name: 'the document is complete',
     seen: {},
     expect: { status: 'pass', outcome: 'complete', evidence: ['"3.1.0"', '3 paths'] },
   },

@@ -12,7 +12,7 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
 const PATH = '/openapi.json';
-/** Also application/vnd.oai.openapi+json (RFC 6839: the +json suffix). */
+/** Also matches application/vnd.oai.openapi+json; RFC 6839 defines the suffix +json. */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 const SERVE_FIX = 'Serve an OpenAPI 3.1 document as JSON at /openapi.json.';

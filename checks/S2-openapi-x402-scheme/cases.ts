@@ -14,15 +14,15 @@ function schemes(securitySchemes: JsonObject, changes: JsonObject = {}): CheckCa
   return { openapi: answer(200, document) };
 }
 
-const silentPaths = {
+const PATHS_WITHOUT_PROTOCOLS = {
   '/weather': { get: paidOperation({ 'x-payment-info': { price: '0.01' } }) },
   '/health': { get: freeOperation() },
 };
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'no scheme, no protocols',
-    seen: schemes({}, { paths: silentPaths }),
+    name: 'the document has no scheme and no protocols',
+    seen: schemes({}, { paths: PATHS_WITHOUT_PROTOCOLS }),
     expect: {
       status: 'fail',
       outcome: 'not-declared',
@@ -30,8 +30,11 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'only a bearer token',
-    seen: schemes({ login: { type: 'http', scheme: 'bearer' } }, { paths: silentPaths }),
+    name: 'the only scheme is a bearer token',
+    seen: schemes(
+      { login: { type: 'http', scheme: 'bearer' } },
+      { paths: PATHS_WITHOUT_PROTOCOLS },
+    ),
     expect: {
       status: 'fail',
       outcome: 'not-declared',
@@ -39,35 +42,35 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an apiKey in its own header is not a payment',
+    name: 'the only scheme is an apiKey in X-API-Key',
     seen: schemes(
       { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
-      { paths: silentPaths },
+      { paths: PATHS_WITHOUT_PROTOCOLS },
     ),
     expect: { status: 'fail', outcome: 'not-declared' },
   },
   {
-    name: 'an apiKey under the name x402',
+    name: 'an apiKey scheme has the name x402',
     seen: schemes({ x402: { type: 'apiKey', in: 'header', name: 'X-Custom' } }),
     expect: { status: 'warn', outcome: 'api-key', evidence: ['"x402"', 'AgentCash misreads'] },
   },
   {
-    name: 'an apiKey in PAYMENT-SIGNATURE',
+    name: 'an apiKey scheme uses PAYMENT-SIGNATURE',
     seen: schemes({ pay: { type: 'apiKey', in: 'header', name: 'PAYMENT-SIGNATURE' } }),
     expect: { status: 'warn', outcome: 'api-key', evidence: ['"pay"'] },
   },
   {
-    name: 'an apiKey in X-PAYMENT, in another case',
+    name: 'an apiKey scheme uses x-payment in lower case',
     seen: schemes({ pay: { type: 'apiKey', in: 'header', name: 'x-payment' } }),
     expect: { status: 'warn', outcome: 'api-key' },
   },
   {
-    name: 'x402 only among the protocols: AgentCash style',
+    name: 'only the protocols of an operation name x402',
     seen: schemes({}),
     expect: { status: 'warn', outcome: 'protocols-only', evidence: ['/paths/~1weather/get'] },
   },
   {
-    name: 'the right scheme beside an apiKey',
+    name: 'one scheme is for x402, another is an apiKey in X-PAYMENT',
     seen: schemes({
       key: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
       pay: { type: 'http', scheme: 'X402' },
@@ -75,17 +78,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared', evidence: ['"pay" of type "http"'] },
   },
   {
-    name: 'another type under the name x402',
+    name: 'the scheme x402 has type http and scheme payment',
     seen: schemes({ x402: { type: 'http', scheme: 'payment' } }),
     expect: { status: 'pass', outcome: 'declared', evidence: ['"x402"'] },
   },
   {
-    name: 'http with scheme x402',
+    name: 'the scheme x402 has type http and scheme x402',
     seen: {},
     expect: { status: 'pass', outcome: 'declared', evidence: ['"x402" of type "http"'] },
   },
   {
-    name: 'YAML only',
+    name: 'the only document is YAML',
     seen: {
       openapi: NOT_FOUND,
       openapiAlternates: [at('/openapi.yaml', answer(200, 'openapi: 3.1.0\n'))],

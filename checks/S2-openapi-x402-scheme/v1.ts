@@ -27,16 +27,16 @@ export default defineCheck({
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     const { x402, apiKeys } = kit.paymentSchemes(facts);
-    const where = `${path}#/components/securitySchemes`;
+    const place = `${path}#/components/securitySchemes`;
     const [name] = x402;
     if (name !== undefined) {
-      const type = facts.securitySchemes.find((one) => one.name === name)?.type ?? '';
-      return ['declared', `${where} has ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
+      const type = facts.securitySchemes.find((scheme) => scheme.name === name)?.type ?? '';
+      return ['declared', `${place} has ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
     }
     const [key] = apiKeys;
     if (key !== undefined) {
       // AgentCash assumes that apiKey operations need a key, and never pays them.
-      const evidence = `${where} has ${kit.quote(key, 40)} of type apiKey, which AgentCash misreads`;
+      const evidence = `${place} has ${kit.quote(key, 40)} of type apiKey, which AgentCash misreads`;
       return ['api-key', evidence];
     }
     const mention = facts.operations.find(({ protocolNames }) => protocolNames.includes('x402'));
@@ -48,7 +48,7 @@ export default defineCheck({
     const evidence =
       count === 0
         ? `${path} has no security schemes, so none for x402`
-        : `none of the ${count} security schemes in ${where} is for x402`;
+        : `none of the ${count} security schemes in ${place} is for x402`;
     return ['not-declared', evidence];
   },
 });

@@ -14,7 +14,7 @@ import {
   resources,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-const undeclared = freeOperation({ security: undefined });
+const UNDECLARED = freeOperation({ security: undefined });
 const DECLARES_402 = { responses: { '402': { description: 'Sign in' } } };
 const SIGN_IN = challenge402(
   challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
@@ -25,7 +25,7 @@ const SCHEMES = {
   pay: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
 };
 
-/** A document with one paid operation and these; `root` are members of its own. */
+/** The document has one paid operation, the paths of `free`, and the members of `root` at its root. */
 function paths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
   const document = openApiDocument({
     components: { securitySchemes: SCHEMES },
@@ -37,7 +37,7 @@ function paths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'all operations are paid',
+    name: 'every operation is paid',
     seen: paths({}),
     expect: {
       status: 'pass',
@@ -47,9 +47,9 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'an operation that answers 402 though nothing says so is not free',
+    name: 'an operation answers 402 and declares nothing',
     seen: {
-      ...paths({ '/secret': { get: undeclared } }),
+      ...paths({ '/secret': { get: UNDECLARED } }),
       resources: resources([
         resource({ path: '/secret', declaredPaid: false, sources: ['undeclared'] }),
       ]),
@@ -57,24 +57,24 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },
   {
-    name: 'a sign-in is not a free operation',
+    name: 'two operations ask for a sign-in',
     seen: {
       ...paths({
         '/profile': { get: freeOperation({ ...DECLARES_402, security: [{ siwx: [] }] }) },
-        '/hidden': { get: undeclared },
+        '/hidden': { get: UNDECLARED },
       }),
       resources: resources([resource({ path: '/hidden', get: SIGN_IN, head: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },
   {
-    name: 'HEAD and OPTIONS go with other operations',
-    seen: paths({ '/weather': { get: paidOperation(), head: undeclared, options: undeclared } }),
+    name: 'a paid path has HEAD and OPTIONS too',
+    seen: paths({ '/weather': { get: paidOperation(), head: UNDECLARED, options: UNDECLARED } }),
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },
   {
-    name: 'a stock FastAPI document says nothing of security',
-    seen: paths({ '/health': { get: undeclared }, '/docs': { get: undeclared } }),
+    name: 'two free operations of a FastAPI document have no security',
+    seen: paths({ '/health': { get: UNDECLARED }, '/docs': { get: UNDECLARED } }),
     expect: {
       status: 'fail',
       outcome: 'none-declared',
@@ -82,30 +82,30 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the payment scheme at the root covers the free operation too',
-    seen: paths({ '/health': { get: undeclared } }, { security: [{ x402: [] }] }),
+    name: 'a free operation has no security, and the root has the payment scheme',
+    seen: paths({ '/health': { get: UNDECLARED } }, { security: [{ x402: [] }] }),
     expect: { status: 'fail', outcome: 'none-declared', evidence: ['1 of 1'] },
   },
   {
-    name: 'an apiKey that means payment is not a login',
+    name: 'a free operation has an apiKey scheme for payment',
     seen: paths({ '/health': { get: freeOperation({ security: [{ pay: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
-    name: 'a scheme that is not defined is not a login',
+    name: 'a free operation names a scheme that is not defined',
     seen: paths({ '/health': { get: freeOperation({ security: [{ bearer: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
-    name: 'one of two operations has an empty security',
-    seen: paths({ '/health': { get: freeOperation() }, '/prices': { post: undeclared } }),
+    name: 'one of two free operations has an empty security',
+    seen: paths({ '/health': { get: freeOperation() }, '/prices': { post: UNDECLARED } }),
     expect: { status: 'warn', outcome: 'some-undeclared', evidence: ['1 of 2', 'POST /prices'] },
   },
   {
-    name: 'one path, a paid GET that answers 402 and a free POST that does not say so',
+    name: 'one path has a GET that answers 402 and a free POST without security',
     seen: {
       ...paths({
-        '/both': { get: undeclared, post: undeclared },
+        '/both': { get: UNDECLARED, post: UNDECLARED },
         '/health': { get: freeOperation() },
       }),
       resources: resources([resource({ path: '/both', get: challenge402() })]),
@@ -113,32 +113,32 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'some-undeclared', evidence: ['1 of 2', 'POST /both'] },
   },
   {
-    name: 'an empty security at the root',
-    seen: paths({ '/health': { get: undeclared } }, { security: [] }),
+    name: 'the root has an empty security',
+    seen: paths({ '/health': { get: UNDECLARED } }, { security: [] }),
     expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 free operations'] },
   },
   {
-    name: 'the operation overrides the root',
+    name: 'a free operation has an empty security, and the root has the payment scheme',
     seen: paths({ '/health': { get: freeOperation() } }, { security: [{ x402: [] }] }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'real authentication',
+    name: 'a free operation asks for a sign-in scheme',
     seen: paths({ '/account': { get: freeOperation({ security: [{ siwx: [] }] }) } }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'a login or nothing',
+    name: 'a free operation has an alternative without requirements',
     seen: paths({ '/feed': { get: freeOperation({ security: [{ x402: [] }, {}] }) } }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'all right',
+    name: 'every free operation has an empty security',
     seen: { resources: resources([resource(), postResource()]) },
     expect: { status: 'pass', outcome: 'declared', evidence: ['/openapi.json'] },
   },
   {
-    name: 'YAML only',
+    name: 'the only document is YAML',
     seen: {
       openapi: NOT_FOUND,
       openapiAlternates: [at('/openapi.yaml', answer(200, 'openapi: 3.1.0\n'))],

@@ -1,4 +1,4 @@
-/** S3: free operations say so, by an empty security. Rule and sources: README.md. */
+/** S3: free operations have an empty security. Rule and sources: README.md. */
 import {
   defineCheck,
   fail,
@@ -10,8 +10,8 @@ import {
 } from '../../src/engine/define-check.ts';
 import type { OpenApiFacts, Operation } from '../../src/parse/openapi/openapi.ts';
 
-/** Operations that serve other operations: no buyer calls them for their own sake, free or paid. */
-const COMPANIONS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
+/** These methods accompany other operations, and no buyer calls them on their own. */
+const COMPANION_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
 
 const FIX = 'Add "security": [] to each free operation (FastAPI: openapi_extra={"security": []}).';
 
@@ -39,11 +39,11 @@ export default defineCheck({
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     const free = facts.operations.filter(
-      (one) =>
-        !one.paid &&
-        !COMPANIONS.has(one.method) &&
-        // No document declared it paid, yet it is: S4's finding, not a free operation.
-        !kit.answers402(one, seen.resources.probed),
+      (operation) =>
+        !operation.paid &&
+        !COMPANION_METHODS.has(operation.method) &&
+        // S4 reports an operation that answers 402 and does not declare it.
+        !kit.answers402(operation, seen.resources.probed),
     );
     if (free.length === 0) {
       const evidence = `${path} has ${facts.operations.length} operations, none of them free`;
@@ -51,20 +51,20 @@ export default defineCheck({
     }
     const { x402, apiKeys } = kit.paymentSchemes(facts);
     const payment = new Set([...x402, ...apiKeys]);
-    const open = free.filter((one) => !isDeclared(one, facts, payment));
-    if (open.length === 0)
+    const undeclared = free.filter((operation) => !isDeclaredFree(operation, facts, payment));
+    if (undeclared.length === 0)
       return ['declared', `all ${free.length} free operations in ${path} say that they are free`];
-    const list = listed(open.map((one) => kit.request(one.method, one.template)));
-    const name = open.length === free.length ? 'none-declared' : 'some-undeclared';
+    const list = listed(undeclared.map(({ method, template }) => kit.request(method, template)));
+    const name = undeclared.length === free.length ? 'none-declared' : 'some-undeclared';
     return [
       name,
-      `${open.length} of ${free.length} free operations in ${path} do not say that they are free: ${list}`,
+      `${undeclared.length} of ${free.length} free operations in ${path} do not say that they are free: ${list}`,
     ];
   },
 });
 
-/** True if nothing is required, or callers may stay anonymous, or it takes a login without payment (siwx, bearer). */
-function isDeclared(
+/** True if a call needs nothing, or a login without payment (siwx, bearer). */
+function isDeclaredFree(
   { security }: Operation,
   { securitySchemes }: OpenApiFacts,
   payment: ReadonlySet<string>,

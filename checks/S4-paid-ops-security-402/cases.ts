@@ -15,10 +15,10 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const PRICE = { mode: 'fixed', currency: 'USD', amount: '0.01' };
-const only = { resources: resources([resource()]) };
+const ONE_RESOURCE = { resources: resources([resource()]) };
 
 function paths(paths: JsonObject, changes: JsonObject = {}): CheckCase['seen'] {
-  return { ...only, openapi: answer(200, openApiDocument({ paths, ...changes })) };
+  return { ...ONE_RESOURCE, openapi: answer(200, openApiDocument({ paths, ...changes })) };
 }
 
 function weather(changes: JsonObject): CheckCase['seen'] {
@@ -45,12 +45,12 @@ const declaredSignIn = freeOperation({
   responses: { '402': { description: 'Sign in' } },
 });
 const without402 = { responses: { '200': { description: 'OK' } } };
-const silent = freeOperation({ security: undefined });
+const UNDECLARED = freeOperation({ security: undefined });
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'a stock FastAPI document, and the origin answers 402',
-    seen: paths({ '/weather': { get: silent } }),
+    name: 'an operation answers 402, and a FastAPI document declares nothing',
+    seen: paths({ '/weather': { get: UNDECLARED } }),
     expect: {
       status: 'fail',
       outcome: 'nothing-declared',
@@ -58,20 +58,20 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'nothing is declared, and what answers 402 is in no document',
-    seen: paths({ '/health': { get: silent } }),
+    name: 'nothing is declared, and a path that is in no document answers 402',
+    seen: paths({ '/health': { get: UNDECLARED } }),
     expect: { status: 'fail', outcome: 'nothing-declared', evidence: ['GET /weather: 402'] },
   },
   {
-    name: 'one operation is declared, another answers 402 all the same',
+    name: 'one operation is declared paid, another answers 402 undeclared',
     seen: {
-      ...paths({ '/a': { get: paidOperation() }, '/weather': { get: silent } }),
+      ...paths({ '/a': { get: paidOperation() }, '/weather': { get: UNDECLARED } }),
       resources: resources([resource({ path: '/a' }), resource()]),
     },
     expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /weather'] },
   },
   {
-    name: 'a sign-in beside a paid operation, declared as one',
+    name: 'one operation is paid, another is a declared sign-in',
     seen: {
       ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
@@ -79,15 +79,15 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 paid operations'] },
   },
   {
-    name: 'a sign-in that nothing declares',
+    name: 'one operation is paid, another is an undeclared sign-in',
     seen: {
-      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: silent } }),
+      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: UNDECLARED } }),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'an operation that looks like a sign-in, and sells',
+    name: 'an operation is declared as a sign-in, and its answer has a price',
     seen: {
       ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
       resources: resources([resource(), resource({ path: '/profile' })]),
@@ -95,12 +95,12 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'no-security', evidence: ['1 of 2', 'GET /profile'] },
   },
   {
-    name: 'a price without 402',
+    name: 'a paid operation has a price and no 402 response',
     seen: weather(without402),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 1', 'GET /weather'] },
   },
   {
-    name: 'one of two without 402',
+    name: 'one of two paid operations has no 402 response',
     seen: paths({
       '/weather': { get: paidOperation() },
       '/b': { post: paidOperation(without402) },
@@ -108,22 +108,22 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 2', 'POST /b'] },
   },
   {
-    name: 'a paid PUT counts, though nobody probes it',
+    name: 'a paid PUT has no 402 response',
     seen: paths({ '/weather': { get: paidOperation(), put: paidOperation(without402) } }),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['PUT /weather'] },
   },
   {
-    name: 'AgentCash style: an empty security',
+    name: 'a paid operation has an empty security',
     seen: weather({ security: [] }),
     expect: { status: 'warn', outcome: 'no-security', evidence: ['GET /weather'] },
   },
   {
-    name: 'no security at all',
+    name: 'a paid operation has no security',
     seen: weather({ security: undefined }),
     expect: { status: 'warn', outcome: 'no-security', evidence: ['/paths/~1weather/get'] },
   },
   {
-    name: 'only an apiKey scheme',
+    name: 'a paid operation names only an apiKey scheme',
     seen: paths(
       { '/weather': { get: paidOperation({ security: [{ key: [] }] }) } },
       {
@@ -138,47 +138,47 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'no-security' },
   },
   {
-    name: 'security names a scheme that the document does not have',
+    name: 'a paid operation names a scheme that the document does not have',
     seen: paths({ '/weather': { get: paidOperation() } }, { components: {} }),
     expect: { status: 'warn', outcome: 'no-security' },
   },
   {
-    name: 'MPP offers',
+    name: 'a paid operation has MPP offers',
     seen: info({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
     expect: { status: 'warn', outcome: 'mpp-offers', evidence: ['GET /weather'] },
   },
   {
-    name: 'a 402 response and no price',
+    name: 'a paid operation has a 402 response and no x-payment-info',
     seen: weather({ 'x-payment-info': undefined }),
     expect: { status: 'warn', outcome: 'no-price', evidence: ['GET /weather'] },
   },
   {
-    name: 'protocols and no price',
+    name: 'a paid operation has protocols and no price',
     seen: info({ protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'no-price' },
   },
   {
-    name: 'a flat price',
+    name: 'a paid operation has a flat price',
     seen: info({ price: '0.01', protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'legacy-form' },
   },
   {
-    name: 'protocols as texts',
+    name: 'a paid operation has its protocols as texts',
     seen: info({ price: PRICE, protocols: ['x402'] }),
     expect: { status: 'warn', outcome: 'legacy-form' },
   },
   {
-    name: 'no protocols',
+    name: 'a paid operation has no protocols',
     seen: info({ price: PRICE }),
     expect: { status: 'warn', outcome: 'no-protocols' },
   },
   {
-    name: 'only another protocol',
+    name: 'a paid operation names only MPP as its protocol',
     seen: info({ price: PRICE, protocols: [{ mpp: {} }] }),
     expect: { status: 'warn', outcome: 'no-protocols' },
   },
   {
-    name: 'security of the root counts, and so does one of two protocols',
+    name: 'the root has the security, and x402 is the second protocol',
     seen: paths(
       {
         '/weather': {
@@ -193,7 +193,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'a dynamic price',
+    name: 'a paid operation has a dynamic price',
     seen: info({
       price: { mode: 'dynamic', currency: 'USD', min: '0.01', max: '0.05' },
       protocols: [{ x402: {} }],
@@ -201,21 +201,21 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'a challenge on a path that is in no document, beside declared operations',
+    name: 'every paid operation is declared, and a path that is in no document challenges',
     seen: {
       resources: resources([resource(), resource({ path: '/hidden', sources: ['manifest'] })]),
     },
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'all right',
+    name: 'every paid operation is declared',
     seen: {},
     expect: { status: 'pass', outcome: 'declared', evidence: ['all 2 paid operations'] },
   },
   {
-    name: 'nothing is declared, and no challenge was seen',
+    name: 'nothing is declared, and nothing answers 402',
     seen: {
-      ...paths({ '/health': { get: silent } }),
+      ...paths({ '/health': { get: UNDECLARED } }),
       resources: resources([]),
     },
     expect: {
@@ -226,7 +226,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a document that declares nothing paid, beside paid tools',
+    name: 'nothing is declared, and only a tool asks for payment',
     seen: {
       openapi: answer(200, openApiDocument({ paths: { '/health': { get: freeOperation() } } })),
       resources: resources([toolResource()]),
@@ -234,7 +234,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'only-tools', basis: 'not_applicable' },
   },
   {
-    name: 'YAML only',
+    name: 'the only document is YAML',
     seen: {
       openapi: NOT_FOUND,
       openapiAlternates: [at('/openapi.yaml', answer(200, 'openapi: 3.1.0\n'))],

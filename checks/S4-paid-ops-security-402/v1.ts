@@ -1,4 +1,4 @@
-/** S4: paid operations say so: 402, security, price. Rule and sources: README.md. */
+/** S4: paid operations declare 402, security and price. Rule and sources: README.md. */
 import {
   defineCheck,
   type Found,
@@ -53,17 +53,17 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    // Tools of an MCP endpoint are not operations: OpenAPI has no place for them.
+    // OpenAPI cannot describe the tools of an MCP endpoint.
     const all = kit.challenged(seen.resources).map(({ resource }) => resource);
     const challenged = [...new Set(all)].filter(({ tool }) => tool === undefined);
-    // A sign-in sells nothing, whether it says so or not, unless its answer does.
+    // A declared sign-in sells nothing, unless its answer has a price.
     const signIns = kit.signIns(seen.resources);
-    const paid = facts.operations.filter((one) => {
-      if (!one.paid || kit.answers402(one, signIns)) return false;
-      return !one.signIn || kit.answers402(one, challenged);
+    const paid = facts.operations.filter((operation) => {
+      if (!operation.paid || kit.answers402(operation, signIns)) return false;
+      return !operation.signIn || kit.answers402(operation, challenged);
     });
     const list = (operations: readonly Operation[]) =>
-      listed(operations.map((one) => kit.request(one.method, one.template)));
+      listed(operations.map(({ method, template }) => kit.request(method, template)));
 
     if (paid.length === 0) {
       const evidence = `${path} declares 0 of ${facts.operations.length} operations paid`;
@@ -73,8 +73,8 @@ export default defineCheck({
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, but ${kit.answers(challenged)}`];
     }
-    const selling = seen.resources.probed.filter((one) => !signIns.includes(one));
-    const hidden = facts.operations.filter((one) => !one.paid && kit.answers402(one, selling));
+    const selling = seen.resources.probed.filter((resource) => !signIns.includes(resource));
+    const hidden = facts.operations.filter((each) => !each.paid && kit.answers402(each, selling));
     if (hidden.length > 0) {
       return [
         'undeclared-402',
@@ -82,9 +82,9 @@ export default defineCheck({
       ];
     }
     const { x402 } = kit.paymentSchemes(facts);
-    const findings = paid.map((one): readonly Found<Kind>[] => {
-      const kind = lackOf(one, x402);
-      const text = `${kit.request(one.method, one.template)}, ${path}#${kit.quote(one.pointer)}`;
+    const findings = paid.map((each): readonly Found<Kind>[] => {
+      const kind = findMissing(each, x402);
+      const text = `${kit.request(each.method, each.template)}, ${path}#${kit.quote(each.pointer)}`;
       return kind === null ? [] : [[kind, text]];
     });
     return (
@@ -96,14 +96,14 @@ export default defineCheck({
   },
 });
 
-/** The first thing that an operation lacks; null if it has all. */
-function lackOf(
+/** Finds the first declaration that a paid operation lacks; null if it has all. */
+function findMissing(
   { declares402, security, price, protocols, protocolNames }: Operation,
-  x402: readonly string[],
+  x402Schemes: readonly string[],
 ): Kind | null {
   if (!declares402) return 'no-402';
   const named = (security ?? []).flatMap((requirement) => Object.keys(requirement));
-  if (!named.some((name) => x402.includes(name))) return 'no-security';
+  if (!named.some((name) => x402Schemes.includes(name))) return 'no-security';
   if (price?.kind === 'mpp') return 'mpp-offers';
   if (price === null) return 'no-price';
   if (price.kind === 'legacy' || protocols === 'strings') return 'legacy-form';

@@ -16,7 +16,7 @@ import {
 const INPUT = { type: 'http', method: 'POST', bodyType: 'json', body: { text: 'Hello' } };
 const OUTPUT = { type: 'json', example: { summary: 'Hi' } };
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
-const unsent = resource({ method: 'POST', post: [] });
+const unsentPost = resource({ method: 'POST', post: [] });
 
 function declaring(bazaar: JsonValue): CheckCase['seen'] {
   return { resources: resources([postResource(postChallenge(bazaar))]) };
@@ -26,7 +26,7 @@ function input(changes: JsonObject): CheckCase['seen'] {
   return declaring(bazaarExtension({ info: { input: { ...INPUT, ...changes }, output: OUTPUT } }));
 }
 
-/** The extension that @x402/extensions declares for an MCP tool. */
+/** What @x402/extensions declares for an MCP tool, with changes of its input and more members of info. */
 function tool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
   const input = { type: 'mcp', toolName: 'analysis', inputSchema: { type: 'object' }, ...changes };
   const schema = { $schema: DRAFT, type: 'object', required: ['input'] };
@@ -41,9 +41,9 @@ function posting(post: Parameters<typeof resource>[0]): CheckCase['seen'] {
   return { resources: resources([resource({ method: 'POST', ...post })]) };
 }
 
-const both: readonly CheckCase[] = [
+const casesOfBothVersions: readonly CheckCase[] = [
   {
-    name: 'nothing is sold by POST',
+    name: 'the seller sells nothing by POST',
     seen: { resources: resources([resource()]) },
     expect: {
       status: 'pass',
@@ -54,11 +54,11 @@ const both: readonly CheckCase[] = [
   },
 ];
 
-const withoutPost: readonly CheckCase[] = [
+const casesWithoutPost: readonly CheckCase[] = [
   {
-    name: 'a POST resource that was not asked',
+    name: 'no POST was sent to a POST resource',
     versions: [1],
-    seen: { resources: resources([resource(), unsent]) },
+    seen: { resources: resources([resource(), unsentPost]) },
     expect: {
       status: 'warn',
       outcome: 'unseen',
@@ -67,16 +67,16 @@ const withoutPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'no method declared, and GET is 404',
+    name: 'no document declares a method, and GET answers 404',
     versions: [1],
     seen: { resources: resources([resource({ method: null, get: NOT_FOUND })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined' },
   },
 ];
 
-const withPost: readonly CheckCase[] = [
+const casesWithPost: readonly CheckCase[] = [
   {
-    name: 'POST sent only with a made-up id',
+    name: 'the only POST answers a made-up id with 404',
     versions: [2],
     seen: posting({ path: '/users/1/notes', madeUp: true, post: NOT_FOUND }),
     expect: {
@@ -87,7 +87,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'POST that redirects twice',
+    name: 'the only POST redirects twice',
     versions: [2],
     seen: posting({
       post: answer(307, '', {}, { refusedRedirect: { to: '/b', why: 'a second redirect' } }),
@@ -95,7 +95,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['307'] },
   },
   {
-    name: 'no extension',
+    name: 'the challenge has no bazaar extension',
     versions: [2],
     seen: declaring(null),
     expect: {
@@ -105,7 +105,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'one of two has none',
+    name: 'one of two challenges has no bazaar extension',
     versions: [2],
     seen: {
       resources: resources([
@@ -116,91 +116,91 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'absent', evidence: ['1 of 2', 'POST /b'] },
   },
   {
-    name: 'the extension is text',
+    name: 'the bazaar extension is text',
     versions: [2],
     seen: declaring('yes'),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/type: missing'] },
   },
   {
-    name: 'the input of an MCP tool without the name of the tool',
+    name: 'the input of an MCP tool has no toolName',
     versions: [2],
     seen: input({ type: 'mcp' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/toolName: missing'] },
   },
   {
-    name: 'an MCP tool as the extension has it, which returns text',
+    name: 'the input of an MCP tool is complete, and no output is declared',
     versions: [2],
     seen: tool({}),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'an MCP tool with a schema that is none',
+    name: 'the inputSchema of an MCP tool is text',
     versions: [2],
     seen: tool({ inputSchema: 'any' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/inputSchema: "any"'] },
   },
   {
-    name: 'an MCP tool by a transport of its own',
+    name: 'the transport of an MCP tool is unknown',
     versions: [2],
     seen: tool({ transport: 'carrier pigeon' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/transport'] },
   },
   {
-    name: 'an MCP tool with an example that is not an object',
+    name: 'the example of an MCP tool is text',
     versions: [2],
     seen: tool({ example: 'AAPL' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/example: "AAPL"'] },
   },
   {
-    name: 'an MCP tool that says what it returns, without an example',
+    name: 'an MCP tool declares its output without an example',
     versions: [2],
     seen: tool({}, { output: { type: 'json' } }),
     expect: { status: 'warn', outcome: 'no-output-example' },
   },
   {
-    name: 'the input of a GET',
+    name: 'the input has the method GET',
     versions: [2],
     seen: input({ method: 'GET' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/method: "GET"'] },
   },
   {
-    name: 'a body type of its own',
+    name: 'the body type is unknown',
     versions: [2],
     seen: input({ bodyType: 'xml' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/bodyType: "xml"'] },
   },
   {
-    name: 'the AgentCash router without an input example',
+    name: 'the input has no body, as from the AgentCash router',
     versions: [2],
     seen: input({ body: undefined }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/body: missing'] },
   },
   {
-    name: 'no schema',
+    name: 'the schema is null',
     versions: [2],
     seen: schema(null),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['is not a schema: null'] },
   },
   {
-    name: 'the schema is of an older draft',
+    name: 'the schema has an older draft',
     versions: [2],
     seen: schema({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['draft-07'] },
   },
   {
-    name: 'the schema is none',
+    name: 'the schema has an unknown type',
     versions: [2],
     seen: schema({ $schema: DRAFT, type: 'thing' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/type', '"thing"'] },
   },
   {
-    name: 'the schema refers to another document',
+    name: 'the schema has a reference to another document',
     versions: [2],
     seen: schema({ $schema: DRAFT, $ref: 'https://other.example/schema.json' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['$ref'] },
   },
   {
-    name: 'an empty example although the schema requires a member',
+    name: 'the body is empty, and the schema requires a member',
     versions: [2],
     seen: input({ body: {} }),
     expect: {
@@ -210,7 +210,7 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the extension is only in the body',
+    name: 'the header has a challenge, and only the body has the extension',
     versions: [2],
     seen: posting({
       post: challenge402(postChallenge(null), { body: postChallenge() }),
@@ -218,19 +218,19 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'body-only', evidence: ['not in the header'] },
   },
   {
-    name: 'a body-only challenge',
+    name: 'the challenge is only in the body',
     versions: [2],
     seen: posting({ post: challenge402(postChallenge(), { header: null, body: postChallenge() }) }),
     expect: { status: 'warn', outcome: 'body-only' },
   },
   {
-    name: 'no output example',
+    name: 'the output has no example',
     versions: [2],
     seen: declaring(bazaarExtension({ info: { input: INPUT } })),
     expect: { status: 'warn', outcome: 'no-output-example', evidence: ['/info/output/example'] },
   },
   {
-    name: 'local references',
+    name: 'the schema has only local references',
     versions: [2],
     seen: schema({
       $schema: `${DRAFT}#`,
@@ -241,7 +241,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'no method declared, GET and POST both challenge',
+    name: 'no document declares a method, and GET and POST both challenge',
     versions: [2],
     seen: {
       resources: resources([
@@ -251,19 +251,19 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'GET challenges on the path of a POST resource: the answer to POST is judged',
+    name: 'a path is declared as POST, and GET and POST both challenge',
     versions: [2],
     seen: posting({ get: challenge402(), post: challenge402(postChallenge()) }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'all right',
+    name: 'the only POST resource describes input and output',
     versions: [2],
     seen: {},
     expect: { status: 'pass', outcome: 'complete', evidence: ['1 of 1 POST resources'] },
   },
   {
-    name: 'one of two POST resources challenges',
+    name: 'one POST challenges, another answers 422',
     versions: [2],
     seen: {
       resources: resources([
@@ -274,7 +274,7 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete', evidence: ['1 of 2'] },
   },
   {
-    name: 'every POST validates before it challenges',
+    name: 'the only POST answers 422',
     versions: [2],
     seen: posting({ post: answer(422) }),
     expect: {
@@ -285,13 +285,13 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a recording of a catalog without POST',
+    name: 'a recording has no POST to the only POST resource',
     versions: [2],
-    seen: { resources: resources([resource(), unsent]) },
+    seen: { resources: resources([resource(), unsentPost]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined' },
   },
   {
-    name: 'the POST resource answers unpaid',
+    name: 'the only POST answers 200 without payment',
     versions: [2],
     seen: posting({ post: answer(200, { summary: 'Hi' }) }),
     expect: {
@@ -302,19 +302,19 @@ const withPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a tool whose challenge does not say how to call it',
+    name: 'the challenge of a tool has no bazaar extension',
     versions: [2],
     seen: { resources: resources([toolResource()]) },
     expect: { status: 'fail', outcome: 'absent', evidence: ['/mcp#forecast'] },
   },
   {
-    name: 'a 402 to POST that holds no challenge',
+    name: 'the only POST answers 402 without a challenge',
     versions: [2],
     seen: posting({ post: answer(402, {}, { 'payment-required': encodeChallenge('pay') }) }),
     expect: { status: 'fail', outcome: 'prerequisite-failed', basis: 'not_evaluated' },
   },
 ];
 
-const cases = [...both, ...withoutPost, ...withPost];
+const cases = [...casesOfBothVersions, ...casesWithoutPost, ...casesWithPost];
 
 export default cases;

@@ -1,4 +1,4 @@
-/** S5: marketplaces can tell how to call a POST resource; for catalogs without POST. Rule: README.md. */
+/** S5 for catalogs that send no POST: counts the POST resources, which it cannot judge. Rule: README.md. */
 import { defineCheck, notApplicable } from '../../src/engine/define-check.ts';
 import { notSeen } from '../../src/model/verdict.ts';
 
@@ -20,12 +20,12 @@ export default defineCheck({
 
   evaluate({ resources }, kit) {
     const selling = kit.selling(resources);
-    const posts = selling.filter((one) => kit.isPostOnly(one));
+    const posts = selling.filter((resource) => kit.isPostOnly(resource));
     const [first] = posts;
     if (first === undefined) {
       return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
-    const need = `${posts.length} resources need: ${kit.request('POST', first.path)}`;
-    return notSeen('unseen', `this catalog sends no POST, which ${need}`, FIX);
+    const needs = `${posts.length} resources need one: ${kit.request('POST', first.path)}`;
+    return notSeen('unseen', `this catalog sends no POST; ${needs}`, FIX);
   },
 });

@@ -15,11 +15,11 @@ import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
-/** A POST is sent on once, to its own origin: what redirects again, or elsewhere, is not followed. */
-const REDIRECTS: ReadonlySet<number | null> = new Set([307, 308]);
+/** The scan follows one redirect of a POST, on the same origin. The answer has one of these if it stopped there. */
+const REDIRECT_STATUSES: ReadonlySet<number | null> = new Set([307, 308]);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
-const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+const SCHEMA_DRAFT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 const DECLARE_FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
 
@@ -55,20 +55,20 @@ export default defineCheck({
   evaluate({ resources }, kit) {
     const selling = kit.selling(resources);
     const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
-    const posts = selling.filter((one) => {
-      // A middleware that challenges every method of a path sells no second thing by POST.
-      const sellsByPost = byPost.some(({ resource }) => resource === one);
-      return sellsByPost || isByPost(one, kit);
+    const posts = selling.filter((paid) => {
+      // A middleware may challenge every method of a path. POST then sells nothing of its own.
+      const sellsByPost = byPost.some(({ resource }) => resource === paid);
+      return sellsByPost || isPostResource(paid, kit);
     });
     if (posts.length === 0) {
       return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
-    const candidates = posts.filter((one) => !kit.isMadeUp(one));
+    const candidates = posts.filter((resource) => !kit.isMadeUp(resource));
     if (candidates.length === 0) {
-      const evidence = `we had only made-up ids to send POST with: ${kit.answers(posts)}`;
+      const evidence = `we sent POST only with made-up ids: ${kit.answers(posts)}`;
       return notSeen('unseen', evidence, DECLARE_FIX);
     }
-    const findings = candidates.map((one) => inspect(one, kit)).filter((one) => one !== null);
+    const findings = candidates.map((each) => inspect(each, kit)).filter((each) => each !== null);
     if (findings.length === 0) return judgeSilence(candidates, kit);
     const count = `${findings.length} of ${candidates.length} POST resources`;
     return worst(OUTCOMES, findings) ?? ['complete', `${count} describe input and output`];
@@ -77,11 +77,11 @@ export default defineCheck({
 
 function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<Kind> {
   const answers = kit.answers(posts);
-  const isUnseen = posts.every((one) => {
-    const status = kit.status(one, 'POST');
-    return status === undefined || REDIRECTS.has(status) || kit.validatesFirst(one);
+  const isUnseen = posts.every((resource) => {
+    const status = kit.status(resource, 'POST');
+    return status === undefined || REDIRECT_STATUSES.has(status) || kit.validatesFirst(resource);
   });
-  // Only a valid body, another place, or a POST at all, would show it.
+  // Only a request that the scan does not send would get the challenge.
   if (isUnseen) return notSeen('unseen', `POST got no challenge: ${answers}`, DECLARE_FIX);
   return notEvaluated(
     'P2',
@@ -90,8 +90,8 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
   );
 }
 
-/** True if the method is declared, the answers show it, or GET gets the same challenge. */
-function isByPost(resource: ResourceObservation, kit: Kit): boolean {
+/** True if POST is declared, or only POST gets a challenge, or its challenge declares an input for POST. */
+function isPostResource(resource: ResourceObservation, kit: Kit): boolean {
   if (kit.isPostOnly(resource)) return true;
   const answer = resource.probes.find(({ method }) => method === 'POST')?.answer;
   if (!answer?.ok || answer.data.status !== 402) return false;
@@ -101,7 +101,7 @@ function isByPost(resource: ResourceObservation, kit: Kit): boolean {
   return resource.method === null && input === 'POST';
 }
 
-/** Null if POST brought no challenge. */
+/** Null if POST got no challenge. */
 function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[] | null {
   const probe = resource.probes.find(({ method }) => method === 'POST');
   if (!probe?.answer.ok || probe.answer.data.status !== 402) return null;
@@ -114,14 +114,14 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   const bazaar = inHeader ?? (body.ok ? kit.at(body.value, pointer) : undefined);
   if (bazaar === undefined) return [['absent', `${request} ${pointer} is missing`]];
 
-  const wrong = wrongInput(bazaar, kit);
-  if (wrong !== undefined) {
-    return [['bad-input', `${request} ${pointer}${wrong}: ${kit.show(kit.at(bazaar, wrong))}`]];
+  const member = findWrongMember(bazaar, kit);
+  if (member !== undefined) {
+    return [['bad-input', `${request} ${pointer}${member}: ${kit.show(kit.at(bazaar, member))}`]];
   }
   const schema = kit.at(bazaar, '/schema');
-  const dialect = kit.at(schema, '/$schema');
-  if (typeof schema !== 'object' || !isDialect(dialect)) {
-    const shown = typeof schema === 'object' ? dialect : schema;
+  const draft = kit.at(schema, '/$schema');
+  if (typeof schema !== 'object' || !isKnownDraft(draft)) {
+    const shown = typeof schema === 'object' ? draft : schema;
     return [['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`]];
   }
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
@@ -130,7 +130,7 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
     return [['example-invalid', `${request} ${pointer}/info does not fit its schema: ${error}`]];
   }
   if (inHeader === undefined) return [['body-only', `${request} ${pointer} is not in the header`]];
-  // An MCP tool returns text, if it does not say otherwise (bazaar.md, "Output Types").
+  // An MCP tool that declares no output returns text (bazaar.md, "Output Types").
   const isTool = kit.at(bazaar, '/info/input/type') === 'mcp';
   const output = kit.at(bazaar, '/info/output');
   if (kit.at(output, '/example') === undefined && !(isTool && output === undefined)) {
@@ -139,12 +139,12 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   return [];
 }
 
-function isDialect(value: JsonValue | undefined): boolean {
-  return value === undefined || (typeof value === 'string' && DIALECT.test(value));
+function isKnownDraft(value: JsonValue | undefined): boolean {
+  return value === undefined || (typeof value === 'string' && SCHEMA_DRAFT.test(value));
 }
 
-/** Pointer of the first member of the input that is not as the extension has it. */
-function wrongInput(bazaar: JsonValue, kit: Kit): string | undefined {
+/** Pointer of the first member of the input that breaks a rule of the extension. */
+function findWrongMember(bazaar: JsonValue, kit: Kit): string | undefined {
   const isObject = (value: JsonValue | undefined) =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
   const http: readonly Rule[] = [

@@ -65,19 +65,19 @@ export default defineCheck({
     if (!reading.canonical) {
       return ['only-json', `${path} has ${entries.length} entries, and ${PATH} has no such list`];
     }
-    const foreign = entries.filter(
+    const foreignEntries = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
     );
-    const [first] = foreign;
+    const [first] = foreignEntries;
     if (first !== undefined) {
-      const count = `${foreign.length} of ${entries.length} entries`;
-      const evidence = `${count}: ${path}#${first.pointer} is ${kit.quote(first.target)}`;
-      if (foreign.length < entries.length) return ['off-origin', evidence];
-      const isHttp = foreign.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
+      const share = `${foreignEntries.length} of ${entries.length} entries`;
+      const evidence = `${share}: ${path}#${first.pointer} is ${kit.quote(first.target)}`;
+      if (foreignEntries.length < entries.length) return ['off-origin', evidence];
+      const isHttp = foreignEntries.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
       return [isHttp ? 'http-entries' : 'no-own-entry', evidence];
     }
     const complete: Flaw = ['complete', `${path} has ${entries.length} entries on this origin`];
-    return worst(OUTCOMES, differences(seen, kit)) ?? complete;
+    return worst(OUTCOMES, listDifferences(seen, kit)) ?? complete;
   },
 });
 
@@ -86,16 +86,16 @@ function isOwnHttp(target: string, hostname: string): boolean {
   return url?.protocol === 'http:' && url.hostname === hostname;
 }
 
-/** The statements of the manifest that the live challenges contradict, a list for each resource. */
-function differences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): readonly (readonly Flaw[])[] {
+/** Returns a list for each resource that challenged: the manifest's statements that its challenge contradicts. */
+function listDifferences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): (readonly Flaw[])[] {
   const reading = kit.manifest(seen);
   if (reading.state !== 'found') return [];
-  return kit.challenged(seen.resources).map((one) => {
-    const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, one);
-    const request = kit.request(one.probe.method, one.resource.path);
-    // A price that changes between two requests cannot be compared: P6 says so.
+  return kit.challenged(seen.resources).map((item) => {
+    const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, item);
+    const request = kit.request(item.probe.method, item.resource.path);
+    // P6 reports a price that changes between two requests: it cannot be compared.
     const isSteady =
-      one.second === null || amountsOf(one.second) === amountsOf(one.reading.challenge);
+      item.second === null || formatAmounts(item.second) === formatAmounts(item.reading.challenge);
     const wrong = [
       ...recipients.map((term) => ({ ...term, name: 'recipient-differs' as const })),
       ...(isSteady ? prices : []).map((term) => ({ ...term, name: 'price-differs' as const })),
@@ -107,7 +107,7 @@ function differences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): readonly (re
   });
 }
 
-/** Sorts the amounts as texts, because an amount may be a value that has no text. */
-function amountsOf({ offers }: Challenge): string {
+/** Formats amounts as JSON, because a seller may send any type. */
+function formatAmounts({ offers }: Challenge): string {
   return JSON.stringify(offers.map(({ amount }) => JSON.stringify(amount) ?? '').toSorted());
 }
