@@ -23,17 +23,17 @@ const READERS = [
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'a server error is a complete disallow',
+    name: '/robots.txt answers 503',
     seen: { robots: asked('/robots.txt', answer(503, 'Later')) },
     expect: { status: 'fail', outcome: 'server-error', evidence: ['503'] },
   },
   {
-    name: 'no answer',
+    name: '/robots.txt is not answered in time',
     seen: { robots: failure('timeout') },
     expect: { status: 'warn', outcome: 'unreadable', evidence: ['timeout'] },
   },
   {
-    name: 'cut rules, on a site that cuts every body',
+    name: 'the body of every path breaks off',
     seen: {
       robots: asked('/robots.txt', answer(200, '', {}, { bodyFailure: 'timeout' })),
       soft404: asked('/no-such-page', answer(200, '', {}, { bodyFailure: 'timeout' })),
@@ -41,17 +41,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
   },
   {
-    name: 'everybody is denied everything',
+    name: 'every agent is denied everything',
     seen: robots('User-agent: *', 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['"User-agent: *"'] },
   },
   {
-    name: 'each reader is denied by name',
+    name: 'each search and user-fetch agent is denied by name',
     seen: robots(...READERS.map((agent) => `User-agent: ${agent}`), 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['every search'] },
   },
   {
-    name: 'everybody is denied but some readers: the others still cannot read',
+    name: 'every agent is denied except one',
     seen: robots('User-agent: *', 'Disallow: /', '', 'User-agent: ChatGPT-User', 'Allow: /'),
     expect: { status: 'fail', outcome: 'all-denied' },
   },
@@ -61,37 +61,37 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['ChatGPT-User', '"/"'] },
   },
   {
-    name: 'one discovery path is denied to all',
+    name: 'every agent is denied one discovery path',
     seen: robots('User-agent: *', 'Disallow: /openapi.json'),
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['all agents "/openapi.json"'] },
   },
   {
-    name: 'a prefix covers a discovery path',
+    name: 'every agent is denied a folder with a discovery path',
     seen: robots('User-agent: *', 'Disallow: /.well-known/'),
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['"/.well-known/x402"'] },
   },
   {
-    name: 'no robots.txt',
+    name: '/robots.txt answers 404',
     seen: { robots: asked('/robots.txt', NOT_FOUND) },
     expect: { status: 'pass', outcome: 'no-robots', evidence: ['404'] },
   },
   {
-    name: 'forbidden is "no rules" too (RFC 9309, 2.3.1.3)',
+    name: '/robots.txt answers 403, which means no rules',
     seen: { robots: asked('/robots.txt', answer(403, 'no')) },
     expect: { status: 'pass', outcome: 'no-robots', evidence: ['403'] },
   },
   {
-    name: 'a page for people under its path',
+    name: '/robots.txt is an HTML page',
     seen: { robots: asked('/robots.txt', html(200, '<!doctype html><html></html>')) },
     expect: { status: 'pass', outcome: 'no-robots' },
   },
   {
-    name: 'open to all',
+    name: 'every agent may read',
     seen: {},
     expect: { status: 'pass', outcome: 'open', evidence: ['all 7 agents that we know may read'] },
   },
   {
-    name: 'everybody is denied, all readers are allowed by name',
+    name: 'every agent is denied, and all search and user-fetch agents are allowed by name',
     seen: robots(
       'User-agent: *',
       'Disallow: /',
@@ -102,7 +102,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'open' },
   },
   {
-    name: 'blocking training crawlers is policy',
+    name: 'only training crawlers are denied',
     seen: robots('User-agent: GPTBot', 'User-agent: CCBot', 'Disallow: /'),
     expect: {
       status: 'pass',
@@ -111,7 +111,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a longer Allow wins over a Disallow',
+    name: 'every agent is denied a folder, and allowed the discovery paths in it',
     seen: robots(
       'User-agent: *',
       'Disallow: /.well-known/',

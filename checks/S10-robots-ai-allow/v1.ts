@@ -3,10 +3,10 @@ import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-c
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
-/** Names that their operators document; the README has the addresses. */
-const SEARCH = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];
-const USER_FETCH = ['ChatGPT-User', 'Claude-User', 'Perplexity-User', 'MistralAI-User'];
-const TRAINING = [
+/** The operators document these names; README.md has the addresses. */
+const SEARCH_AGENTS = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];
+const USER_FETCH_AGENTS = ['ChatGPT-User', 'Claude-User', 'Perplexity-User', 'MistralAI-User'];
+const TRAINING_CRAWLERS = [
   'GPTBot',
   'ClaudeBot',
   'Google-Extended',
@@ -16,8 +16,8 @@ const TRAINING = [
   'Amazonbot',
   'Bytespider',
 ];
-const READERS = [...SEARCH, ...USER_FETCH];
-const DOCUMENTS = [
+const READERS = [...SEARCH_AGENTS, ...USER_FETCH_AGENTS];
+const DISCOVERY_PATHS = [
   '/openapi.json',
   '/llms.txt',
   '/.well-known/x402',
@@ -53,37 +53,37 @@ export default defineCheck({
   evaluate({ robots, soft404 }, kit) {
     if (!robots.ok) return ['unreadable', kit.failure('GET /robots.txt', robots)];
     const { status, body, bodyFailure } = robots.data;
-    const seen = `GET /robots.txt: ${status}`;
-    if (status >= 500) return ['server-error', seen];
-    // Rules that did not arrive may be the ones that deny.
+    const answer = `GET /robots.txt: ${status}`;
+    if (status >= 500) return ['server-error', answer];
+    // The missing part may have rules that deny agents.
     if (status === 200 && bodyFailure !== undefined) {
-      return ['unreadable', `${seen}, but the body broke off (${bodyFailure})`];
+      return ['unreadable', `${answer}, but the body broke off (${bodyFailure})`];
     }
     // A page that answers every path is not a robots.txt, and crawlers find no rule in HTML.
     const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
-    if (status !== 200 || isPage) return ['no-robots', `${seen}, so agents may read everything`];
+    if (status !== 200 || isPage) return ['no-robots', `${answer}, so agents may read everything`];
 
     const rules = kit.robots(body);
-    const shut = READERS.filter((agent) => !rules.allows(agent, '/'));
-    const isStarShut = !rules.allows('*', '/');
-    if (shut.length === READERS.length || (isStarShut && shut.length > 0)) {
-      const who = isStarShut ? '"User-agent: *"' : 'every search and user-fetch agent';
-      return ['all-denied', `/robots.txt denies ${who} "/"`];
+    const denied = READERS.filter((agent) => !rules.allows(agent, '/'));
+    const isStarDenied = !rules.allows('*', '/');
+    if (denied.length === READERS.length || (isStarDenied && denied.length > 0)) {
+      const agents = isStarDenied ? '"User-agent: *"' : 'every search and user-fetch agent';
+      return ['all-denied', `/robots.txt denies ${agents} "/"`];
     }
-    const denied = deniedPlaces(rules, kit);
-    if (denied.length > 0) return ['some-denied', `/robots.txt denies ${listed(denied)}`];
-    const training = TRAINING.filter((agent) => !rules.allows(agent, '/'));
-    const names = training.join(', ');
+    const denials = listDenials(rules, kit);
+    if (denials.length > 0) return ['some-denied', `/robots.txt denies ${listed(denials)}`];
+    const names = TRAINING_CRAWLERS.filter((agent) => !rules.allows(agent, '/')).join(', ');
     const policy = names === '' ? '' : ` (training crawlers denied: ${names})`;
-    return ['open', `${seen}; all ${READERS.length} agents that we know may read${policy}`];
+    return ['open', `${answer}; all ${READERS.length} agents that we know may read${policy}`];
   },
 });
 
-function deniedPlaces(rules: RobotsFacts, kit: Kit): readonly string[] {
-  return ['/', ...DOCUMENTS].flatMap((path) => {
+/** Returns texts such as `all agents "/openapi.json"`. */
+function listDenials(rules: RobotsFacts, kit: Kit): readonly string[] {
+  return ['/', ...DISCOVERY_PATHS].flatMap((path) => {
     const agents = READERS.filter((agent) => !rules.allows(agent, path));
     if (agents.length === 0) return [];
-    const who = agents.length === READERS.length ? 'all agents' : agents.slice(0, 2).join(', ');
-    return [`${who} ${kit.quote(path)}`];
+    const names = agents.length === READERS.length ? 'all agents' : agents.slice(0, 2).join(', ');
+    return [`${names} ${kit.quote(path)}`];
   });
 }

@@ -26,18 +26,18 @@ function links(
   return { links: { checked, found: checked.length, otherHosts: 0, documents: 1, ...more } };
 }
 
-function times(count: number, one: LinkObservation): readonly LinkObservation[] {
-  return Array.from({ length: count }, () => one);
+function repeat(count: number, each: LinkObservation): readonly LinkObservation[] {
+  return Array.from({ length: count }, () => each);
 }
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'no document at all',
+    name: 'the seller has none of the documents',
     seen: links([], { documents: 0 }),
     expect: { status: 'pass', outcome: 'no-documents', basis: 'not_applicable' },
   },
   {
-    name: 'documents without links to this origin',
+    name: 'the documents link only to other hosts',
     seen: links([], { otherHosts: 3 }),
     expect: {
       status: 'pass',
@@ -47,7 +47,7 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'links that we did not get to say nothing',
+    name: 'the scan asked none of the links',
     seen: links([link(failure('budget')), link(failure('rate-limited'))]),
     expect: {
       status: 'pass',
@@ -57,8 +57,8 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'three dead',
-    seen: links([...times(3, link(NOT_FOUND)), link(OK)]),
+    name: 'three of four links are dead',
+    seen: links([...repeat(3, link(NOT_FOUND)), link(OK)]),
     expect: {
       status: 'fail',
       outcome: 'many-dead',
@@ -66,23 +66,23 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'gone, no name and a refused connection are dead too',
+    name: 'three links are dead by 410, by name and by refused connection',
     seen: links([link(answer(410)), link(failure('dns')), link(failure('refused'))]),
     expect: { status: 'fail', outcome: 'many-dead', evidence: ['410', 'dns', 'refused'] },
   },
   {
-    name: 'three of fifteen are dead: over two, whatever the share',
-    seen: links([...times(3, link(NOT_FOUND)), ...times(12, link(OK))]),
+    name: 'three of fifteen links are dead',
+    seen: links([...repeat(3, link(NOT_FOUND)), ...repeat(12, link(OK))]),
     expect: { status: 'fail', outcome: 'many-dead', evidence: ['3 of 15'] },
   },
   {
-    name: 'two of ten are not over a fifth',
-    seen: links([...times(2, link(NOT_FOUND)), ...times(8, link(OK))]),
+    name: 'two of ten links are dead',
+    seen: links([...repeat(2, link(NOT_FOUND)), ...repeat(8, link(OK))]),
     expect: { status: 'warn', outcome: 'some-dead', evidence: ['2 of 10 links are dead'] },
   },
   {
-    name: 'two of two are dead, but fewer than ten were found',
-    seen: links(times(2, link(NOT_FOUND)), { otherHosts: 1 }),
+    name: 'both links are dead',
+    seen: links(repeat(2, link(NOT_FOUND)), { otherHosts: 1 }),
     expect: {
       status: 'warn',
       outcome: 'some-dead',
@@ -90,27 +90,27 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a server entry whose host does not connect',
+    name: 'a server entry refuses connections',
     seen: links([link(failure('refused'), { server: true, from: '/openapi.json#/servers/0' })]),
     expect: { status: 'warn', outcome: 'some-dead', evidence: ['/openapi.json#/servers/0'] },
   },
   {
-    name: 'a linked page fails',
+    name: 'a linked page answers 502',
     seen: links([link(answer(502)), link(OK)]),
     expect: { status: 'warn', outcome: 'failing', evidence: ['GET /docs: 502'] },
   },
   {
-    name: 'a linked page does not answer in time',
+    name: 'a linked page is not answered in time',
     seen: links([link(failure('timeout'))]),
     expect: { status: 'warn', outcome: 'failing', evidence: ['timeout'] },
   },
   {
-    name: 'a server entry answers 404 and 500 at its base: nothing need be there',
+    name: 'two server entries answer 404 and 500',
     seen: links([link(NOT_FOUND, { server: true }), link(answer(500), { server: true })]),
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
-    name: 'for sale, behind a login, refused by method or rate: alive',
+    name: 'five links answer 401, 402, 403, 405 and 429',
     seen: links(
       [401, 402, 403, 405, 429].map((status) => link(answer(status))),
       { found: 41 },
@@ -118,12 +118,12 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'all-alive', evidence: ['checked 5 of 41 links'] },
   },
   {
-    name: 'a POST operation is judged by its own method',
+    name: 'a link to a POST operation answers 402',
     seen: links([link(answer(402), { method: 'POST' })]),
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
-    name: 'a paid resource that the manifest names without a method, which only POST finds',
+    name: 'the manifest names a resource without a method, and only POST finds it',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
@@ -138,7 +138,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
-    name: 'the same in a scan without POST: not known',
+    name: 'the manifest names a resource without a method, and no POST was sent',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
@@ -148,7 +148,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-links', basis: 'not_applicable' },
   },
   {
-    name: 'the same if POST finds nothing either',
+    name: 'the manifest names a resource without a method, and POST answers 404',
     seen: {
       ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
@@ -163,7 +163,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'some-dead', evidence: ['POST /summaries: 404'] },
   },
   {
-    name: 'all alive',
+    name: 'the only link is alive',
     seen: {},
     expect: { status: 'pass', outcome: 'all-alive', evidence: ['checked 1 of 1 links'] },
   },

@@ -12,7 +12,7 @@ import type { FailureReason } from '../../src/model/observation.ts';
 import type { LinkObservation } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-const GONE: ReadonlySet<number> = new Set([404, 410]);
+const DEAD_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([
   'dns',
   'refused',
@@ -23,10 +23,10 @@ const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([
   'tls-unknown-issuer',
   'tls-other',
 ]);
-/** We stopped asking: that says nothing of the link. */
+/** The scan did not ask the link. */
 const NOT_ASKED: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
 const MAX_DEAD = 2;
-const SHARE_FROM = 10;
+const MIN_LINKS_FOR_SHARE = 10;
 const MAX_DEAD_SHARE = 0.2;
 
 const FIX =
@@ -57,40 +57,40 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ links, resources }, kit) {
-    const elsewhere =
+    const otherHosts =
       links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
-    if (links.documents === 0) return ['no-documents', `0 documents have links${elsewhere}`];
+    if (links.documents === 0) return ['no-documents', `0 documents have links${otherHosts}`];
     const judged = links.checked
-      .map((link) => byPaidMethod(link, resources.probed, kit))
+      .map((link) => judgeByPost(link, resources.probed, kit))
       .filter((link) => link !== null)
       .filter(isAnswered);
     if (judged.length === 0) {
-      const what = `${links.found} links to this origin`;
-      const rest = links.found === 0 ? '' : '; we asked none of them';
-      return ['no-links', `${links.documents} documents have ${what}${rest}${elsewhere}`];
+      const count = `${links.found} links to this origin`;
+      const unasked = links.found === 0 ? '' : '; we asked none of them';
+      return ['no-links', `${links.documents} documents have ${count}${unasked}${otherHosts}`];
     }
     const dead = judged.filter(isDead);
     const isMany =
       dead.length > MAX_DEAD ||
-      (judged.length >= SHARE_FROM && dead.length > judged.length * MAX_DEAD_SHARE);
+      (judged.length >= MIN_LINKS_FOR_SHARE && dead.length > judged.length * MAX_DEAD_SHARE);
     if (dead.length > 0) {
       const count = `${dead.length} of ${judged.length} links are dead`;
-      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${list(dead, kit)}${elsewhere}`];
+      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${listLinks(dead, kit)}${otherHosts}`];
     }
     const failing = judged.filter((link) => !link.server && isFailing(link));
-    if (failing.length > 0) return ['failing', list(failing, kit)];
+    if (failing.length > 0) return ['failing', listLinks(failing, kit)];
     return [
       'all-alive',
-      `we checked ${judged.length} of ${links.found} links, and all are alive${elsewhere}`,
+      `we checked ${judged.length} of ${links.found} links, and all are alive${otherHosts}`,
     ];
   },
 });
 
 /**
- * Manifests name paid resources without a method: if GET finds nothing, the answer to POST is the
- * link's. Null if no POST was sent.
+ * A manifest may name a paid resource without a method. If GET does not find it, the link gets the
+ * answer to POST. Null if the scan sent no POST.
  */
-function byPaidMethod(
+function judgeByPost(
   link: LinkObservation,
   paid: Seen<'resources'>['resources']['probed'],
   kit: Kit,
@@ -107,21 +107,21 @@ function isAnswered({ answer }: LinkObservation): boolean {
   return answer.ok || !NOT_ASKED.has(answer.reason);
 }
 
-/** A server entry is a base address: the address itself need not answer. */
+/** A server entry is only a base address, which may answer 404. */
 function isDead({ answer, server }: LinkObservation): boolean {
   if (!answer.ok) return NO_CONNECTION.has(answer.reason);
-  return !server && GONE.has(answer.data.status);
+  return !server && DEAD_STATUSES.has(answer.data.status);
 }
 
 function isFailing({ answer }: LinkObservation): boolean {
   return answer.ok ? answer.data.status >= 500 : !NO_CONNECTION.has(answer.reason);
 }
 
-function list(links: readonly LinkObservation[], kit: Kit): string {
+function listLinks(links: readonly LinkObservation[], kit: Kit): string {
   const shown = links.map(({ url, from, method, answer }) => {
     const { pathname, search } = new URL(url);
-    const seen = answer.ok ? answer.data.status : answer.reason;
-    return `${kit.request(method, pathname + search)}: ${seen} (in ${kit.quote(from, 60)})`;
+    const result = answer.ok ? answer.data.status : answer.reason;
+    return `${kit.request(method, pathname + search)}: ${result} (in ${kit.quote(from, 60)})`;
   });
   return listed(shown);
 }

@@ -19,27 +19,27 @@ function head(path: string, status: number, type?: string): PathAnswer {
   return { path, answer: asked(path, given, 'HEAD') };
 }
 
-const NONE = [head('/favicon.ico', 404), head('/favicon.png', 404), head('/favicon.svg', 404)];
-const catchAll = asked('/d3b07384-no-such-page', html(200, PAGE));
+const NO_ICONS = [head('/favicon.ico', 404), head('/favicon.png', 404), head('/favicon.svg', 404)];
+const CATCH_ALL_PAGE = asked('/d3b07384-no-such-page', html(200, PAGE));
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'an icon that the root names',
+    name: 'the root names an icon',
     seen: {},
     expect: { status: 'pass', outcome: 'icon', evidence: ['"/favicon.svg": 200 "image/svg+xml"'] },
   },
   {
-    name: 'the named icon is dead, /favicon.ico is there',
+    name: 'the icon that the root names answers 404, and /favicon.ico is an icon',
     seen: icons([head('/brand.png', 404), head('/favicon.ico', 200, 'image/x-icon')]),
     expect: { status: 'pass', outcome: 'icon', evidence: ['"/favicon.ico"'] },
   },
   {
-    name: 'type in capitals, with a parameter',
+    name: 'the type has capitals and a parameter',
     seen: icons([head('/favicon.ico', 200, 'Image/PNG; charset=binary')]),
     expect: { status: 'pass', outcome: 'icon' },
   },
   {
-    name: 'two types in one answer, the second an image',
+    name: 'the second of two types is an image',
     seen: icons([
       {
         path: '/favicon.png',
@@ -63,18 +63,18 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'icon', evidence: ['image/png'] },
   },
   {
-    name: 'another type',
+    name: '/favicon.ico has another type',
     seen: icons([head('/favicon.ico', 200, 'application/octet-stream')]),
     expect: { status: 'warn', outcome: 'wrong-type', evidence: ['"application/octet-stream"'] },
   },
   {
-    name: 'no type at all',
+    name: '/favicon.ico has no type',
     seen: icons([head('/favicon.ico', 200)]),
     expect: { status: 'warn', outcome: 'wrong-type', evidence: ['"/favicon.ico": 200'] },
   },
   {
-    name: 'on another host only',
-    seen: icons(NONE, { otherHosts: ['cdn.other.example'] }),
+    name: 'the root names an icon only on another host',
+    seen: icons(NO_ICONS, { otherHosts: ['cdn.other.example'] }),
     expect: {
       status: 'warn',
       outcome: 'other-host',
@@ -83,53 +83,53 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a data: icon only',
-    seen: icons(NONE, { inline: true }),
+    name: 'the only icon is a data: URL',
+    seen: icons(NO_ICONS, { inline: true }),
     expect: { status: 'fail', outcome: 'inline-only', evidence: ['data:'] },
   },
   {
-    name: 'none',
-    seen: icons(NONE),
+    name: 'every icon answers 404',
+    seen: icons(NO_ICONS),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['"/favicon.ico": 404'] },
   },
   {
-    name: 'a catch-all page in its place, seen by HEAD',
+    name: 'a catch-all page answers HEAD for /favicon.ico',
     seen: {
       ...icons([head('/favicon.ico', 200, 'text/html; charset=utf-8')]),
-      soft404: catchAll,
+      soft404: CATCH_ALL_PAGE,
     },
     expect: { status: 'fail', outcome: 'no-icon' },
   },
   {
-    name: 'a catch-all page in its place, seen by GET',
+    name: 'a catch-all page answers GET for /favicon.ico',
     seen: {
       ...icons([{ path: '/favicon.ico', answer: asked('/favicon.ico', html(200, PAGE)) }]),
-      soft404: catchAll,
+      soft404: CATCH_ALL_PAGE,
     },
     expect: { status: 'fail', outcome: 'no-icon' },
   },
   {
-    name: 'a catch-all site with a real icon',
-    seen: { ...icons([head('/favicon.ico', 200, 'image/x-icon')]), soft404: catchAll },
+    name: 'a catch-all site has an icon',
+    seen: { ...icons([head('/favicon.ico', 200, 'image/x-icon')]), soft404: CATCH_ALL_PAGE },
     expect: { status: 'pass', outcome: 'icon' },
   },
   {
-    name: 'no answer, and no root to name one',
+    name: '/favicon.ico is not answered in time',
     seen: icons([{ path: '/favicon.ico', answer: failure('timeout') }]),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['timeout'] },
   },
   {
-    name: 'an icon that is for sale is not an icon',
+    name: '/favicon.ico answers 402',
     seen: icons([{ path: '/favicon.ico', answer: answer(402, {}) }]),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['402'] },
   },
   {
-    name: 'nothing was asked for: nothing but the root answers with an error',
+    name: 'the scan asked for no icon',
     seen: icons([], {}),
     expect: { status: 'fail', outcome: 'no-icon' },
   },
   {
-    name: 'an error answer as a page',
+    name: '/favicon.ico answers GET with 404',
     seen: icons([{ path: '/favicon.ico', answer: NOT_FOUND }]),
     expect: { status: 'fail', outcome: 'no-icon' },
   },

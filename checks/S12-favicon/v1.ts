@@ -31,22 +31,23 @@ export default defineCheck({
     const icon = icons.checked.find(({ answer }) => isImage(answer, kit));
     if (icon !== undefined) return ['icon', describe(icon, kit)];
 
-    const odd = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
-    if (odd !== undefined) return ['wrong-type', describe(odd, kit)];
+    const wrongType = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
+    if (wrongType !== undefined) return ['wrong-type', describe(wrongType, kit)];
 
     const [host] = icons.otherHosts;
     if (host !== undefined) {
-      const where = `the icon is on ${kit.quote(host)}, which we do not contact`;
-      return ['other-host', `${where}; this host has no /favicon.ico`];
+      const place = `the icon is on ${kit.quote(host)}, which we do not contact`;
+      return ['other-host', `${place}; this host has no /favicon.ico`];
     }
-    const seen = icons.checked.map((one) => describe(one, kit)).join('; ') || 'GET / names no icon';
+    const all =
+      icons.checked.map((icon) => describe(icon, kit)).join('; ') || 'GET / names no icon';
     if (icons.inline)
-      return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${seen}`];
-    return ['no-icon', seen];
+      return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${all}`];
+    return ['no-icon', all];
   },
 });
 
-function typeOf(data: HttpData, kit: Kit): string {
+function formatTypes(data: HttpData, kit: Kit): string {
   const types = kit.headers(data, 'content-type').map((type) => type.split(';')[0]?.trim() ?? '');
   return types.join(', ').toLowerCase();
 }
@@ -57,16 +58,16 @@ function isImage(answer: HttpObservation, kit: Kit): boolean {
   return kit.headers(answer.data, 'content-type').some((type) => /^\s*image\//i.test(type));
 }
 
-/** A file of another type; the page that a site gives to any path is not a file. */
+/** True for a 200 that is not the page that a site sends for every path. */
 function isFile(answer: HttpObservation, soft404: HttpObservation, kit: Kit): boolean {
   if (!answer.ok || answer.data.status !== 200 || kit.sameBody(answer, soft404)) return false;
   const isCatchAll = soft404.ok && soft404.data.status === 200;
-  // HEAD shows no body to compare: on a catch-all site the type tells.
-  return !(isCatchAll && typeOf(answer.data, kit) === typeOf(soft404.data, kit));
+  // An answer to HEAD has no body to compare, so the types are compared.
+  return !(isCatchAll && formatTypes(answer.data, kit) === formatTypes(soft404.data, kit));
 }
 
 function describe({ path, answer }: PathAnswer, kit: Kit): string {
   if (!answer.ok) return kit.failure(path, answer);
-  const type = typeOf(answer.data, kit);
+  const type = formatTypes(answer.data, kit);
   return `${kit.quote(path)}: ${answer.data.status}${type === '' ? '' : ` ${kit.quote(type)}`}`;
 }

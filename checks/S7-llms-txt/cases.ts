@@ -14,26 +14,26 @@ function text(body: string, type = 'text/plain; charset=utf-8'): CheckCase['seen
 
 const PAGE = '<!doctype html><html><body>Our app</body></html>';
 
-const BROKEN_OFF = answer(200, '', {}, { bodyFailure: 'timeout' });
+const CUT_BODY = answer(200, '', {}, { bodyFailure: 'timeout' });
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'no answer in time',
+    name: '/llms.txt is not answered in time',
     seen: { llmsTxt: failure('timeout') },
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['GET /llms.txt', 'timeout'] },
   },
   {
-    name: 'a cut body, on a site that cuts every body',
-    seen: { llmsTxt: asked('/llms.txt', BROKEN_OFF), soft404: asked('/d3b07384', BROKEN_OFF) },
+    name: 'the body of every path breaks off',
+    seen: { llmsTxt: asked('/llms.txt', CUT_BODY), soft404: asked('/d3b07384', CUT_BODY) },
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
   },
   {
-    name: 'not there',
+    name: '/llms.txt answers 404',
     seen: { llmsTxt: asked('/llms.txt', NOT_FOUND) },
     expect: { status: 'fail', outcome: 'absent', evidence: ['404'] },
   },
   {
-    name: 'a catch-all site answers every path with one text',
+    name: '/llms.txt and a random path have the same text',
     seen: {
       llmsTxt: asked('/llms.txt', answer(200, 'Welcome')),
       soft404: asked('/d3b07384-no-such-page', answer(200, 'Welcome')),
@@ -41,7 +41,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/llms.txt'] },
   },
   {
-    name: 'a 404 page that repeats the path is not a catch-all: the status comes first',
+    name: 'a random path has the same text, with status 404',
     seen: {
       ...text(LLMS_TXT),
       soft404: asked('/d3b07384-no-such-page', answer(404, LLMS_TXT)),
@@ -49,17 +49,17 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'a page for people',
+    name: '/llms.txt is an HTML page',
     seen: { llmsTxt: asked('/llms.txt', html(200, PAGE)) },
     expect: { status: 'fail', outcome: 'html', evidence: ['/llms.txt'] },
   },
   {
-    name: 'text without a heading',
+    name: 'the text has no heading',
     seen: text('Seller of weather\n'),
     expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with "Seller of weather"'] },
   },
   {
-    name: 'empty',
+    name: 'the text is empty',
     seen: text(''),
     expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with ""'] },
   },
@@ -69,32 +69,32 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-h1' },
   },
   {
-    name: 'an H2 is not an H1',
+    name: 'the first block is an H2',
     seen: text('## Seller\n\n> Weather\n'),
     expect: { status: 'fail', outcome: 'no-h1' },
   },
   {
-    name: 'no summary',
+    name: 'the text has no summary',
     seen: text('# Seller\n\n## API\n\n- [Weather](/weather)\n'),
     expect: { status: 'warn', outcome: 'no-summary', evidence: ['"Seller"'] },
   },
   {
-    name: 'bare addresses are text, not links',
+    name: 'the only list has a bare address',
     seen: text('# Seller\n\n> Weather\n\n## API\n\n- https://seller.example/weather\n'),
     expect: { status: 'warn', outcome: 'no-links', evidence: ['"Seller"'] },
   },
   {
-    name: 'links outside any H2 section',
+    name: 'the only links are outside any H2 section',
     seen: text('# Seller\n\n> Weather\n\n- [Weather](/weather)\n'),
     expect: { status: 'warn', outcome: 'no-links' },
   },
   {
-    name: 'complete',
+    name: 'the text has name, summary and links',
     seen: {},
     expect: { status: 'pass', outcome: 'complete', evidence: ['"Seller" and 1 list of links'] },
   },
   {
-    name: 'an autolink is a link, and Markdown is text under any text type',
+    name: 'the only link is an autolink, and the type is text/markdown',
     seen: text(
       '# Seller\n\n> Weather\n\n## API\n\n- <https://seller.example/weather>\n',
       'text/markdown',
@@ -102,7 +102,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'longer than the read limit',
+    name: '/llms.txt is longer than the scan reads',
     seen: { llmsTxt: asked('/llms.txt', answer(200, LLMS_TXT, {}, { truncated: true })) },
     expect: { status: 'fail', outcome: 'oversize', evidence: ['/llms.txt'] },
   },

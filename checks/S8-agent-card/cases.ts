@@ -16,42 +16,46 @@ function card(changes: JsonObject): CheckCase['seen'] {
   return { agentCard: asked(PATH, answer(200, agentCard(changes))) };
 }
 
-/** A card by A2A 1.0: interfaces in place of url and protocolVersion. */
+/** A card of A2A 1.0 has interfaces in place of url and protocolVersion. */
 function newCard(interfaces: readonly JsonObject[]): CheckCase['seen'] {
   const { protocolVersion: _version, url: _url, ...rest } = agentCard();
   return { agentCard: asked(PATH, answer(200, { ...rest, supportedInterfaces: interfaces })) };
 }
 
-const own = { url: `${ORIGIN}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' };
+const OWN_INTERFACE = {
+  url: `${ORIGIN}/a2a`,
+  protocolBinding: 'HTTP+JSON',
+  protocolVersion: '1.0',
+};
 
 const cases: readonly CheckCase[] = [
   {
-    name: 'not there',
+    name: 'the card answers 404',
     seen: { agentCard: asked(PATH, NOT_FOUND) },
     expect: { status: 'fail', outcome: 'absent', evidence: [PATH, '404'] },
   },
   {
-    name: 'no answer',
+    name: 'the card gets no answer',
     seen: { agentCard: failure('reset') },
     expect: { status: 'fail', outcome: 'absent', evidence: ['reset'] },
   },
   {
-    name: 'a page for people in its place',
+    name: 'the card is an HTML page',
     seen: { agentCard: asked(PATH, html(200, '<!doctype html><html></html>')) },
     expect: { status: 'fail', outcome: 'absent', evidence: ['HTML'] },
   },
   {
-    name: 'text that is not JSON',
+    name: 'the card is text',
     seen: { agentCard: asked(PATH, answer(200, 'name: Seller')) },
     expect: { status: 'fail', outcome: 'not-json', evidence: [PATH] },
   },
   {
-    name: 'JSON, but a list',
+    name: 'the card is a list',
     seen: { agentCard: asked(PATH, answer(200, [])) },
     expect: { status: 'fail', outcome: 'not-json', evidence: ['not an object'] },
   },
   {
-    name: 'only under the name of old',
+    name: 'the only card is at the old path',
     seen: {
       agentCard: asked(PATH, NOT_FOUND),
       agentJson: asked('/.well-known/agent.json', answer(200, agentCard())),
@@ -59,7 +63,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'old-path', evidence: ['/.well-known/agent.json'] },
   },
   {
-    name: 'only under the name of old, and no card there either',
+    name: 'both paths have no card',
     seen: {
       agentCard: asked(PATH, NOT_FOUND),
       agentJson: asked('/.well-known/agent.json', answer(200, [])),
@@ -67,13 +71,13 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'absent', evidence: ['404'] },
   },
   {
-    name: 'whole by 0.3, with half an interface of 1.0 beside it',
-    seen: card({ supportedInterfaces: [{ url: own.url }] }),
+    name: 'the card is complete for 0.3 and incomplete for 1.0',
+    seen: card({ supportedInterfaces: [{ url: OWN_INTERFACE.url }] }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'whole by neither version: compared with the one that its interfaces name',
-    seen: card({ supportedInterfaces: [{ url: own.url }], url: 7 }),
+    name: 'the card is incomplete for 0.3 and for 1.0',
+    seen: card({ supportedInterfaces: [{ url: OWN_INTERFACE.url }], url: 7 }),
     expect: {
       status: 'warn',
       outcome: 'partial',
@@ -81,23 +85,23 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'a field is missing',
+    name: 'a required list is empty',
     seen: card({ defaultInputModes: [] }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['defaultInputModes'] },
   },
   {
-    name: 'a field of another type',
+    name: 'a required field has another type',
     seen: card({ capabilities: 'none' }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['capabilities'] },
   },
   {
-    name: 'a skill without tags',
+    name: 'a skill has no tags',
     seen: card({ skills: [{ id: 'a', name: 'A', description: 'A' }] }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['/skills/0/tags'] },
   },
   {
-    name: '1.0: an interface without its binding',
-    seen: newCard([{ url: own.url, protocolVersion: '1.0' }]),
+    name: 'an interface of a 1.0 card has no binding',
+    seen: newCard([{ url: OWN_INTERFACE.url, protocolVersion: '1.0' }]),
     expect: {
       status: 'warn',
       outcome: 'partial',
@@ -105,28 +109,28 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the url is on another host',
+    name: 'the url of the card is on another host',
     seen: card({ url: 'https://api.other.example/a2a' }),
     expect: { status: 'warn', outcome: 'other-host', evidence: ['api.other.example'] },
   },
   {
-    name: '1.0: one of two interfaces is on another host',
-    seen: newCard([own, { ...own, url: 'https://other.example/' }]),
+    name: 'one of two interfaces of a 1.0 card is on another host',
+    seen: newCard([OWN_INTERFACE, { ...OWN_INTERFACE, url: 'https://other.example/' }]),
     expect: { status: 'warn', outcome: 'other-host', evidence: ['other.example'] },
   },
   {
-    name: '0.3, complete',
+    name: 'the card is complete for 0.3',
     seen: {},
     expect: { status: 'pass', outcome: 'complete', evidence: ['"Seller"'] },
   },
   {
-    name: '0.3, complete, without any skill and with members of its own',
+    name: 'the card is complete for 0.3, without skills and with an extra member',
     seen: card({ skills: [], x402: { version: 2 } }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: '1.0, complete; another port of the host is the same host name',
-    seen: newCard([{ ...own, url: 'https://seller.example:8443/a2a' }]),
+    name: 'the card is complete for 1.0, with another port of the host',
+    seen: newCard([{ ...OWN_INTERFACE, url: 'https://seller.example:8443/a2a' }]),
     expect: { status: 'pass', outcome: 'complete' },
   },
 ];

@@ -7,7 +7,7 @@ const PATH = '/.well-known/agent-card.json';
 const OLD_PATH = '/.well-known/agent.json';
 
 /** A2A specification, AgentCard: 0.3.0 section 5.5, 1.0 section 4.4.1. */
-const COMMON = [
+const COMMON_FIELDS = [
   'name',
   'description',
   'version',
@@ -16,8 +16,8 @@ const COMMON = [
   'defaultOutputModes',
   'skills',
 ];
-const REQUIRED_0_3 = ['protocolVersion', 'url', ...COMMON];
-const REQUIRED_1_0 = ['supportedInterfaces', ...COMMON];
+const REQUIRED_0_3 = ['protocolVersion', 'url', ...COMMON_FIELDS];
+const REQUIRED_1_0 = ['supportedInterfaces', ...COMMON_FIELDS];
 const SKILL = ['id', 'name', 'description', 'tags'];
 const INTERFACE = ['url', 'protocolBinding', 'protocolVersion'];
 
@@ -60,12 +60,12 @@ export default defineCheck({
     if (!isObject(json.value)) return ['not-json', `${PATH} is JSON, but not an object`];
 
     const card = json.value;
-    const isNew = isHeldAgainstNew(card, kit);
-    const missing = missingIn(card, isNew, kit);
+    const isNew = isComparedWithNew(card, kit);
+    const missing = listMissing(card, isNew, kit);
     if (missing.length > 0) {
       return ['partial', `${PATH} lacks these, or has them in another type: ${listed(missing)}`];
     }
-    const foreign = urlsOf(card, isNew, kit).find((url) => hostOf(url) !== origin.hostname);
+    const foreign = listUrls(card, isNew, kit).find((url) => findHost(url) !== origin.hostname);
     if (foreign !== undefined) {
       return ['other-host', `${PATH} names ${kit.quote(foreign)}, which is on another host`];
     }
@@ -79,50 +79,50 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 }
 
 /**
- * A card of 1.0 says so by its interfaces; anything else is held against 0.3, and so is a card for
- * clients of both versions whose members of 0.3 are complete, unlike those of 1.0.
+ * A card with `supportedInterfaces` is compared with 1.0, and any other with 0.3. A card with members
+ * of both versions is compared with 0.3 if only those of 0.3 are complete.
  */
-function isHeldAgainstNew(card: JsonObject, kit: Kit): boolean {
+function isComparedWithNew(card: JsonObject, kit: Kit): boolean {
   if (card['supportedInterfaces'] === undefined) return false;
-  return missingIn(card, true, kit).length === 0 || missingIn(card, false, kit).length > 0;
+  return listMissing(card, true, kit).length === 0 || listMissing(card, false, kit).length > 0;
 }
 
-function missingIn(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
+function listMissing(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
   return [
-    ...(isNew ? REQUIRED_1_0 : REQUIRED_0_3).filter((name) => !isGiven(name, card[name])),
-    ...membersMissing('skills', kit.list(card['skills']), SKILL),
+    ...(isNew ? REQUIRED_1_0 : REQUIRED_0_3).filter((name) => !hasRequiredType(name, card[name])),
+    ...listGaps('skills', kit.list(card['skills']), SKILL),
     ...(isNew
-      ? membersMissing('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE)
+      ? listGaps('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE)
       : []),
   ];
 }
 
-/** Lists of required things hold at least one, but a card may have no skill to show. */
-function isGiven(name: string, value: JsonValue | undefined): boolean {
+/** Required lists must not be empty, except skills and tags. */
+function hasRequiredType(name: string, value: JsonValue | undefined): boolean {
   if (name === 'capabilities') return isObject(value);
   if (name === 'skills' || name === 'tags') return Array.isArray(value);
   if (/Modes$|Interfaces$/.test(name)) return Array.isArray(value) && value.length > 0;
   return typeof value === 'string' && value !== '';
 }
 
-function membersMissing(
+function listGaps(
   list: string,
   entries: readonly JsonValue[],
   required: readonly string[],
 ): readonly string[] {
   return entries.flatMap((entry, index) =>
     required
-      .filter((name) => !isObject(entry) || !isGiven(name, entry[name]))
+      .filter((name) => !isObject(entry) || !hasRequiredType(name, entry[name]))
       .map((name) => `/${list}/${index}/${name}`),
   );
 }
 
-function urlsOf(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
+function listUrls(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
   const interfaces = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry));
-  const urls = isNew ? interfaces.map((one) => one['url']) : [card['url']];
+  const urls = isNew ? interfaces.map((each) => each['url']) : [card['url']];
   return urls.filter((url) => typeof url === 'string');
 }
 
-function hostOf(url: string): string | null {
+function findHost(url: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : null;
 }

@@ -4,12 +4,12 @@ import type { HttpData } from '../../src/model/observation.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-/** Documents that tell a machine where to read on. */
-const DOCUMENT =
+/** Paths of discovery documents. */
+const DOCUMENT_PATH =
   /^\/(?:(?:[\w.-]+\/)*(?:openapi|swagger)(?:\.[\w-]+)*\.(?:json|ya?ml)|llms(?:-full)?\.txt|\.well-known\/(?:x402(?:\.json)?|agent(?:-card)?\.json|openapi\.json|api-catalog)|(?:x402-)?discovery(?:\.json)?)$/i;
-/** A text in JSON that is an address rather than a word: absolute, or a path that ends like a file. */
+/** A text in JSON that is an address, not a word: it is absolute, or a path that ends like a file. */
 const ADDRESS = /^(?:(?:https?:\/\/|\/|\.)|[\w./-]+\.(?:json|ya?ml|txt)$)/i;
-const AUTHENTICATION: ReadonlySet<number> = new Set([401, 403]);
+const LOGIN_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 const MAX_STRINGS = 500;
 
 const FIX =
@@ -42,17 +42,17 @@ export default defineCheck({
   evaluate({ origin, root }, kit) {
     if (!root.ok) return ['unreadable', kit.failure('GET /', root)];
     const { data } = root;
-    const first = data.redirects[0]?.location ?? data.refusedRedirect?.to;
-    const isElsewhere = first !== undefined && documentAt(data.url, origin.url, kit) === null;
+    const target = data.redirects[0]?.location ?? data.refusedRedirect?.to;
+    const isElsewhere = target !== undefined && findDocument(data.url, origin.url, kit) === null;
     if (isElsewhere) {
       return [
         'redirect',
-        `GET / redirects to ${kit.quote(first)}, which is not a discovery document here`,
+        `GET / redirects to ${kit.quote(target)}, which is not a discovery document here`,
       ];
     }
-    if (AUTHENTICATION.has(data.status)) return ['login', `GET /: ${data.status}`];
+    if (LOGIN_STATUSES.has(data.status)) return ['login', `GET /: ${data.status}`];
     if (data.status < 200 || data.status > 299) return ['error', `GET /: ${data.status}`];
-    if (first !== undefined) {
+    if (target !== undefined) {
       const path = new URL(data.url).pathname;
       return ['redirect-to-document', `GET / redirects to ${kit.quote(path)}`];
     }
@@ -64,28 +64,28 @@ export default defineCheck({
 });
 
 function findPointer(data: HttpData, originUrl: string, kit: Kit): string | null {
-  for (const reference of [...linkHeaders(data, kit), ...references(data, kit)]) {
-    const path = documentAt(reference, originUrl, kit);
+  for (const reference of [...listLinkHeaders(data, kit), ...listReferences(data, kit)]) {
+    const path = findDocument(reference, originUrl, kit);
     if (path !== null) return path;
   }
   return null;
 }
 
-/** `Link: </openapi.json>; rel="service-desc"` (RFC 8288). */
-function linkHeaders(data: HttpData, kit: Kit): readonly string[] {
+/** Reads the targets of headers such as `Link: </openapi.json>; rel="service-desc"` (RFC 8288). */
+function listLinkHeaders(data: HttpData, kit: Kit): readonly string[] {
   return kit
     .headers(data, 'link')
-    .flatMap((value) => Array.from(value.matchAll(/<([^<>]*)>/g), ([, target = '']) => target));
+    .flatMap((value) => Array.from(value.matchAll(/<([^<>]*)>/g), ([, url = '']) => url));
 }
 
-function references(data: HttpData, kit: Kit): readonly string[] {
+function listReferences(data: HttpData, kit: Kit): readonly string[] {
   const json = kit.json(data.body);
-  if (json.ok) return stringsIn(json.value).filter((text) => ADDRESS.test(text));
+  if (json.ok) return listStrings(json.value).filter((text) => ADDRESS.test(text));
   const { anchors, links } = kit.html(data.body);
   return [...anchors, ...links.map((link) => link.href), ...kit.markdown(data.body).links];
 }
 
-function stringsIn(value: JsonValue): readonly string[] {
+function listStrings(value: JsonValue): readonly string[] {
   const texts: string[] = [];
   const queue: (JsonValue | undefined)[] = [value];
   for (let at = 0; at < queue.length && texts.length < MAX_STRINGS; at += 1) {
@@ -99,7 +99,7 @@ function stringsIn(value: JsonValue): readonly string[] {
 }
 
 /** The path of a discovery document of this origin; null for other references. */
-function documentAt(reference: string, originUrl: string, kit: Kit): string | null {
+function findDocument(reference: string, originUrl: string, kit: Kit): string | null {
   const path = kit.sameOrigin(originUrl, reference)?.pathname ?? '';
-  return DOCUMENT.test(path) ? path : null;
+  return DOCUMENT_PATH.test(path) ? path : null;
 }
