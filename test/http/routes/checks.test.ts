@@ -36,7 +36,7 @@ test('interface spec 2.4, 0.3.0: the catalog lists every check, and explains the
     severity: 'critical',
     category: 'protocol',
   });
-  for (const fact of ['scoring@1', 'critical 20', 'Protocol 50', '49 at most', 'A from 90']) {
+  for (const fact of ['scoring@1', 'critical 20', 'Protocol 50', 'at most 49', 'A from 90']) {
     expect(note).toContain(fact);
   }
 });
