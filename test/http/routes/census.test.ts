@@ -170,7 +170,7 @@ test('the documents of 0.3.0 name availability, the filter and the census', asyn
     ]);
   }
   const terms = await service.get('/terms.txt');
-  expect(terms.body).toContain('when the payment for a scan is settled, or when the census has made the scan');
+  expect(terms.body).toContain('once a payer has settled or the census has scanned');
   expect(terms.body).toContain('may send each origin, once a day, the requests');
 });
 
