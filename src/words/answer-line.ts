@@ -13,37 +13,37 @@ import { toNetworkName } from '../parse/x402/networks.ts';
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
-/** Checks that locate faults of a challenge: first its terms, then its header. */
+/** The checks whose evidence names a fault of a challenge. P3 judges its members, and P4 its header. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
 
 /**
- * One line of plain text. The client's message in it may quote the origin (cleaned, short), so the line
- * is escaped like all evidence.
+ * Answers in one line of plain text who can pay. The line may contain a client's message, which may quote the origin.
+ * So a caller must escape the line like evidence.
  */
 export function toAnswerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null)
     return 'Not known: this scan is from before the scanner asked who can pay.';
-  if (payableBy === null) return unseenAnswer(report);
+  if (payableBy === null) return answerWithoutChallenge(report);
   const more = formatMoreSoldCount(otherWays, payability);
-  const answer = x402Answer(payability, payableBy, results);
+  const answer = answerForX402(payability, payableBy, results);
   return more === null ? answer : `${answer} (${more})`;
 }
 
-function x402Answer(
+function answerForX402(
   payability: readonly ResourcePayability[],
   payableBy: PayableBy,
   results: ScanReport['results'] = [],
 ): string {
-  const byDefault = payability.filter((one) => one.payableBy === 'default');
-  const count = `${byDefault.length} of ${payability.length} ${plural(payability.length)}`;
-  if (byDefault.length > 0) {
-    const terms = `default clients can pay ${count}${cheapest(byDefault)}`;
-    return byDefault.length === payability.length ? `Yes: ${terms}` : `Partly: ${terms}`;
+  const payable = payability.filter((resource) => resource.payableBy === 'default');
+  const count = `${payable.length} of ${payability.length} ${toResourceNoun(payability.length)}`;
+  if (payable.length > 0) {
+    const terms = `default clients can pay ${count}${formatCheapest(payable)}`;
+    return payable.length === payability.length ? `Yes: ${terms}` : `Partly: ${terms}`;
   }
-  const words = toWords(payability);
-  const said = words === null ? 'nothing' : JSON.stringify(words);
-  if (payableBy === 'settings') return `Only with settings: ${settingsText(words)}`;
+  const message = findMessage(payability);
+  const quoted = message === null ? 'nothing' : JSON.stringify(message);
+  if (payableBy === 'settings') return `Only with settings: ${formatSettings(message)}`;
   if (payableBy === 'unknown') {
     const isRefused = payability.some(({ offers }) =>
       offers.some(({ verdict }) => verdict === 'refuses'),
@@ -51,67 +51,67 @@ function x402Answer(
     if (!isRefused) {
       return 'Not known: no official client here has the schemes and networks that are offered.';
     }
-    return `Not known: the specification allows this offer and the official client refuses it with ${said}`;
+    return `Not known: the specification allows this offer and the official client refuses it with ${quoted}`;
   }
-  if (words !== null && isOwn(words)) return `No: ${words}`;
+  if (message !== null && isOurMessage(message)) return `No: ${message}`;
   const fault = findFault(results) ?? `default clients can pay ${count}`;
-  return `No: ${fault}, the official client says ${said}`;
+  return `No: ${fault}, the official client says ${quoted}`;
 }
 
-function settingsText(words: string | null): string {
-  if (words?.startsWith(SIGNED_UNSOUND_PREFIX))
-    return `of the offer that they take first, ${words}`;
-  return `default clients refuse, the official client says ${JSON.stringify(words ?? 'nothing')}`;
+function formatSettings(message: string | null): string {
+  if (message?.startsWith(SIGNED_UNSOUND_PREFIX))
+    return `of the offer that they take first, ${message}`;
+  return `default clients refuse, the official client says ${JSON.stringify(message ?? 'nothing')}`;
 }
 
-/** Finds the first place that a failed check names: "GET /a /accepts/0/extra/version: missing". */
+/** Finds the first fault in the evidence of a failed check: "GET /a /accepts/0/extra/version: missing". */
 function findFault(results: ScanReport['results']): string | null {
   for (const check of CHALLENGE_CHECKS) {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
     );
-    // The line ends with the client's message, so evidence is cut before it.
+    // The evidence may end with the client's message, which the line has too, so it is cut off.
     const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split(/; | \(the official/) ?? [];
     if (first !== undefined) return first;
   }
   return null;
 }
 
-/** Returns true for words of ours, which name the member; the others are a client's. */
-function isOwn(words: string): boolean {
-  return words.startsWith(SIGNED_UNSOUND_PREFIX) || words.startsWith(REFUSED_WHOLE_PREFIX);
+/** Returns true for a message of the scanner, and false for a message of a client. */
+function isOurMessage(message: string): boolean {
+  return message.startsWith(SIGNED_UNSOUND_PREFIX) || message.startsWith(REFUSED_WHOLE_PREFIX);
 }
 
-function plural(count: number): string {
+function toResourceNoun(count: number): string {
   return count === 1 ? 'resource' : 'resources';
 }
 
-function toWords(payability: readonly ResourcePayability[]): string | null {
-  const of = ({ offers, words }: ResourcePayability): string | null =>
+/** Finds the first reason why a resource is not payable, in the words of the scanner or of a client. */
+function findMessage(payability: readonly ResourcePayability[]): string | null {
+  const toMessage = ({ offers, words }: ResourcePayability): string | null =>
     words?.startsWith(REFUSED_WHOLE_PREFIX)
       ? words
-      : (offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ??
-        words);
-  return payability.map(of).find((words) => words !== null) ?? null;
+      : (offers.find((offer) => offer.verdict !== 'signs' && offer.words !== null)?.words ?? words);
+  return payability.map(toMessage).find((message) => message !== null) ?? null;
 }
 
 /** Formats the cheapest offer in a dollar asset: ", from $0.01, USDC on Base". */
-function cheapest(resources: readonly ResourcePayability[]): string {
+function formatCheapest(resources: readonly ResourcePayability[]): string {
   const priced = resources
     .flatMap(({ offers }) => offers)
     .filter(({ verdict }) => verdict === 'signs')
     .flatMap((offer) => toOfferPrice(offer) ?? [])
-    .toSorted((one, other) => one.dollars - other.dollars);
-  const [first] = priced;
-  return first === undefined ? '' : `, from $${formatDollars(first.dollars)}, ${first.name}`;
+    .toSorted((left, right) => left.dollars - right.dollars);
+  const [lowest] = priced;
+  return lowest === undefined ? '' : `, from $${formatDollars(lowest.dollars)}, ${lowest.name}`;
 }
 
-type Sentence = (host: string, evidence: string) => string;
+type SentenceMaker = (host: string, evidence: string) => string;
 
-const PAYMENT_UNASKED = 'No: nothing here asked for a payment.';
+const NO_PAYMENT_ASKED = 'No: nothing here asked for a payment.';
 
-/** Reasons that no request could be made, by P1's outcome. */
-const UNREACHABLE: Readonly<Record<string, Sentence>> = {
+/** Reasons why the origin could not be scanned, by the outcome of P1. */
+const UNREACHABLE: Readonly<Record<string, SentenceMaker>> = {
   dns: (host) => `${host} does not resolve`,
   refused: (host) => `${host} refuses connections`,
   silent: (host) => `${host} does not answer in time`,
@@ -124,8 +124,8 @@ const UNREACHABLE: Readonly<Record<string, Sentence>> = {
   'tls-other': (host) => `${host} speaks no TLS that clients accept`,
 };
 
-/** Summaries of requests and answers, by P2's outcome. */
-const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
+/** Answer lines for reports without a challenge, by the outcome of P2. */
+const WITHOUT_CHALLENGE: Readonly<Record<string, SentenceMaker>> = {
   'none-found': (host, evidence) =>
     evidence.startsWith('nothing declares a paid path')
       ? `Not known: nothing on ${host} declares a paid path.`
@@ -140,17 +140,17 @@ const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
   'no-402': (_, evidence) => `No: nothing here asked for a payment (${evidence}).`,
 };
 
-/** The answer line of a report without a challenge. */
-function unseenAnswer({ origin, results = [] }: Partial<ScanReport>): string {
+function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): string {
   const host = URL.parse(origin ?? '')?.host ?? 'the origin';
-  const find = (id: string): CheckResult | undefined => results.find((one) => one.id === id);
-  const [reached, challenged] = [find('P1'), find('P2')];
+  const findCheck = (checkId: string): CheckResult | undefined =>
+    results.find(({ id }) => id === checkId);
+  const [reached, challenged] = [findCheck('P1'), findCheck('P2')];
   if (reached?.status === 'fail') {
-    const why = UNREACHABLE[reached.outcome]?.(host, reached.evidence);
-    return `Not known: ${why ?? `${host} could not be reached`}.`;
+    const reason = UNREACHABLE[reached.outcome]?.(host, reached.evidence);
+    return `Not known: ${reason ?? `${host} could not be reached`}.`;
   }
-  const answer = UNCHALLENGED[challenged?.outcome ?? '']?.(host, challenged?.evidence ?? '');
-  return answer ?? PAYMENT_UNASKED;
+  const answer = WITHOUT_CHALLENGE[challenged?.outcome ?? '']?.(host, challenged?.evidence ?? '');
+  return answer ?? NO_PAYMENT_ASKED;
 }
 
 export type OfferPrice = {
@@ -159,7 +159,7 @@ export type OfferPrice = {
   readonly name: string;
 };
 
-/** Null when the asset is unknown or the amount is invalid. */
+/** Returns null if the asset is unknown or the amount is invalid. */
 export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
   const known = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
   if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
@@ -169,9 +169,9 @@ export function toOfferPrice({ network, asset, amount }: OfferPayability): Offer
   return { dollars, name: `${known.symbol} on ${toNetworkName(network)}` };
 }
 
-/** Formats at least two decimal places, and all that the price has: "0.01", "0.0025". */
+/** Formats two to six decimal places: "0.01", "0.0025". */
 export function formatDollars(dollars: number): string {
   const exact = dollars.toFixed(6).replace(/0+$/, '');
-  const [whole = '0', parts = ''] = exact.split('.');
-  return `${whole}.${parts.padEnd(2, '0')}`;
+  const [whole = '0', fraction = ''] = exact.split('.');
+  return `${whole}.${fraction.padEnd(2, '0')}`;
 }

@@ -1,5 +1,5 @@
-/** Headings for people, by the slug that reports call `title`. None may read as a verdict. */
-const PHRASES: ReadonlyMap<string, string> = new Map([
+/** Headings for people, by the slug in the member `title` of a result. A heading must not read like a verdict. */
+const HEADINGS: ReadonlyMap<string, string> = new Map([
   ['http-reachable', 'Reachability over HTTP'],
   ['x402-challenge', 'Payment challenge'],
   ['challenge-schema', 'Offers of the challenge'],
@@ -27,10 +27,10 @@ const PHRASES: ReadonlyMap<string, string> = new Map([
   ['x402-org-ecosystem', 'Listing on x402.org'],
 ]);
 
-/** "Price integrity" for `price-integrity`; a slug that is not in the table is put in sentence case. */
+/** "Price integrity" for `price-integrity`. A slug that is not in the table becomes words in sentence case. */
 export function toPhrase(slug: string): string {
   const words = slug.replaceAll('-', ' ');
-  return PHRASES.get(slug) ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return HEADINGS.get(slug) ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }
 
 /** "P6 Price integrity (price-integrity)" */
@@ -38,28 +38,29 @@ export function toCheckLabel({ id, title }: { readonly id: string; readonly titl
   return `${id} ${toPhrase(title)} (${title})`;
 }
 
-/** "P2 to P8, S1, S3": runs of three and more are ranges. `ids` are in the order of a report. */
+/** "P2 to P8, S1, S3": three or more consecutive ids become a range. `ids` are in the order of a report. */
 export function toIdRanges(ids: readonly string[]): string {
   const runs: string[][] = [];
   for (const id of ids) {
     const run = runs.at(-1);
-    if (run !== undefined && follows(run.at(-1) ?? '', id)) run.push(id);
+    if (run !== undefined && isNextId(run.at(-1) ?? '', id)) run.push(id);
     else runs.push([id]);
   }
   return runs.flatMap((run) => (run.length < 3 ? run : [`${run[0]} to ${run.at(-1)}`])).join(', ');
 }
 
-function follows(before: string, id: string): boolean {
+function isNextId(before: string, id: string): boolean {
   return before.charAt(0) === id.charAt(0) && Number(before.slice(1)) + 1 === Number(id.slice(1));
 }
 
+/** Checks that were not evaluated, by the id of the check that caused it. */
 type Causes = ReadonlyMap<string, readonly { readonly id: string }[]>;
 
-/** "19 not evaluated because of it": `failed` are the ids of the checks that failed themselves. */
-export function formatUnevaluated(causes: Causes, failed: readonly string[]): string {
+/** "19 not evaluated because of it", or "because of P1" if the check is not the only one in `failedIds`. */
+export function formatUnevaluated(causes: Causes, failedIds: readonly string[]): string {
   return [...causes]
     .map(([cause, { length }]) => {
-      const isOnly = causes.size === 1 && failed.length === 1 && failed[0] === cause;
+      const isOnly = causes.size === 1 && failedIds.length === 1 && failedIds[0] === cause;
       return `${length} not evaluated because of ${isOnly ? 'it' : cause}`;
     })
     .join(', ');

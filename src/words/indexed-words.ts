@@ -1,4 +1,4 @@
-/** Formats index rows for people, one line each; the lines quote origins and indexes. */
+/** Formats rows of indexes for people, in one line each. The lines quote origins and indexes. */
 import type { IndexedReason, IndexedReasonCode, IndexedRow, IndexName } from '../model/indexed.ts';
 
 export const INDEX_NAMES: Readonly<Record<IndexName, string>> = {
@@ -6,10 +6,10 @@ export const INDEX_NAMES: Readonly<Record<IndexName, string>> = {
   x402scan: 'x402scan',
 };
 
-const SETTLE_ONCE =
+const SETTLE_ONCE_STEP =
   'one settlement through the CDP facilitator brings the listing back; to prove it before: pay-test T15';
 
-/** The step that mends each reason. */
+/** The step that removes each reason. */
 export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
   not_registered: 'register the resource at https://www.x402scan.com/resources/register',
   no_settlement_seen:
@@ -28,11 +28,11 @@ export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
   resource_url_elsewhere: 'state a resource URL on the requested host',
   recipient_changes:
     'keep one recipient: what pays a fresh one for each request is never catalogued',
-  lapsing: SETTLE_ONCE,
-  lapsed: SETTLE_ONCE,
+  lapsing: SETTLE_ONCE_STEP,
+  lapsed: SETTLE_ONCE_STEP,
 };
 
-const NO_REASON = 'no reason that can be seen from outside';
+const NO_VISIBLE_REASON = 'no reason that can be seen from outside';
 
 export function formatIndexedRow(row: IndexedRow): string {
   const steps = row.reasons.map((reason) => {
@@ -42,37 +42,37 @@ export function formatIndexedRow(row: IndexedRow): string {
   return [formatIndexedState(row), ...steps].join('; ');
 }
 
-/** The state of a row, without its reasons. */
+/** Formats the state of a row, without its reasons. */
 export function formatIndexedState({ state, listedAs, differences, reasons }: IndexedRow): string {
-  const at = listedAs === null ? '' : ` as ${listedAs}`;
+  const listedName = listedAs === null ? '' : ` as ${listedAs}`;
   switch (state) {
     case 'listed':
-      return `listed${at}`;
+      return `listed${listedName}`;
     case 'listed_elsewhere':
-      return `listed elsewhere${at}`;
+      return `listed elsewhere${listedName}`;
     case 'unknown':
       return 'unknown: the index did not say';
     case 'differs': {
       const fields = differences.map(
         ({ field, live, indexed }) => `${field} ${live}, not ${indexed}`,
       );
-      return `differs${at}: ${fields.join('; ')}`;
+      return `differs${listedName}: ${fields.join('; ')}`;
     }
     case 'not_listed':
-      return reasons.length === 0 ? `not listed; ${NO_REASON}` : 'not listed';
+      return reasons.length === 0 ? `not listed; ${NO_VISIBLE_REASON}` : 'not listed';
   }
 }
 
-/** The reason in words, and the step that mends it. */
+/** Formats a reason, and the step that removes it. */
 export function formatIndexedReason({ code, evidence, check }: IndexedReason) {
-  const judged = check === null ? '' : `, ${check}`;
+  const checkId = check === null ? '' : `, ${check}`;
   return {
-    seen: `${code.replaceAll('_', ' ')} (${evidence}${judged})`,
+    seen: `${code.replaceAll('_', ' ')} (${evidence}${checkId})`,
     step: INDEXED_STEPS[code],
   };
 }
 
-/** False when no index was asked or answered. */
+/** Returns false if we asked no index, or no index answered. */
 export function isWorthShowing(rows: readonly IndexedRow[]): boolean {
   return rows.some(({ state }) => state !== 'unknown');
 }

@@ -9,12 +9,12 @@ import { isSameAddress } from './namespaces.ts';
 import { findNamespace, toCaip2 } from './networks.ts';
 import { findJudgedOffers } from './offer-faults.ts';
 
-/** A document's statement beside the live challenge's. */
+/** One term of a document (manifest or OpenAPI), compared with the challenge of the resource. */
 export type TermComparison = {
   readonly pointer: string;
-  /** Term of the document: a decimal, base units, an address. */
+  /** The term in the document: a decimal, base units or an address. */
   readonly stated: string;
-  /** Term of the challenge: base units, addresses. */
+  /** The term in the challenge: base units, or addresses. */
   readonly live: string;
   readonly agrees: boolean;
 };
@@ -24,81 +24,84 @@ export type ManifestTerms = {
   readonly recipients: readonly TermComparison[];
 };
 
-/** Bounds the work for a manifest that repeats a resource. */
-const MAX_ENTRIES_OF_PATH = 100;
+/** A manifest may list one path thousands of times. */
+const MAX_ENTRIES_PER_PATH = 100;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** Manifest entries by path, each with its position in the document. */
-export type EntryIndex = ReadonlyMap<string, readonly PlacedEntry[]>;
-type PlacedEntry = { readonly at: number; readonly entry: ManifestEntry };
+/** The entries of a manifest by path, each with its position in the document. */
+export type EntryIndex = ReadonlyMap<string, readonly IndexedEntry[]>;
+type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry };
 
-/** Built once per manifest, because it may list thousands of resources. */
+/** Each manifest is indexed only once, because it may list thousands of resources. */
 export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
-  const byPath = new Map<string, PlacedEntry[]>();
+  const byPath = new Map<string, IndexedEntry[]>();
   if (facts.shape === 'unknown') return byPath;
   const { host } = new URL(originUrl);
-  for (const [at, entry] of facts.entries.entries()) {
+  for (const [position, entry] of facts.entries.entries()) {
     const url = URL.parse(entry.target, originUrl);
-    // Sellers behind a proxy that ends TLS write http:// with their own host: the same resource.
+    // Only hosts are compared, because sellers behind a proxy that ends TLS may write http:// for https://.
     if (url === null || url.host !== host) continue;
     const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
-    const known = byPath.get(path) ?? [];
-    if (known.length < MAX_ENTRIES_OF_PATH) known.push({ at, entry });
-    byPath.set(path, known);
+    const entries = byPath.get(path) ?? [];
+    if (entries.length < MAX_ENTRIES_PER_PATH) entries.push({ position, entry });
+    byPath.set(path, entries);
   }
   return byPath;
 }
 
-/** Empty lists when the manifest states nothing comparable about this resource. */
+/** Returns empty lists if the manifest states nothing comparable about this resource. */
 export function compareManifestTerms(
   facts: ManifestFacts,
   index: EntryIndex,
-  one: ChallengedResource,
+  challenged: ChallengedResource,
 ): ManifestTerms {
-  const { resource, reading } = one;
+  const { resource, reading } = challenged;
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
   const offers = findJudgedOffers(reading.challenge);
   const entries = listEntries(index, resource);
   const recipients = entries.map((entry) =>
-    compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),
+    compareRecipient(entry.payTo, `${entry.pointer}/payTo`, findOffersOf(entry, offers)),
   );
   if (entries.every(({ payTo }) => payTo === null)) {
     recipients.push(compareRecipient(facts.payTo, '/payTo', offers));
   }
   return {
     prices: entries
-      .filter(({ method }) => method !== null || !isSecondMethod(one))
-      .flatMap((entry) => comparePrice(entry, offersFor(entry, offers))),
+      .filter(({ method }) => method !== null || !isPostBesideGet(challenged))
+      .flatMap((entry) => comparePrice(entry, findOffersOf(entry, offers))),
     recipients: recipients.filter((comparison) => comparison !== null),
   };
 }
 
-/** An entry without a method gives GET's price; POST may sell at another. */
-function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
+/** If GET sells too, an entry without a method states the price of GET, and POST may have another price. */
+function isPostBesideGet({ resource, probe }: ChallengedResource): boolean {
   const sellsByGet = resource.probes.some(
     ({ method, answer }) => method === 'GET' && answer.ok && answer.data.status === 402,
   );
   return resource.method === null && probe.method === 'POST' && sellsByGet;
 }
 
-/** Ordered as in the document. */
+/** Returns the entries of a resource in the order of the document. */
 function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
   return [...new Set([resource.path, resource.template])]
     .flatMap((path) => index.get(path) ?? [])
-    .sort((one, other) => one.at - other.at)
+    .sort((left, right) => left.position - right.position)
     .flatMap(({ entry }) => [entry, ...(entry.elsewhere ?? [])])
     .filter(({ method }) => {
-      const isAny = method === null || resource.method === null;
-      return isAny || method.toUpperCase() === resource.method;
+      const fitsAnyMethod = method === null || resource.method === null;
+      return fitsAnyMethod || method.toUpperCase() === resource.method;
     });
 }
 
-function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
+function findOffersOf(
+  { network, asset }: ManifestEntry,
+  offers: readonly Offer[],
+): readonly Offer[] {
   return offers.filter(
     (offer) =>
       (network === null || isSameAddress(toCaip2(network), toCaip2(toText(offer.network)))) &&
-      // A symbol ("USDC") is a display name; only an address identifies an asset.
+      // Only an address identifies an asset. A symbol such as "USDC" is a display name.
       (asset === null || findFamily(asset) === null || isSameAddress(asset, toText(offer.asset))),
   );
 }
@@ -109,27 +112,27 @@ function comparePrice(
 ): readonly TermComparison[] {
   const stated = amount ?? price;
   if (stated === null) return [];
-  const compared = offers.flatMap((offer) => {
-    // A ceiling is not a price, because less may be charged.
+  const comparisons = offers.flatMap((offer) => {
+    // A ceiling is not a price, because the seller may charge less.
     const live = findAmountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
-    const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
-    return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];
+    const units = amount === null ? toBaseUnits(stated, offer) : parseWholeNumber(amount);
+    return live === null || units === null ? [] : [{ live: String(live), agrees: live === units }];
   });
-  const [worst = compared[0]] = compared.filter(({ agrees }) => !agrees);
-  return worst === undefined ? [] : [{ pointer, stated, ...worst }];
+  const [shown = comparisons[0]] = comparisons.filter(({ agrees }) => !agrees);
+  return shown === undefined ? [] : [{ pointer, stated, ...shown }];
 }
 
-function inBaseUnits(decimal: string, { network, asset }: Offer): bigint | null {
+function toBaseUnits(decimal: string, { network, asset }: Offer): bigint | null {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
   const known = findKnownAsset(network, asset);
   return known === null ? null : baseUnits(decimal, known.decimals);
 }
 
-function wholeNumber(amount: string): bigint | null {
+function parseWholeNumber(amount: string): bigint | null {
   return /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
 }
 
-/** Addresses of different families are compared only within their family. */
+/** Compares an address only with addresses of its own family, EVM or Solana. */
 function compareRecipient(
   stated: string | null,
   pointer: string,
@@ -137,17 +140,17 @@ function compareRecipient(
 ): TermComparison | null {
   if (stated === null) return null;
   const family = findFamily(stated);
-  const live = offers.flatMap(({ network, payTo }) =>
+  const recipients = offers.flatMap(({ network, payTo }) =>
     typeof payTo === 'string' && family !== null && findNamespace(toText(network)) === family
       ? [payTo]
       : [],
   );
-  if (live.length === 0) return null;
-  const agrees = live.some((payTo) => isSameAddress(stated, payTo));
-  return { pointer, stated, live: [...new Set(live)].join(', '), agrees };
+  if (recipients.length === 0) return null;
+  const agrees = recipients.some((payTo) => isSameAddress(stated, payTo));
+  return { pointer, stated, live: [...new Set(recipients)].join(', '), agrees };
 }
 
-/** Returns an empty text for other types, which identify nothing. */
+/** Returns an empty text for a value that is not a text. No network or asset is equal to it. */
 function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-/** Reads /.well-known/x402 in each shape in use (checks/S6-well-known-x402/README.md). */
+/** Reads /.well-known/x402 in all shapes that sellers use (checks/S6-well-known-x402/README.md). */
 
 import {
   isJsonList,
@@ -15,18 +15,18 @@ import { findAmountKind } from './amount.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
-  /** An absolute URL or a path, as written. */
+  /** An absolute URL or a path, as the manifest has it. */
   readonly target: string;
   readonly pointer: string;
   readonly method: string | null;
-  /** Decimal dollars without "$" and trailing zeroes ("0.01"); null when missing or not comparable. */
+  /** Decimal dollars without "$" and trailing zeroes ("0.01"); null if missing or in another currency. */
   readonly price: string | null;
-  /** Base units as in an `accepts` entry; null when missing. */
+  /** Base units, from an entry of `accepts`; null if missing. */
   readonly amount: string | null;
   readonly asset: string | null;
   readonly network: string | null;
   readonly payTo: string | null;
-  /** Further members of `accepts`, one per network; absent when there are none. */
+  /** The terms on other networks, one entry for each network; absent if `accepts` has no other network. */
   readonly elsewhere?: readonly ManifestEntry[];
 };
 
@@ -38,77 +38,77 @@ export type ManifestFacts =
     }
   | { readonly shape: 'unknown' };
 
-/** Members that may hold the list; all of them are read, in this order. */
-const LISTS = ['resources', 'endpoints', 'items'];
-/** Bounds the work: a manifest may list thousands of entries. */
+/** Members that may hold a list of resources. All of them are read, in this order. */
+const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
+/** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
-const PRICES = ['price', 'price_usd', 'priceUsd'];
+const PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
-const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
+const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 
 export function parseManifest(value: JsonValue): ManifestFacts {
   if (!isJsonObject(value)) return { shape: 'unknown' };
-  const lists = LISTS.filter((name) => isJsonList(value[name]));
+  const lists = LIST_MEMBERS.filter((name) => isJsonList(value[name]));
   if (lists.length > 0) {
-    const entries = lists.flatMap((name) => listEntries(value[name], `/${name}`));
+    const entries = lists.flatMap((name) => readListEntries(value[name], `/${name}`));
     return { shape: 'list', entries, payTo: jsonText(value['payTo']) };
   }
   const document = jsonObject(value['discoveryDocument']);
   if (!isJsonObject(document['resources'])) return { shape: 'unknown' };
   return {
     shape: 'discovery-document',
-    entries: pathEntries(document['resources']),
+    entries: readPathEntries(document['resources']),
     payTo: jsonText(document['payTo']) ?? jsonText(value['payTo']),
   };
 }
 
-function listEntries(list: JsonValue | undefined, pointer: string): readonly ManifestEntry[] {
+function readListEntries(list: JsonValue | undefined, pointer: string): readonly ManifestEntry[] {
   return jsonList(list).flatMap((entry, index) => {
-    const at = `${pointer}/${index}`;
-    if (typeof entry === 'string') return toEntries(entry, {}, at);
+    const entryPointer = `${pointer}/${index}`;
+    if (typeof entry === 'string') return toEntries(entry, {}, entryPointer);
     if (!isJsonObject(entry)) return [];
-    const written = readAddress(entry['resource']) ?? readAddress(entry['url']);
-    return written === null ? [] : toEntries(written, entry, at);
+    const address = readAddress(entry['resource']) ?? readAddress(entry['url']);
+    return address === null ? [] : toEntries(address, entry, entryPointer);
   });
 }
 
-function pathEntries(resources: JsonObject): readonly ManifestEntry[] {
+function readPathEntries(resources: JsonObject): readonly ManifestEntry[] {
   return Object.entries(resources).flatMap(([path, details]) =>
     toEntries(path, jsonObject(details), `/discoveryDocument/resources/${escapePointerStep(path)}`),
   );
 }
 
-/** Entries are an address, or an object with one (`resource.url` of a challenge). */
+/** Reads a text, or the member `url` of an object, as `resource` of a challenge has it. */
 function readAddress(value: JsonValue | undefined): string | null {
   return jsonText(value) ?? jsonText(jsonObject(value)['url']);
 }
 
 function toEntries(
-  written: string,
+  address: string,
   details: JsonObject,
   pointer: string,
 ): readonly ManifestEntry[] {
-  const split = METHOD_AND_TARGET.exec(written.trim());
-  const target = split?.[2] ?? written.trim();
+  const trimmed = address.trim();
+  const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
   if (target === '') return [];
   const accepted = findPricedAccept(jsonList(details['accepts']));
   const first: ManifestEntry = {
     target,
     pointer,
-    method: readMethod(split?.[1] ?? null, details, accepted),
+    method: readMethod(statedMethod, details, accepted),
     price: readPrice(details),
-    amount: readUnits(accepted, details),
+    amount: readBaseUnits(accepted, details),
     asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
     network: readNetwork(details) ?? jsonText(accepted['network']),
     payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
   };
-  // Members of the entry apply to all networks, those of `accepts` to one each.
-  const isGeneral = readNetwork(details) !== null || jsonText(details['asset']) !== null;
-  const elsewhere = isGeneral ? [] : findOtherNetworks(first, jsonList(details['accepts']));
+  // Members of the entry apply to all networks. An item of `accepts` applies to one network.
+  const namesOneToken = readNetwork(details) !== null || jsonText(details['asset']) !== null;
+  const elsewhere = namesOneToken ? [] : findOtherNetworks(first, jsonList(details['accepts']));
   return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
 }
 
-/** Takes the first price on each other network; a second one there is another tier. */
+/** Takes only the first price on each other network. A second price on a network is that of another tier. */
 function findOtherNetworks(
   first: ManifestEntry,
   accepts: readonly JsonValue[],
@@ -125,7 +125,7 @@ function findOtherNetworks(
       pointer: `${first.pointer}/accepts/${index}`,
       method: first.method,
       price: null,
-      amount: readUnits(accepted, {}),
+      amount: readBaseUnits(accepted, {}),
       asset: jsonText(accepted['asset']),
       network,
       payTo: jsonText(accepted['payTo']),
@@ -134,7 +134,7 @@ function findOtherNetworks(
   return entries;
 }
 
-/** Takes the first member with a price, which a ceiling is not. */
+/** Returns the first item whose amount is a price and not a ceiling. */
 function findPricedAccept(accepts: readonly JsonValue[]): JsonObject {
   return accepts.map(jsonObject).find(isPriced) ?? {};
 }
@@ -143,44 +143,46 @@ function isPriced({ scheme }: JsonObject): boolean {
   return scheme === undefined || findAmountKind(scheme) === 'price';
 }
 
-/** v1 and the Bazaar describe the input, with its method, beside the price. */
+/** In v1 and in the Bazaar, the description of the input has the method. */
 function readMethod(
-  beforeTarget: string | null,
+  statedMethod: string | null,
   details: JsonObject,
   accepted: JsonObject,
 ): string | null {
   const candidates = [
-    beforeTarget,
+    statedMethod,
     details['method'],
     jsonObject(jsonObject(details['metadata'])['input'])['method'],
     jsonObject(jsonObject(accepted['outputSchema'])['input'])['method'],
   ];
-  const method = candidates.find((one) => typeof one === 'string' && METHOD.test(one));
+  const method = candidates.find((value) => typeof value === 'string' && HTTP_METHOD.test(value));
   return typeof method === 'string' ? method.toUpperCase() : null;
 }
 
 function readPrice(details: JsonObject): string | null {
-  for (const name of PRICES) {
+  for (const name of PRICE_MEMBERS) {
     const price = details[name];
-    const amount = isJsonObject(price) ? dollarMember(price) : dollars(price);
+    const amount = isJsonObject(price) ? readDollars(price) : dollars(price);
     if (amount !== null) return amount;
   }
   return null;
 }
 
-function dollarMember(price: JsonObject): string | null {
+function readDollars(price: JsonObject): string | null {
   const currency = price['currency'] ?? 'USD';
   if (typeof currency !== 'string' || !/^USDC?$/i.test(currency)) return null;
   return dollars(price['amount']);
 }
 
-function readUnits(accepted: JsonObject, details: JsonObject): string | null {
+function readBaseUnits(accepted: JsonObject, details: JsonObject): string | null {
   const candidates = [
     accepted['amount'],
     accepted['maxAmountRequired'],
     details['maxAmountRequired'],
   ];
-  const units = candidates.find((one) => typeof one === 'string' && /^[0-9]{1,78}$/.test(one));
+  const units = candidates.find(
+    (value) => typeof value === 'string' && /^[0-9]{1,78}$/.test(value),
+  );
   return typeof units === 'string' ? units : null;
 }
 

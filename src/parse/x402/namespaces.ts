@@ -1,27 +1,26 @@
-/** CAIP-2 namespaces of x402 schemes, with the formats of their networks, accounts and assets. */
+/** The CAIP-2 namespaces that x402 schemes use, with the formats of networks, accounts and assets. */
 
-/** In some namespaces accounts and assets have different formats. */
+/** Accounts and assets have different formats in some namespaces. */
 export type AddressRole = 'account' | 'asset';
 
 export type NamespaceRow = {
   /** The display name. */
   readonly name: string;
-  /** Matches the whole network, "eip155:8453". */
+  /** Matches the whole network id, "eip155:8453". */
   readonly network: RegExp;
-  /** Maps outdated ids that specifications still print to their replacements. */
+  /** Replacements of outdated network ids that specifications still contain. */
   readonly outdated?: Readonly<Record<string, string>>;
-  /**
-   * Accounts have at most 200 characters as well; eip155 and solana have their own parsers. Absent when
-   * any text will do.
-   */
+  /** Absent if any text is an account. eip155 and solana have parsers of their own. */
   readonly account?: RegExp;
+  /** Absent if any text is an asset. */
   readonly asset?: RegExp;
-  /** The account that nobody holds. */
+  /** Matches the zero account, which belongs to nobody. */
   readonly zero?: RegExp;
-  /** Format of amounts that are not base units: XRPL writes issued currencies as decimals. */
+  /** Format of amounts, if they need not be base units: amounts of issued currencies on XRPL are decimals. */
   readonly amount?: (asset: string) => RegExp;
-  /** Largest transferable number of base units; absent when the network sets no bit width. */
+  /** The largest amount in base units; absent if the network does not limit its bits. */
   readonly maxAmount?: bigint;
+  /** The document that defines the network ids. */
   readonly source: string;
 };
 
@@ -38,14 +37,14 @@ const RAW_TON = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$/;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?$/;
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 const HEDERA_NUMBER = '0\\.0\\.[1-9][0-9]{0,18}';
-/** An EVM address, or a public key, raw or as DER (Ed25519, ECDSA). */
+/** An EVM address, or a public key (Ed25519, ECDSA), raw or as DER. */
 const HEDERA_ALIAS =
   '(?:0\\.0\\.)?(?:0x)?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64}|[0-9a-fA-F]{66}|302a300506032b6570032100[0-9a-fA-F]{64}|302d300706052b8104000a032200[0-9a-fA-F]{66})';
-/** 50 characters; the specification's own example has a wrong checksum. */
+/** The checksum is not tested, because the example of the specification has a wrong one. */
 const CONCORDIUM_ACCOUNT = new RegExp(`^${BASE58}{50}$`);
 /** Account ids of 2 to 64 characters; an implicit account is 64 hexadecimal digits. */
 const NEAR_ACCOUNT = /^(?=.{2,64}$)[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\.[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
-/** Base32 of a key, its kind and a checksum: 38 bytes, or 39 with a compressed point. */
+/** Base32 of the kind of a key, the key and a checksum: 38 bytes, or 39 for a key that is a compressed point. */
 const KEETA_ACCOUNT = /^keeta_(?:[a-z2-7]{61}|[a-z2-7]{63})$/;
 
 const ROWS = {
@@ -111,7 +110,7 @@ const ROWS = {
     name: 'XRP Ledger',
     network: /^xrpl:(?:0|[1-9][0-9]{0,9})$/,
     account: new RegExp(`^r${BASE58}{24,34}$`),
-    // XRP itself, a code of three characters, or 160 bits of it.
+    // XRP, or another currency by its code of three characters or of 160 bits.
     asset: /^(?:[A-Za-z0-9?!@#$%^&*<>(){}[\]|]{3}|[0-9A-Fa-f]{40})$/,
     amount: (asset) => (asset === 'XRP' ? BASE_UNITS : DECIMAL),
     source: 'specs/schemes/exact/scheme_exact_xrpl.md',
@@ -120,7 +119,7 @@ const ROWS = {
     name: 'Hedera',
     network: /^hedera:(?:mainnet|testnet)$/,
     account: new RegExp(`^(?:0\\.0\\.0|${HEDERA_NUMBER}|${HEDERA_ALIAS})$`),
-    // HBAR itself, or a token.
+    // HBAR (0.0.0) or a token.
     asset: new RegExp(`^(?:0\\.0\\.0|${HEDERA_NUMBER})$`),
     zero: /^(?:0\.0\.0|(?:0x)?0+)$/,
     maxAmount: maxOfBits(63n),
@@ -145,7 +144,7 @@ const ROWS = {
     name: 'Concordium',
     network: /^ccd:(?:9dd9ca4d19e9393877d2c44b70f89acb|4221332d34e1694168c2a0c0b3fd0f27)$/,
     account: CONCORDIUM_ACCOUNT,
-    // CCD itself, or the registered symbol of a token.
+    // CCD, or the registered symbol of a token.
     asset: /^[-.%A-Za-z0-9]{1,128}$/,
     maxAmount: maxOfBits(64n),
     source: 'specs/schemes/exact/scheme_exact_concordium.md',
@@ -154,21 +153,21 @@ const ROWS = {
     name: 'Bitcoin Lightning',
     // The first 32 digits of the genesis hashes of Bitcoin's main and test networks.
     network: /^lnbtc:(?:000000000019d6689c085ae165831e93|000000000933ea01ad0ee984209779ba)$/,
-    // The key of the node that takes the payment.
+    // The public key of the node that receives the payment.
     account: /^[0-9a-f]{66}$/,
     asset: /^BTC$/,
     source: 'specs/schemes/exact/scheme_exact_lnbtc.md',
   },
-  // Pairs of these are known and not judged: any text is an account and an asset there.
-  cardano: named('Cardano', 'cardano', 'specs/schemes/exact/scheme_exact_cardano.md'),
-  cip34: named('Cardano (CIP-34)', 'cip34', 'specs/schemes/exact/scheme_exact_cardano.md'),
-  casper: named('Casper', 'casper', 'specs/schemes/exact/scheme_exact_casper.md'),
-  starknet: named('Starknet', 'starknet', 'specs/schemes/exact/scheme_exact_starknet.md'),
-  canton: named('Canton', 'canton', 'specs/schemes/exact/scheme_exact_canton.md'),
-  sui: named('Sui', 'sui', 'specs/schemes/exact/scheme_exact_sui.md'),
+  // We do not judge the offers on the networks below, so any text is an account and an asset there.
+  cardano: toUnjudgedRow('Cardano', 'cardano', 'specs/schemes/exact/scheme_exact_cardano.md'),
+  cip34: toUnjudgedRow('Cardano (CIP-34)', 'cip34', 'specs/schemes/exact/scheme_exact_cardano.md'),
+  casper: toUnjudgedRow('Casper', 'casper', 'specs/schemes/exact/scheme_exact_casper.md'),
+  starknet: toUnjudgedRow('Starknet', 'starknet', 'specs/schemes/exact/scheme_exact_starknet.md'),
+  canton: toUnjudgedRow('Canton', 'canton', 'specs/schemes/exact/scheme_exact_canton.md'),
+  sui: toUnjudgedRow('Sui', 'sui', 'specs/schemes/exact/scheme_exact_sui.md'),
   cloudflare: {
     name: 'Cloudflare',
-    // No CAIP-2 identifier: its namespace has too many letters.
+    // This is not a CAIP-2 id, because a namespace has at most 8 characters.
     network: /^cloudflare:402$/,
     source: 'specs/schemes/batch-settlement/scheme_batch_settlement_cloudflare.md',
   },
@@ -182,11 +181,11 @@ const ROWS = {
 export type Namespace = keyof typeof ROWS;
 export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = ROWS;
 
-function named(name: string, namespace: string, source: string): NamespaceRow {
+function toUnjudgedRow(name: string, namespace: string, source: string): NamespaceRow {
   return { name, network: new RegExp(`^${namespace}:[-_a-zA-Z0-9]{1,32}$`), source };
 }
 
-/** Hex addresses differ in case by checksum only; base58 is case-sensitive. */
+/** The case of a hex address is only its checksum. Other addresses are case-sensitive. */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (/^0x/i.test(one) && one.toLowerCase() === other.toLowerCase());
 }

@@ -1,6 +1,6 @@
-/** Display names of networks, and whether their money is worth something. */
+/** Display names of networks. */
 
-/** Test networks, whose tokens have no value; a seller with no other offers sells nothing. */
+/** Test networks. Their tokens have no value, so a seller with offers only on them sells nothing. */
 export const TESTNETS: ReadonlyMap<string, string> = new Map([
   ['eip155:84532', 'Base Sepolia'],
   ['eip155:11155111', 'Sepolia'],

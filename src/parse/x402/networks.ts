@@ -2,7 +2,7 @@ import type { JsonValue } from '../json/json.ts';
 import { NAMESPACES, type Namespace } from './namespaces.ts';
 import { MAINNETS, TESTNETS } from './network-names.ts';
 
-/** Network names of the official clients (`@x402/evm/v1`, `@x402/svm`); a test compares them. */
+/** CAIP-2 ids of v1 network names, as in the official clients (`@x402/evm/v1`, `@x402/svm`). A test compares them. */
 export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
   ['ethereum', 'eip155:1'],
   ['sepolia', 'eip155:11155111'],
@@ -35,22 +35,22 @@ export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
 const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 
-/** `unknown`: well formed, with a namespace (or a version 1 name) that this catalog lacks. */
+/** `unknown` is a well-formed network id whose namespace, or v1 name, is not in our tables. */
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
-/** Converts a v1 name to CAIP-2; other names are returned unchanged. */
+/** Converts a v1 name to a CAIP-2 id. Another text is returned unchanged. */
 export function toCaip2(network: string): string {
   return V1_NETWORKS.get(network) ?? network;
 }
 
-/** Finds the namespace of a well-formed network in either naming; null for all others. */
+/** Finds the namespace of a v1 name or a well-formed CAIP-2 id; null for another text. */
 export function findNamespace(network: string): Namespace | null {
   const name = toCaip2(network);
   const namespace = findClaimedNamespace(name);
   return namespace !== null && isInNamespace(namespace, name) ? namespace : null;
 }
 
-/** Finds the namespace by its prefix, even when the rest is malformed. */
+/** Finds the namespace by the prefix of the network id. The rest of the id may be malformed. */
 export function findClaimedNamespace(network: JsonValue | undefined): Namespace | null {
   if (typeof network !== 'string') return null;
   const name = toCaip2(network);
@@ -82,15 +82,15 @@ export function isKnownNetwork(network: string): boolean {
   return MAINNETS.has(name) || TESTNETS.has(name);
 }
 
-/** Display name, "Base" or "Solana Devnet"; the network itself when unknown. */
+/** Returns the display name ("Base", "Solana Devnet"); the network id itself if it is unknown. */
 export function toNetworkName(network: string): string {
   const name = toCaip2(network);
   return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;
 }
 
 function isInNamespace(namespace: Namespace, network: string): boolean {
-  const { network: form, outdated = {} } = NAMESPACES[namespace];
-  return form.test(network) || Object.hasOwn(outdated, network);
+  const { network: pattern, outdated = {} } = NAMESPACES[namespace];
+  return pattern.test(network) || Object.hasOwn(outdated, network);
 }
 
 function isNamespace(name: string): name is Namespace {

@@ -6,28 +6,28 @@ import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './manifest-terms.ts';
 
 export type OpenApiTerms = {
-  /** True for a dynamic price: live prices must lie within it, and may differ between probes. */
+  /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */
   readonly isRange: boolean;
-  /** Prices are compared with all bounds, a ceiling with the declared maximum. */
+  /** A price is compared with both bounds, and a ceiling only with the declared maximum. */
   readonly prices: readonly TermComparison[];
-  /** Priced offers in tokens whose decimals are unknown. */
+  /** Offers that state a price in a token whose decimals are unknown. */
   readonly unknownDecimals: readonly Offer[];
 };
 
-type Declared = {
+type DeclaredPrice = {
   readonly min: string | null;
   readonly max: string | null;
   readonly isRange: boolean;
-  /** MPP states base units; all other forms state dollars. */
+  /** True for an MPP price. All other forms are in dollars. */
   readonly isBaseUnits: boolean;
   readonly pointer: string;
 };
-type Bounds = { readonly min: bigint | null; readonly max: bigint | null };
+type UnitBounds = { readonly min: bigint | null; readonly max: bigint | null };
 
-const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
-const NOTHING: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
+const DOLLAR_CURRENCIES: ReadonlySet<string> = new Set(['USD', 'USDC']);
+const NO_TERMS: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
 
-/** `offers` come from one probe, or from both when a range is declared. */
+/** `offers` are those of one probe, or those of both probes if the document declares a range. */
 export function compareOpenApiTerms(
   facts: OpenApiFacts,
   { resource, probe }: Pick<ChallengedResource, 'resource' | 'probe'>,
@@ -35,22 +35,22 @@ export function compareOpenApiTerms(
 ): OpenApiTerms {
   const method = resource.method ?? probe.method;
   const price = facts.operations.find(
-    (one) =>
-      one.method === method &&
-      (one.template === resource.template || one.requestPath === resource.path),
+    (operation) =>
+      operation.method === method &&
+      (operation.template === resource.template || operation.requestPath === resource.path),
   )?.price;
-  const declared = price ? parseBounds(price) : null;
-  if (declared === null) return NOTHING;
-  const compared = offers.map((offer) => compare(offer, declared));
+  const declared = price ? toDeclaredPrice(price) : null;
+  if (declared === null) return NO_TERMS;
+  const comparisons = offers.map((offer) => compareOffer(offer, declared));
   return {
     isRange: declared.isRange,
-    prices: compared.filter((one) => typeof one === 'object' && one !== null),
-    unknownDecimals: offers.filter((_, index) => compared[index] === 'unknown-decimals'),
+    prices: comparisons.filter((item) => typeof item === 'object' && item !== null),
+    unknownDecimals: offers.filter((_, index) => comparisons[index] === 'unknown-decimals'),
   };
 }
 
-function parseBounds(price: PriceDeclaration): Declared | null {
-  if ('currency' in price && !DOLLARS.has(price.currency.toUpperCase())) return null;
+function toDeclaredPrice(price: PriceDeclaration): DeclaredPrice | null {
+  if ('currency' in price && !DOLLAR_CURRENCIES.has(price.currency.toUpperCase())) return null;
   const { pointer } = price;
   const range =
     price.kind === 'dynamic' ? price : price.kind === 'legacy' ? price.range : undefined;
@@ -65,28 +65,31 @@ function parseBounds(price: PriceDeclaration): Declared | null {
   return { min: amount, max: amount, isRange: false, isBaseUnits, pointer };
 }
 
-/** Null when nothing is comparable: a ceiling and a fixed price, an odd amount or scheme. */
-function compare(offer: Offer, declared: Declared): TermComparison | 'unknown-decimals' | null {
+/** Returns null if the offer cannot be compared: a ceiling with a fixed price, an invalid amount, an unknown scheme. */
+function compareOffer(
+  offer: Offer,
+  declared: DeclaredPrice,
+): TermComparison | 'unknown-decimals' | null {
   const kind = findAmountKind(offer.scheme);
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
   const decimals = declared.isBaseUnits ? 0 : findDecimals(offer);
   if (decimals === null) return kind === 'price' ? 'unknown-decimals' : null;
-  const all = inBaseUnits(declared, decimals);
-  const bounds = kind === 'ceiling' ? { ...all, min: null } : all;
+  const declaredUnits = toBaseUnits(declared, decimals);
+  const bounds = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
   if (bounds.min === null && bounds.max === null) return null;
   const agrees =
     (bounds.min === null || live >= bounds.min) && (bounds.max === null || live <= bounds.max);
-  const stated = declared.isRange ? rangeText(bounds) : String(bounds.min);
+  const stated = declared.isRange ? formatRange(bounds) : String(bounds.min);
   return { pointer: declared.pointer, stated, live: String(live), agrees };
 }
 
-function rangeText({ min, max }: Bounds): string {
+function formatRange({ min, max }: UnitBounds): string {
   return `${min ?? 0} to ${max ?? 'any'}`;
 }
 
-function inBaseUnits({ min, max }: Declared, decimals: number): Bounds {
+function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {
   return {
     min: min === null ? null : baseUnits(min, decimals),
     max: max === null ? null : baseUnits(max, decimals),
@@ -101,7 +104,7 @@ function findDecimals({ network, asset }: Offer): number | null {
 export type PaymentSchemes = {
   /** Names of schemes that declare x402 itself. */
   readonly x402: readonly string[];
-  /** Names of apiKey schemes that use a payment header. */
+  /** Names of apiKey schemes that mean x402: by their name, or by the payment header that they use. */
   readonly apiKeys: readonly string[];
 };
 
@@ -110,17 +113,17 @@ const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-pa
 /** Finds the security schemes of an OpenAPI document that mean payment over x402. */
 export function findPaymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
   return {
-    x402: securitySchemes.filter(isX402).map(({ name }) => name),
-    apiKeys: securitySchemes.filter(isPaymentKey).map(({ name }) => name),
+    x402: securitySchemes.filter(isX402Scheme).map(({ name }) => name),
+    apiKeys: securitySchemes.filter(isPaymentApiKey).map(({ name }) => name),
   };
 }
 
-function isX402({ name, type, scheme }: SecurityScheme): boolean {
+function isX402Scheme({ name, type, scheme }: SecurityScheme): boolean {
   if (type === 'http' && scheme.toLowerCase() === 'x402') return true;
   return name.toLowerCase() === 'x402' && type !== 'apiKey' && type !== '';
 }
 
-function isPaymentKey({ name, type, parameter }: SecurityScheme): boolean {
+function isPaymentApiKey({ name, type, parameter }: SecurityScheme): boolean {
   if (type !== 'apiKey') return false;
   return name.toLowerCase() === 'x402' || PAYMENT_HEADERS.has(parameter.toLowerCase());
 }

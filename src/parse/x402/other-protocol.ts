@@ -5,57 +5,57 @@ import { cleanText } from '../text/text.ts';
 
 export type OtherChallenge = Pick<OtherWay, 'protocol' | 'methods'>;
 
-/** MPP uses `Payment` (draft-httpauth-payment). L402 uses its own name and its earlier one, `LSAT`. */
-const SCHEMES: Readonly<Record<string, OtherProtocol>> = {
+/** Protocols by their authentication scheme: MPP has `Payment` (draft-httpauth-payment), L402 also its old name. */
+const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
   payment: 'MPP',
   l402: 'L402',
   lsat: 'L402',
 };
-/** Bounds the work on a header; a challenge begins at its start. */
+/** Only the start of a header is read. */
 const MAX_HEADER_CHARS = 16_384;
 const MAX_METHODS = 5;
 const MAX_METHOD_CHARS = 40;
-const QUOTED = /"((?:[^"\\]|\\.)*)"?/g;
-/** An authentication scheme begins the value or follows a comma, and has no "=" after it. */
-const SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]|[ \t]*(?:$|,))/g;
-/** The parameter `method`; its quoted value is replaced by its index. */
-const METHOD = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
+const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"?/g;
+/** An authentication scheme is the first word, or follows a comma. A "=" after the word makes it a parameter. */
+const AUTH_SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]|[ \t]*(?:$|,))/g;
+/** The parameter `method`. A quoted value was replaced by its index before. */
+const METHOD_PARAMETER = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 
-/** Lists each other protocol of a 402 once, in the order of its headers. An x402 challenge may stand beside it. */
+/** Lists each other protocol of a 402 once, in the order of its headers. The 402 may have an x402 challenge too. */
 export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
   const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>
     readHeader(value.slice(0, MAX_HEADER_CHARS)),
   );
-  return [...Map.groupBy(challenges, ({ protocol }) => protocol)].map(([protocol, all]) => ({
+  return [...Map.groupBy(challenges, ({ protocol }) => protocol)].map(([protocol, group]) => ({
     protocol,
-    methods: [...new Set(all.flatMap(({ methods }) => methods))].slice(0, MAX_METHODS),
+    methods: [...new Set(group.flatMap(({ methods }) => methods))].slice(0, MAX_METHODS),
   }));
 }
 
 function readHeader(value: string): readonly OtherChallenge[] {
-  // Quoted values may contain commas, scheme names and parameters.
+  // Quoted values may contain commas and parameters, so their indexes replace them before the search.
   const quoted: string[] = [];
-  const bare = value.replace(QUOTED, (_, text: string) => `"${quoted.push(text) - 1}"`);
-  const schemes = [...bare.matchAll(SCHEME)];
-  return schemes.flatMap(({ index, 0: { length }, 1: scheme = '' }, at): OtherChallenge[] => {
-    const protocol = protocolOf(scheme);
+  const bare = value.replace(QUOTED_STRING, (_, text: string) => `"${quoted.push(text) - 1}"`);
+  const schemes = [...bare.matchAll(AUTH_SCHEME)];
+  return schemes.flatMap(({ index, 0: { length }, 1: scheme = '' }, order): OtherChallenge[] => {
+    const protocol = findProtocol(scheme);
     if (protocol === null) return [];
     if (protocol !== 'MPP') return [{ protocol, methods: [] }];
-    const parameters = bare.slice(index + length, schemes[at + 1]?.index);
-    const named = [...parameters.matchAll(METHOD)].map(([, key = '', token]) =>
-      cleanText(token ?? unescaped(quoted[Number(key)] ?? ''), MAX_METHOD_CHARS),
+    const parameters = bare.slice(index + length, schemes[order + 1]?.index);
+    const methods = [...parameters.matchAll(METHOD_PARAMETER)].map(([, quotedIndex = '', token]) =>
+      cleanText(token ?? removeEscapes(quoted[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
-    return [{ protocol, methods: named.filter((name) => name !== '') }];
+    return [{ protocol, methods: methods.filter((name) => name !== '') }];
   });
 }
 
-function protocolOf(scheme: string): OtherProtocol | null {
+function findProtocol(scheme: string): OtherProtocol | null {
   const name = scheme.toLowerCase();
-  return Object.hasOwn(SCHEMES, name) ? (SCHEMES[name] ?? null) : null;
+  return Object.hasOwn(PROTOCOLS_BY_SCHEME, name) ? (PROTOCOLS_BY_SCHEME[name] ?? null) : null;
 }
 
 /** A backslash escapes one character of a quoted string (RFC 9110, 5.6.4). */
-function unescaped(text: string): string {
+function removeEscapes(text: string): string {
   return text.replace(/\\(.)/g, '$1');
 }

@@ -1,83 +1,94 @@
 /**
- * Rows of the schemes that no client here pays: the rules that their specification calls MUST, or, for
- * `named` pairs, no rule of their own.
+ * Rows of the schemes that no installed client pays. They hold the rules that the specification calls MUST. A row with
+ * `judgedBy: 'named'` has no rules of its own.
  */
 import type { Namespace } from './namespaces.ts';
 import type { ExtraMember, SchemeRow, Specification } from './scheme-row.ts';
 
-const READ = '2026-11-24';
+const READ_ON = '2026-11-24';
 const TOKEN_PROGRAMS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ];
 const FEE_PAYER: ExtraMember = { name: 'feePayer', form: 'non-zero-address' };
-const DRAFT = 'a draft that was never merged; lnbtc took its place';
+const DRAFT_REASON = 'a draft that was never merged; lnbtc took its place';
 
 export const OTHER_SCHEMES: readonly SchemeRow[] = [
-  passive(
+  toPassiveRow(
     'stellar',
-    specified('exact/scheme_exact_stellar', '87a6980b8f924fb7bc7b7658dd211c9cce1b5ae2'),
+    atBlob('exact/scheme_exact_stellar', '87a6980b8f924fb7bc7b7658dd211c9cce1b5ae2'),
     {
       judgedBy: 'tests',
       requires: [{ name: 'areFeesSponsored', form: 'true' }],
     },
   ),
-  passive(
+  toPassiveRow(
     'algorand',
-    specified('exact/scheme_exact_algo', '5551cf14d9d1045e84b0eac4a5ecdd0ed630a8e5'),
+    atBlob('exact/scheme_exact_algo', '5551cf14d9d1045e84b0eac4a5ecdd0ed630a8e5'),
     {
       judgedBy: 'tests',
     },
   ),
-  passive(
+  toPassiveRow(
     'aptos',
-    specified('exact/scheme_exact_aptos', '2062062629d8f59b5209b34679842693baf77baf'),
+    atBlob('exact/scheme_exact_aptos', '2062062629d8f59b5209b34679842693baf77baf'),
     {
       requires: [{ name: 'feePayer', form: 'address', isOptional: true }],
     },
   ),
-  passive('tvm', specified('exact/scheme_exact_ton', '73b8a5e2f96839aa2e2121b220821edec14418a8')),
-  passive('xrpl', readAt('exact/scheme_exact_xrpl', '459da6c9314e072c286ee2064c0eff0820daeee6'), {
-    requires: [
-      { name: 'areFeesSponsored', form: 'false' },
-      { name: 'issuer', form: 'address', unlessAsset: 'XRP' },
-      ...methodsOf('sequence', 'ticketSequence'),
-    ],
-  }),
-  passive(
+  toPassiveRow('tvm', atBlob('exact/scheme_exact_ton', '73b8a5e2f96839aa2e2121b220821edec14418a8')),
+  toPassiveRow(
+    'xrpl',
+    atCommit('exact/scheme_exact_xrpl', '459da6c9314e072c286ee2064c0eff0820daeee6'),
+    {
+      requires: [
+        { name: 'areFeesSponsored', form: 'false' },
+        { name: 'issuer', form: 'address', unlessAsset: 'XRP' },
+        ...allowMethods('sequence', 'ticketSequence'),
+      ],
+    },
+  ),
+  toPassiveRow(
     'hedera',
-    specified('exact/scheme_exact_hedera', '05da42aa5ad5af72988c045200c230c5891b2292'),
+    atBlob('exact/scheme_exact_hedera', '05da42aa5ad5af72988c045200c230c5891b2292'),
     {
       requires: [
         { ...FEE_PAYER, onlyBy: 'cryptoTransfer' },
-        ...methodsOf('cryptoTransfer', 'transferExecutor'),
+        ...allowMethods('cryptoTransfer', 'transferExecutor'),
       ],
       methods: ['cryptoTransfer', 'transferExecutor'],
     },
   ),
-  passive('near', specified('exact/scheme_exact_near', 'df9106d5725bfbf16477545053f69b03d8728047')),
-  passive(
-    'keeta',
-    specified('exact/scheme_exact_keeta', 'ff7eaaa2868c174c71e01fc2f35e73818da048aa'),
+  toPassiveRow(
+    'near',
+    atBlob('exact/scheme_exact_near', 'df9106d5725bfbf16477545053f69b03d8728047'),
   ),
-  passive(
+  toPassiveRow(
+    'keeta',
+    atBlob('exact/scheme_exact_keeta', 'ff7eaaa2868c174c71e01fc2f35e73818da048aa'),
+  ),
+  toPassiveRow(
     'ccd',
-    specified('exact/scheme_exact_concordium', 'b7e81c3609137e1f0c641f3a478cef93b928600a'),
+    atBlob('exact/scheme_exact_concordium', 'b7e81c3609137e1f0c641f3a478cef93b928600a'),
     {
       requires: [FEE_PAYER],
     },
   ),
-  passive('lnbtc', readAt('exact/scheme_exact_lnbtc', '0039c0169dc5f76ec1690ab488cfac7fa68c9d99'), {
-    requires: [
-      { name: 'paymentFlow', form: 'text' },
-      { name: 'invoice', form: 'text' },
-      { name: 'requestHash', form: { hexDigits: 64 } },
-      { name: 'requestBindingProfile', form: { oneOf: ['http:1', 'mcp:1'] } },
-      { name: 'requestBindingParams', form: 'object' },
-      ...methodsOf('bolt11'),
-    ],
-    flows: ['upfront'],
-  }),
+  toPassiveRow(
+    'lnbtc',
+    atCommit('exact/scheme_exact_lnbtc', '0039c0169dc5f76ec1690ab488cfac7fa68c9d99'),
+    {
+      requires: [
+        { name: 'paymentFlow', form: 'text' },
+        { name: 'invoice', form: 'text' },
+        { name: 'requestHash', form: { hexDigits: 64 } },
+        { name: 'requestBindingProfile', form: { oneOf: ['http:1', 'mcp:1'] } },
+        { name: 'requestBindingParams', form: 'object' },
+        ...allowMethods('bolt11'),
+      ],
+      flows: ['upfront'],
+    },
+  ),
   {
     scheme: 'batch-settlement',
     namespace: 'solana',
@@ -92,45 +103,45 @@ export const OTHER_SCHEMES: readonly SchemeRow[] = [
     flows: ['authorization'],
     amount: 'ceiling',
     client: null,
-    specification: readAt(
+    specification: atCommit(
       'batch-settlement/scheme_batch_settlement_svm',
       '0ce3e9c08d0c25462fc214fb7471f5472e59ce5a',
     ),
   },
-  ...named(
+  ...toNamedRows(
     ['cardano', 'cip34'],
-    specified('exact/scheme_exact_cardano', '77ca60e9976be4744c72ed34c6e75527a38745cd'),
+    atBlob('exact/scheme_exact_cardano', '77ca60e9976be4744c72ed34c6e75527a38745cd'),
   ),
-  ...named(
+  ...toNamedRows(
     ['casper'],
-    specified('exact/scheme_exact_casper', '486e55b589c01ed7ea3297a2d29611b0683e1be0'),
+    atBlob('exact/scheme_exact_casper', '486e55b589c01ed7ea3297a2d29611b0683e1be0'),
   ),
-  ...named(
+  ...toNamedRows(
     ['starknet'],
-    readAt('exact/scheme_exact_starknet', '0d74e0e96ea01fea6a657a821c871d6a03aa9ec1'),
+    atCommit('exact/scheme_exact_starknet', '0d74e0e96ea01fea6a657a821c871d6a03aa9ec1'),
   ),
-  ...named(
+  ...toNamedRows(
     ['canton'],
-    specified('exact/scheme_exact_canton', 'aec69171a4467778c8bf2173b7376efaa2500470'),
+    atBlob('exact/scheme_exact_canton', 'aec69171a4467778c8bf2173b7376efaa2500470'),
   ),
-  ...named(
+  ...toNamedRows(
     ['sui'],
-    specified('exact/scheme_exact_sui', '2adba09e1123561ab60398179d21b82b7b1b96c1'),
+    atBlob('exact/scheme_exact_sui', '2adba09e1123561ab60398179d21b82b7b1b96c1'),
   ),
-  ...named(['bip122'], null).map((row) => ({ ...row, draft: DRAFT })),
-  ...named(
+  ...toNamedRows(['bip122'], null).map((row) => ({ ...row, draft: DRAFT_REASON })),
+  ...toNamedRows(
     ['cloudflare'],
-    specified(
+    atBlob(
       'batch-settlement/scheme_batch_settlement_cloudflare',
       '0ed7629b535e1cd2925ca016ef76bdcf905f2a1d',
     ),
   ).map((row) => ({ ...row, scheme: 'batch-settlement', amount: 'ceiling' }) as const),
 ];
 
-function passive(
+function toPassiveRow(
   namespace: Namespace,
   specification: Specification,
-  own: Partial<SchemeRow> = {},
+  overrides: Partial<SchemeRow> = {},
 ): SchemeRow {
   return {
     scheme: 'exact',
@@ -141,12 +152,12 @@ function passive(
     amount: 'price',
     client: null,
     specification,
-    ...own,
+    ...overrides,
   };
 }
 
-/** Makes rows of `exact` that hold only the rules of every offer. */
-function named(
+/** Makes rows of the scheme `exact` without rules of their own. */
+function toNamedRows(
   namespaces: readonly Namespace[],
   specification: Specification | null,
 ): readonly SchemeRow[] {
@@ -162,16 +173,16 @@ function named(
   }));
 }
 
-function specified(name: string, blob: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob, read: READ };
+function atBlob(name: string, blob: string): Specification {
+  return { file: `specs/schemes/${name}.md`, blob, read: READ_ON };
 }
 
-/** The version was read by its commit, and its blob is not known. */
-function readAt(name: string, commit: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob: null, commit, read: READ };
+/** Names the version by its commit, because its blob is not known. */
+function atCommit(name: string, commit: string): Specification {
+  return { file: `specs/schemes/${name}.md`, blob: null, commit, read: READ_ON };
 }
 
-/** Facilitators must refuse other methods than the specification's. */
-function methodsOf(...oneOf: readonly string[]): readonly ExtraMember[] {
+/** Facilitators must refuse transfer methods that are not in the specification. */
+function allowMethods(...oneOf: readonly string[]): readonly ExtraMember[] {
   return [{ name: 'assetTransferMethod', form: { oneOf }, isOptional: true }];
 }

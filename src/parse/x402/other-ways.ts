@@ -1,4 +1,4 @@
-/** Resources that sell over another protocol: a shop may have an x402 till and another one. */
+/** Finds resources that sell over another protocol than x402. A resource or a site may also sell over both. */
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import {
@@ -11,7 +11,7 @@ import { findOtherChallenges } from './other-protocol.ts';
 
 export type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
 
-/** Lists one way per resource, method and protocol, those with an x402 challenge beside it included. */
+/** Lists one way for each resource, method and protocol, also of a resource that has an x402 challenge too. */
 export function findOtherWays(
   resources: readonly ResourceObservation[],
 ): readonly ResourceOtherWay[] {
@@ -19,24 +19,31 @@ export function findOtherWays(
     findJudgedProbes(resource, resources).flatMap(({ method, answer }) => {
       if (!answer.ok) return [];
       const { path } = resource;
-      return findOtherChallenges(answer.data).map((one) => ({ resource, method, path, ...one }));
+      return findOtherChallenges(answer.data).map((challenge) => ({
+        resource,
+        method,
+        path,
+        ...challenge,
+      }));
     }),
   );
 }
 
-/** Probed resources that challenge over another protocol and not over x402. */
-function soldElsewhere(
+/** Finds the resources that challenge over another protocol and not over x402. */
+function findSoldElsewhere(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
 ): ReadonlySet<ResourceObservation> {
-  const asking = new Set(findChallengedResources(resources, read).map(({ resource }) => resource));
-  const ways = findOtherWays(resources).filter(({ resource }) => !asking.has(resource));
+  const sellingOverX402 = new Set(
+    findChallengedResources(resources, read).map(({ resource }) => resource),
+  );
+  const ways = findOtherWays(resources).filter(({ resource }) => !sellingOverX402.has(resource));
   return new Set(ways.map(({ resource }) => resource));
 }
 
 /**
- * Probed resources that sell over x402 or should. Beside resources that challenge over x402, one that
- * challenges over another protocol only is a second till, and is left out.
+ * Finds the resources that sell over x402 or should. If any resource challenges over x402, those that challenge only
+ * over another protocol are left out. Sign-ins are always left out.
  */
 export function findSellingResources(
   resources: readonly ResourceObservation[],
@@ -44,6 +51,8 @@ export function findSellingResources(
 ): readonly ResourceObservation[] {
   const signIns = findSignIns(resources, read);
   const hasX402 = findChallengedResources(resources, read).length > 0;
-  const elsewhere = hasX402 ? soldElsewhere(resources, read) : new Set();
-  return resources.filter((one) => !signIns.includes(one) && !elsewhere.has(one));
+  const soldElsewhere = hasX402 ? findSoldElsewhere(resources, read) : new Set();
+  return resources.filter(
+    (resource) => !signIns.includes(resource) && !soldElsewhere.has(resource),
+  );
 }

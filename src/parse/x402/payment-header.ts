@@ -4,7 +4,7 @@ import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
-  /** `isUnpadded`: base64 without its padding, which some clients accept and others refuse. */
+  /** `isUnpadded` is true for base64 without its padding. Some clients refuse it. */
   | {
       readonly state: 'ok';
       readonly raw: string;
@@ -24,32 +24,32 @@ export type HeaderReading =
       readonly detail: string;
     };
 
-const NAME = 'payment-required';
+const HEADER_NAME = 'payment-required';
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join repeated
- * headers with a comma, so two of them cannot be decoded, equal or not.
+ * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join repeated headers with a
+ * comma, so they cannot decode a repeated header, even if its values are equal.
  */
 export function readPaymentHeader(answer: HttpData): HeaderReading {
-  const values = headerValues(answer, NAME);
+  const values = headerValues(answer, HEADER_NAME);
   const [first] = values;
   if (first === undefined) return { state: 'absent' };
   if (values.length > 1) {
     return { state: 'repeated', raw: values.join(', '), detail: `sent ${values.length} times` };
   }
-  return decode(first.trim());
+  return decodeHeader(first.trim());
 }
 
-function decode(raw: string): HeaderReading {
+function decodeHeader(raw: string): HeaderReading {
   if (raw.startsWith('{') || raw.startsWith('[')) {
     return { state: 'raw-json', raw, detail: 'JSON that is not base64-encoded' };
   }
-  const refused = refuseEncoding(raw);
-  if (refused !== null) return { ...refused, raw };
-  const text = utf8(Buffer.from(raw, 'base64'));
+  const encodingFault = findEncodingFault(raw);
+  if (encodingFault !== null) return { ...encodingFault, raw };
+  const text = decodeUtf8(Buffer.from(raw, 'base64'));
   if (text === null)
     return { state: 'not-utf8', raw, detail: 'base64 of bytes that are not UTF-8' };
   if (text.startsWith('\uFEFF')) {
@@ -63,20 +63,20 @@ function decode(raw: string): HeaderReading {
   return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
 }
 
-function refuseEncoding(
+function findEncodingFault(
   raw: string,
 ): { readonly state: 'base64url' | 'not-base64'; readonly detail: string } | null {
   if (BASE64.test(raw)) {
-    // One character beyond whole groups has six bits, less than a byte.
-    const isWhole = raw.length % 4 === 0 || (raw.length % 4 !== 1 && !raw.includes('='));
-    if (isWhole) return null;
+    // Base64 has groups of four characters. One more character has six bits, which is less than a byte.
+    const hasWholeBytes = raw.length % 4 === 0 || (raw.length % 4 !== 1 && !raw.includes('='));
+    if (hasWholeBytes) return null;
     return { state: 'not-base64', detail: `wrong padding: ${raw.length} characters` };
   }
   if (BASE64URL.test(raw)) return { state: 'base64url', detail: 'has "-" or "_" of base64url' };
   return { state: 'not-base64', detail: 'has characters outside base64' };
 }
 
-function utf8(bytes: Uint8Array): string | null {
+function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return UTF8.decode(bytes);
   } catch {

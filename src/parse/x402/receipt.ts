@@ -3,19 +3,19 @@ import { parseJson } from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
 import { parseChallenge } from './challenge.ts';
 
-/** Version 2, then version 1. */
-const RECEIPTS = ['payment-response', 'x-payment-response'];
-const MAX_CHARS = 65_536;
+/** The header of version 2, and that of version 1. */
+const RECEIPT_HEADERS = ['payment-response', 'x-payment-response'];
+const MAX_HEADER_CHARS = 65_536;
 
-/** Returns the name of the receipt header, in capitals; null when there is none. */
+/** Returns the name of the receipt header in capitals; null if the answer has no receipt. */
 export function findReceiptHeader(answer: HttpData): string | null {
-  const name = RECEIPTS.find((one) => headerValues(answer, one).some(isReceipt));
+  const name = RECEIPT_HEADERS.find((header) => headerValues(answer, header).some(isReceipt));
   return name?.toUpperCase() ?? null;
 }
 
-/** Some middleware puts a challenge there while its facilitator is down, which settles nothing. */
+/** While its facilitator is down, some middleware puts a challenge into this header. That is not a receipt. */
 function isReceipt(value: string): boolean {
-  const json = parseJson(Buffer.from(value.slice(0, MAX_CHARS), 'base64').toString('utf8'));
+  const json = parseJson(Buffer.from(value.slice(0, MAX_HEADER_CHARS), 'base64').toString('utf8'));
   const challenge = json.ok ? parseChallenge(json.value, 'header') : null;
   return challenge === null || challenge.offers.length === 0;
 }

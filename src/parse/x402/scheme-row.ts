@@ -1,30 +1,32 @@
-/** The shape of the table of schemes: a row for each pair of scheme and namespace. */
+/** Types of the table of schemes, which has one row for each pair of scheme and namespace. */
 import type { Namespace } from './namespaces.ts';
 
-/** When the money moves: after the work, before it, or into an escrow before it. */
+/** The money moves after the work (authorization), before it (upfront), or into an escrow before it (escrow). */
 export type PaymentFlow = 'authorization' | 'upfront' | 'escrow';
 
 /**
- * `client`: an official client tries every offer of a scan. `tests`: an official client runs in our tests
- * only. `passive`: the specification's rules judge. `named`: known, and not judged.
+ * `client`: an official client tries each offer of a scan, beside the rules of the row. `tests`: an official client
+ * confirms the rules of the row in our tests. `passive`: only the rules of the row judge an offer. `named`: the row has
+ * no rules, so only the rules of every offer judge it.
  */
 export type JudgedBy = 'client' | 'tests' | 'passive' | 'named';
 
-/** A document of the x402 repository, in the version that the row was written from. */
+/** A document of the x402 repository, in the version from which the row was written. */
 export type Specification = {
   /** "specs/schemes/exact/scheme_exact_evm.md" */
   readonly file: string;
-  /** The version's git blob; null when only a commit that holds the version is known. */
+  /** The git blob of the version; null if only a commit with the version is known. */
   readonly blob: string | null;
-  /** A commit that holds the version, when its blob is not known. */
+  /** A commit with the version, if its blob is not known. */
   readonly commit?: string;
-  /** The day that somebody read it: "2026-11-24". */
+  /** The day on which a maintainer read it: "2026-11-24". */
   readonly read: string;
 };
 
 /**
- * `address` may be zero, `zero-address` must be. A number of bits is an unsigned integer that fits, at
- * least `from`; a range includes both ends. `ignoresCase` compares as EVM addresses are compared.
+ * The form of a value. `address` may also be the zero address. `bits`: an unsigned integer of at most this many bits,
+ * and at least `from`. `least` and `most` are inclusive; with `coversTimeout`, the value is at least maxTimeoutSeconds.
+ * `absent`: the member must not exist.
  */
 export type ExtraForm =
   | 'text'
@@ -45,13 +47,13 @@ export type ExtraForm =
 export type ExtraMember = {
   readonly name: string;
   readonly form: ExtraForm;
-  /** Required by this transfer method only; by all when absent. */
+  /** If present, only this transfer method requires the member. */
   readonly onlyBy?: string;
-  /** Required in this flow only; in all when absent. */
+  /** If present, only this flow requires the member. */
   readonly onlyIn?: PaymentFlow;
-  /** Checked only when present. */
+  /** The member may be missing. If it is present, it must have the form. */
   readonly isOptional?: true;
-  /** Required for all assets but this one. */
+  /** The member is not required for this asset. */
   readonly unlessAsset?: string;
 };
 
@@ -59,22 +61,23 @@ export type SchemeRow = {
   readonly scheme: string;
   readonly namespace: Namespace;
   readonly judgedBy: JudgedBy;
+  /** Members of `extra`. */
   readonly requires: readonly ExtraMember[];
-  /** Flows that `extra.paymentFlow` may name, the default first; null when they are not judged. */
+  /** Values of `extra.paymentFlow`, the default first; null if we do not judge them. */
   readonly flows: readonly PaymentFlow[] | null;
-  /** A ceiling is the most that may be charged; the price is known afterwards. */
+  /** A ceiling is the most that the seller may charge. The buyer learns the price afterwards. */
   readonly amount: 'price' | 'ceiling';
-  /** Largest amount of the scheme's contracts, when below the network's. */
+  /** The largest amount that the contracts of the scheme can hold, if it is below the limit of the network. */
   readonly maxAmount?: bigint;
-  /** Longest timeout in seconds that fits into the scheme's contracts. */
+  /** The longest timeout, in seconds, that the contracts of the scheme can hold. */
   readonly maxTimeoutSeconds?: number;
-  /** Package of the client that pays it; null when none is installed and only this table judges. */
+  /** Package of the installed client that pays the scheme; null if no installed client does. */
   readonly client: string | null;
   /** Values of `assetTransferMethod` in the specification, the default first. */
   readonly methods?: readonly string[];
-  /** The methods that the client supports. */
+  /** The transfer methods that the client supports; absent if it supports all. */
   readonly paidMethods?: readonly string[];
-  /** Null when the x402 repository has no such document; `draft` then gives the reason. */
+  /** Null if the x402 repository has no such document. `draft` then gives the reason. */
   readonly specification: Specification | null;
   readonly draft?: string;
 };

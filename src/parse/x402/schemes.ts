@@ -1,7 +1,6 @@
 /**
- * Payment schemes known to the catalog, one row per scheme and namespace: required members of `extra`,
- * flows, the meaning of the amount, the client package and the specification. A scheme without a row is
- * reported as unknown.
+ * The table of payment schemes, with one row for each pair of scheme and namespace. Checks report a pair without a row
+ * as unknown.
  */
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { CLIENT_SCHEMES } from './client-schemes.ts';
@@ -11,7 +10,7 @@ import type { SchemeRow } from './scheme-row.ts';
 
 export const SCHEMES: readonly SchemeRow[] = [...CLIENT_SCHEMES, ...OTHER_SCHEMES];
 
-/** Finds a scheme's row on a network, whatever else is wrong with the offer; null when unknown. */
+/** Finds the row of a scheme on a network; null if the pair is unknown. Only the prefix of the network counts. */
 export function findSchemeRow(
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,
@@ -20,34 +19,34 @@ export function findSchemeRow(
   return SCHEMES.find((row) => row.scheme === scheme && row.namespace === namespace) ?? null;
 }
 
-/** Finds the package whose client supports a scheme on a network; null when none does. */
+/** Finds the package of the client that supports a scheme on a network; null if no client does. */
 export function findClient(
   version: 1 | 2,
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,
 ): string | null {
-  // Version 1 ended before other schemes existed, and identifies networks by name.
-  const isKnown =
+  // Version 1 has only the scheme `exact`, and names its networks without a CAIP-2 id.
+  const fitsVersion =
     version === 2
       ? typeof network === 'string' && network.includes(':')
       : scheme === 'exact' && typeof network === 'string' && V1_NETWORKS.has(network);
-  return isKnown ? (findSchemeRow(scheme, network)?.client ?? null) : null;
+  return fitsVersion ? (findSchemeRow(scheme, network)?.client ?? null) : null;
 }
 
-/** The offer's transfer method: the default when it names none, null if it is not text. */
+/** Returns the transfer method that the offer names, or else the default; null if the named one is not a text. */
 export function findTransferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
-  const named = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
-  return typeof named === 'string' ? named : null;
+  const method = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
+  return typeof method === 'string' ? method : null;
 }
 
-/** Returns true when the row's client supports the offer's method. */
+/** Returns true if the client of the row supports the transfer method of the offer. */
 export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): boolean {
   if (row.paidMethods === undefined) return true;
   const method = findTransferMethod(row, extra);
   return method !== null && row.paidMethods.includes(method);
 }
 
-/** Returns true for an offer whose payment settles before the work (scheme_exact.md, "upfront"). */
+/** Returns true for an offer whose payment the seller settles before the work (scheme_exact.md, "upfront"). */
 export function isSettledUpfront(extra: JsonValue | undefined): boolean {
   return jsonObject(extra)['paymentFlow'] === 'upfront';
 }
