@@ -61,7 +61,7 @@ export function createOracle(options: OracleOptions = {}) {
   const cpuMs = () => settings.cpuMs * scale();
   const tasks = createTaskRunner(
     { quick: threads, slow: threads },
-    { firstTryMs: cpuMs, cpuMs, afterCut: async () => undefined },
+    { firstTryMs: cpuMs, cpuMs, beforeLongTry: async () => undefined },
   );
   /** Finished trials, because equal challenges get equal answers. */
   const cachedTrials = new LRUCache<string, Trial>({ max: MAX_CACHED_TRIALS });
@@ -130,7 +130,7 @@ function toWork({ answer, solana }: ListedChallenge): Work {
     modules: solana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
     exportName: 'tryOnThread',
     input: serialize(answer),
-    mayWait: true,
+    mayReturnPromise: true,
   };
 }
 

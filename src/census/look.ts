@@ -149,7 +149,7 @@ export class CensusLook {
   /** Admits the addresses if no other look asks their networks now. Marks the look as begun before its first request. */
   async #admit(turn: OriginTurn, addresses: readonly Address[]): Promise<boolean> {
     const { store } = this.#options;
-    if (!(await turn.toward(addresses))) return false;
+    if (!(await turn.admit(addresses))) return false;
     // After midnight the request would count for the next day.
     if (utcDay(store.now()) !== this.#day) return false;
     if (this.#networks.size > 0) return true;

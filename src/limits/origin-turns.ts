@@ -5,29 +5,32 @@ import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from './client-key.ts';
 
 /**
- * Queue of a process for all free work that sends requests to origins and receivers. Each kind of work has places of
- * its own. Blocks of client addresses take turns, paid scans go first, and a server gets at most two requests a second
- * under all its names.
+ * A queue for all free work of this process that sends requests to origins or receivers. Each kind of work has its own
+ * number of slots. Blocks of client addresses take turns, and few slots are free while paid scans run. A server gets at
+ * most two requests a second under all its names.
  */
 export type OriginTurns = {
-  /** Null if the wait would exceed `withinMs`, and once the queue is stopped. */
+  /** Waits for a slot. Resolves to null if the wait exceeds `withinMs`, or the queue is stopped. */
   enter(request: TurnRequest): Promise<OriginTurn | null>;
   /** Resolves all waiters with null. */
   stop(): void;
 };
 
-/** `call` is a confirm or a preflight. `census` goes after all others. */
+/** `call` is a confirm or a preflight. `census` waits until no other kind can begin. */
 export type TurnKind = keyof typeof LIMITS;
 
 export type TurnRequest = {
   /** Default: `call`. */
   readonly kind?: TurnKind;
   readonly origin: Origin;
-  /** Blocks may be added while the request waits; the one with the best place counts. */
+  /**
+   * Hashes of client address blocks. More may be added while the request waits, and the one with the best rank
+   * counts.
+   */
   readonly blocks: ReadonlySet<string>;
   /**
-   * Registrable domain of a watched host. It takes turns and is charged like a block, because the owner of one domain
-   * may call from many blocks; the worse place of both counts.
+   * Registrable domain of a watched host. It has a rank and is charged like a block, because the owner of a domain may
+   * call from many blocks. The worse rank of domain and blocks counts.
    */
   readonly domain?: string | undefined;
   /** True for work that goes before all other work of its kind. */
@@ -36,19 +39,19 @@ export type TurnRequest = {
   readonly withinMs?: number;
 };
 
-/** A slot for the name lookup and, after `toward`, for the request. */
+/** A slot for the name lookup and, after `admit`, for the request. */
 export type OriginTurn = {
   /**
-   * Waits for a slot of one request to these addresses; each further request waits for one of its own.
-   * False if the wait would be too long; the caller must not connect then.
+   * Waits until one request may be sent to these addresses. Call it again before each further request. If it resolves
+   * to false, the wait was too long and the caller must not connect.
    */
-  toward(addresses: readonly Address[]): Promise<boolean>;
-  /** @param handshakeMs processor time of TLS handshakes; charged to the blocks */
+  admit(addresses: readonly Address[]): Promise<boolean>;
+  /** @param handshakeMs processor time of TLS handshakes, which is charged to the blocks and the domain */
   end(handshakeMs: number): void;
 };
 
 /** Resolves to true if these addresses may be connected to. */
-export type AdmitAddresses = OriginTurn['toward'];
+export type AdmitAddresses = OriginTurn['admit'];
 
 export type OriginTurnsOptions = {
   readonly now: () => number;
@@ -57,118 +60,121 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** Places of each kind, and those beside a paid scan; above `waiting`, waiters with a deadline are refused at once. */
+/** Greatest numbers of running requests of each kind, of those beside paid scans, and of waiters with a deadline. */
 const LIMITS = {
-  call: { atOnce: 8, besideScans: 1, waiting: 64 },
-  look: { atOnce: 16, besideScans: 4, waiting: 256 },
-  webhook: { atOnce: 64, besideScans: 8, waiting: 256 },
-  census: { atOnce: 4, besideScans: 1, waiting: 64 },
+  call: { maxRunning: 8, maxBesideScans: 1, maxWaiting: 64 },
+  look: { maxRunning: 16, maxBesideScans: 4, maxWaiting: 256 },
+  webhook: { maxRunning: 64, maxBesideScans: 8, maxWaiting: 256 },
+  census: { maxRunning: 4, maxBesideScans: 1, maxWaiting: 64 },
 } as const;
 /**
- * While scans run, the interval of connections for calls, and for those who are over their handshake budget: callers
- * can wait it out, and scans are hardly slowed down.
+ * Shortest time between two connections while scans run. It applies to calls, and to waiters over their handshake
+ * budget. Callers can wait this long, and it hardly slows down scans.
  */
-const BESIDE_SCANS_MS = 1_000;
-const PER_TARGET = 2;
+const CONNECT_INTERVAL_MS = 1_000;
+const MAX_REQUESTS_PER_WINDOW = 2;
 const TARGET_WINDOW_MS = 1_000;
-/** Shortest deadline for the slot of a further request: one window, and as long again in the queue. */
-const FURTHER_WITHIN_MS = 2 * TARGET_WINDOW_MS;
-/** Poll interval for slots that only time frees. */
-const TICK_MS = 50;
-/** Processor time of TLS handshakes in an hour, above which a block goes after the others. */
+/** A further request may wait at least this long: one window for its target, and one more in the queue. */
+const MIN_FURTHER_WAIT_MS = 2 * TARGET_WINDOW_MS;
+/** Interval of checks for requests that only have to wait for time to pass. */
+const POLL_INTERVAL_MS = 50;
+/** A block or domain with more processor time of TLS handshakes in an hour goes after the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MAX_BLOCKS = 10_000;
-/** Bounds the memory; at most a few dozen targets begin within a second. */
 const MAX_TARGETS = 10_000;
 
-type Claim = {
+type TurnClaim = {
   readonly kind: TurnKind;
   readonly blocks: ReadonlySet<string>;
   readonly domain: string | null;
 };
-type Waiter = Claim & {
+type Waiter = TurnClaim & {
   readonly isUrgent: boolean;
   readonly targets: readonly string[];
-  readonly dials: boolean;
+  readonly connects: boolean;
   readonly expiresAtMs: number;
-  readonly resolve: (hasPlace: boolean) => void;
+  readonly resolve: (hasSlot: boolean) => void;
 };
-type Block = { readonly lastTurn: number; readonly sinceMs: number; readonly handshakeMs: number };
+type Block = {
+  readonly lastTurnNumber: number;
+  readonly sinceMs: number;
+  readonly handshakeMs: number;
+};
 
-const NEW_BLOCK: Block = { lastTurn: 0, sinceMs: 0, handshakeMs: 0 };
+const NEW_BLOCK: Block = { lastTurnNumber: 0, sinceMs: 0, handshakeMs: 0 };
 
 export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   const { now } = options;
-  const places = new Places(options);
+  const slots = new SlotQueue(options);
   return {
     async enter({ kind = 'call', origin, blocks, domain = null, isUrgent = false, ...request }) {
       const { withinMs = Number.POSITIVE_INFINITY } = request;
       const claim = { kind, blocks, domain };
       let expiresAtMs = now() + withinMs;
-      const named = [await registrableDomain(origin)];
-      // The domain was counted on the way in; further requests count on it too.
-      let counted: readonly string[] = [];
-      const first = { ...claim, isUrgent, targets: named, dials: false, expiresAtMs };
-      let hasPlace = await places.take(first);
-      if (!hasPlace) return null;
+      const domains = [await registrableDomain(origin)];
+      // `enter` counts the first request on the domain. Further requests must count on the domain themselves.
+      let countedDomains: readonly string[] = [];
+      const firstRequest = { ...claim, isUrgent, targets: domains, connects: false, expiresAtMs };
+      let hasSlot = await slots.takeSlot(firstRequest);
+      if (!hasSlot) return null;
       return {
-        async toward(addresses) {
-          if (hasPlace) places.giveBack(claim, 0);
+        async admit(addresses) {
+          if (hasSlot) slots.releaseSlot(claim, 0);
           const networks = addresses.map(({ address }) => toNetwork(address));
-          const targets = [...new Set([...counted, ...networks])];
-          hasPlace = await places.take({ ...first, targets, dials: true, expiresAtMs });
-          counted = named;
-          expiresAtMs = now() + Math.max(withinMs, FURTHER_WITHIN_MS);
-          return hasPlace;
+          const targets = [...new Set([...countedDomains, ...networks])];
+          hasSlot = await slots.takeSlot({ ...firstRequest, targets, connects: true, expiresAtMs });
+          countedDomains = domains;
+          expiresAtMs = now() + Math.max(withinMs, MIN_FURTHER_WAIT_MS);
+          return hasSlot;
         },
         end(handshakeMs) {
-          if (hasPlace) places.giveBack(claim, handshakeMs);
-          hasPlace = false;
+          if (hasSlot) slots.releaseSlot(claim, handshakeMs);
+          hasSlot = false;
         },
       };
     },
-    stop: () => places.close(),
+    stop: () => slots.close(),
   };
 }
 
-/** Private suffixes count too, so that customers of a hosting provider are separate domains. */
+/** Private suffixes count as public ones, so that each customer of a hosting provider has a domain. */
 export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>): Promise<string> {
   // Loaded with the first request: the module holds the list of public suffixes.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
-class Places {
+class SlotQueue {
   readonly #options: OriginTurnsOptions;
   readonly #blocks = new LRUCache<string, Block>({ max: MAX_BLOCKS });
-  /** Start times of the newest requests, by domain and network. */
-  readonly #begun = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
+  /** Start times of the newest requests to each domain and network. */
+  readonly #recentStarts = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
   readonly #stopping = new AbortController();
   readonly #running: Record<TurnKind, number> = { call: 0, look: 0, webhook: 0, census: 0 };
   #waiting: Waiter[] = [];
-  #turn = 0;
-  #lastDialMs = Number.NEGATIVE_INFINITY;
-  #isTicking = false;
+  #turnNumber = 0;
+  #lastConnectMs = Number.NEGATIVE_INFINITY;
+  #isPolling = false;
 
   constructor(options: OriginTurnsOptions) {
     this.#options = options;
   }
 
-  take(request: Omit<Waiter, 'resolve'>): Promise<boolean> {
+  takeSlot(request: Omit<Waiter, 'resolve'>): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const alike = this.#waiting.filter(({ kind }) => kind === request.kind);
-    const isCrowded = alike.length >= LIMITS[request.kind].waiting;
-    const isFull = isCrowded && Number.isFinite(request.expiresAtMs);
-    if (isFull || this.#stopping.signal.aborted) resolve(false);
+    const sameKind = this.#waiting.filter(({ kind }) => kind === request.kind);
+    const isCrowded = sameKind.length >= LIMITS[request.kind].maxWaiting;
+    const isRefused = isCrowded && Number.isFinite(request.expiresAtMs);
+    if (isRefused || this.#stopping.signal.aborted) resolve(false);
     else this.#waiting.push({ ...request, resolve });
     this.#beginReady();
     return promise;
   }
 
-  giveBack({ kind, blocks, domain }: Claim, handshakeMs: number): void {
+  releaseSlot({ kind, blocks, domain }: TurnClaim, handshakeMs: number): void {
     this.#running[kind] -= 1;
-    for (const name of namesOf(blocks, domain)) this.#charge(name, handshakeMs);
+    for (const name of toAccountNames(blocks, domain)) this.#charge(name, handshakeMs);
     this.#beginReady();
   }
 
@@ -185,67 +191,69 @@ class Places {
     for (;;) {
       const ready = this.#waiting.filter((one) => this.#mayBegin(one, nowMs));
       if (ready.length === 0) break;
-      this.#begin(this.#firstOf(ready), nowMs);
+      this.#begin(this.#chooseNext(ready), nowMs);
     }
-    if (this.#waiting.length > 0 && !this.#isTicking) void this.#tick();
+    if (this.#waiting.length > 0 && !this.#isPolling) void this.#poll();
   }
 
   #begin(next: Waiter, nowMs: number): void {
     this.#waiting.splice(this.#waiting.indexOf(next), 1);
     this.#running[next.kind] += 1;
-    this.#turn += 1;
-    if (next.dials && this.#isSpaced(next)) this.#lastDialMs = nowMs;
-    for (const name of namesOf(next.blocks, next.domain)) {
-      this.#remember(name, { lastTurn: this.#turn });
+    this.#turnNumber += 1;
+    if (next.connects && this.#needsInterval(next)) this.#lastConnectMs = nowMs;
+    for (const name of toAccountNames(next.blocks, next.domain)) {
+      this.#remember(name, { lastTurnNumber: this.#turnNumber });
     }
     for (const target of next.targets) {
-      const before = this.#begun.get(target) ?? [];
-      this.#begun.set(target, [...before, nowMs].slice(-PER_TARGET));
+      const before = this.#recentStarts.get(target) ?? [];
+      this.#recentStarts.set(target, [...before, nowMs].slice(-MAX_REQUESTS_PER_WINDOW));
     }
     next.resolve(true);
   }
 
   #mayBegin(waiter: Waiter, nowMs: number): boolean {
-    const { kind, targets, dials } = waiter;
+    const { kind, targets, connects } = waiter;
     const isBesideScans = this.#options.runningScans() > 0;
-    const { atOnce, besideScans } = LIMITS[kind];
-    if (this.#running[kind] >= (isBesideScans ? besideScans : atOnce)) return false;
-    const isTooSoon = nowMs < this.#lastDialMs + BESIDE_SCANS_MS;
-    if (isBesideScans && dials && isTooSoon && this.#isSpaced(waiter)) return false;
+    const { maxRunning, maxBesideScans } = LIMITS[kind];
+    if (this.#running[kind] >= (isBesideScans ? maxBesideScans : maxRunning)) return false;
+    const isTooSoon = nowMs < this.#lastConnectMs + CONNECT_INTERVAL_MS;
+    if (isBesideScans && connects && isTooSoon && this.#needsInterval(waiter)) return false;
     return targets.every((target) => {
-      const [oldest, ...newer] = this.#begun.get(target) ?? [];
-      const isFull = oldest !== undefined && newer.length === PER_TARGET - 1;
+      const [oldest, ...newer] = this.#recentStarts.get(target) ?? [];
+      const isFull = oldest !== undefined && newer.length === MAX_REQUESTS_PER_WINDOW - 1;
       return !isFull || nowMs >= oldest + TARGET_WINDOW_MS;
     });
   }
 
-  #isSpaced(waiter: Waiter): boolean {
-    return waiter.kind === 'call' || this.#placeOf(waiter) > this.#turn;
+  #needsInterval(waiter: Waiter): boolean {
+    return waiter.kind === 'call' || this.#rankOf(waiter) > this.#turnNumber;
   }
 
-  #firstOf(ready: readonly Waiter[]): Waiter {
-    const rank = (one: Waiter) => {
-      const place = this.#placeOf(one);
-      return one.isUrgent && place <= this.#turn ? place - this.#turn - 1 : place;
+  #chooseNext(ready: readonly Waiter[]): Waiter {
+    const orderOf = (one: Waiter) => {
+      const rank = this.#rankOf(one);
+      return one.isUrgent && rank <= this.#turnNumber ? rank - this.#turnNumber - 1 : rank;
     };
     const others = ready.filter(({ kind }) => kind !== 'census');
-    const first = others.length > 0 ? others : ready;
-    return first.reduce((best, one) => (rank(one) < rank(best) ? one : best));
+    const candidates = others.length > 0 ? others : ready;
+    return candidates.reduce((best, one) => (orderOf(one) < orderOf(best) ? one : best));
   }
 
   /**
-   * Who was served longest ago has the lowest place, and goes first. Those over their handshake budget go last: their
-   * places are greater than the number of the last turn.
+   * Returns the rank of a waiter; the lowest rank goes first. It is the number of the block's last turn. Blocks over
+   * their handshake budget go last, because their ranks are greater than the number of the newest turn.
    */
-  #placeOf({ blocks, domain }: Claim): number {
-    const places = [...blocks].map((block) => this.#placeOfName(block));
-    const best = Math.min(...places);
-    return domain === null ? best : Math.max(best, this.#placeOfName(nameOfDomain(domain)));
+  #rankOf({ blocks, domain }: TurnClaim): number {
+    const ranks = [...blocks].map((block) => this.#nameRank(block));
+    const best = Math.min(...ranks);
+    return domain === null ? best : Math.max(best, this.#nameRank(toDomainName(domain)));
   }
 
-  #placeOfName(name: string): number {
-    const one = this.#blocks.get(name) ?? NEW_BLOCK;
-    return this.#isCostly(one) ? this.#turn + 1 + one.lastTurn : one.lastTurn;
+  #nameRank(name: string): number {
+    const entry = this.#blocks.get(name) ?? NEW_BLOCK;
+    return this.#isCostly(entry)
+      ? this.#turnNumber + 1 + entry.lastTurnNumber
+      : entry.lastTurnNumber;
   }
 
   #isCostly({ sinceMs, handshakeMs }: Block): boolean {
@@ -253,10 +261,10 @@ class Places {
   }
 
   #charge(block: string, handshakeMs: number): void {
-    const { sinceMs, handshakeMs: spent } = this.#blocks.get(block) ?? NEW_BLOCK;
+    const { sinceMs, handshakeMs: spentMs } = this.#blocks.get(block) ?? NEW_BLOCK;
     const nowMs = this.#options.now();
     const isOld = nowMs - sinceMs >= HOUR_MS;
-    const change = isOld ? { sinceMs: nowMs, handshakeMs } : { handshakeMs: spent + handshakeMs };
+    const change = isOld ? { sinceMs: nowMs, handshakeMs } : { handshakeMs: spentMs + handshakeMs };
     this.#remember(block, change);
   }
 
@@ -264,32 +272,29 @@ class Places {
     this.#blocks.set(block, { ...(this.#blocks.get(block) ?? NEW_BLOCK), ...change });
   }
 
-  async #tick(): Promise<void> {
+  async #poll(): Promise<void> {
     const { wait = waitOnClock } = this.#options;
-    this.#isTicking = true;
+    this.#isPolling = true;
     try {
       while (this.#waiting.length > 0) {
-        await wait(TICK_MS, this.#stopping.signal);
+        await wait(POLL_INTERVAL_MS, this.#stopping.signal);
         this.#beginReady();
       }
     } catch (error) {
       // `stop` has resolved all waiters.
       if (!this.#stopping.signal.aborted) throw error;
     } finally {
-      this.#isTicking = false;
+      this.#isPolling = false;
     }
   }
 }
 
-/** The names under which turns and handshakes are counted. */
-function namesOf(blocks: ReadonlySet<string>, domain: string | null): readonly string[] {
-  return domain === null ? [...blocks] : [...blocks, nameOfDomain(domain)];
+function toAccountNames(blocks: ReadonlySet<string>, domain: string | null): readonly string[] {
+  return domain === null ? [...blocks] : [...blocks, toDomainName(domain)];
 }
 
-function nameOfDomain(domain: string): string {
+function toDomainName(domain: string): string {
   return `domain ${domain}`;
 }
 
-async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal });
-}
+const waitOnClock = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

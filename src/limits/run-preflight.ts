@@ -21,7 +21,7 @@ export type AskSeller = (
 export type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
 
 export type SellerAttempt = {
-  /** Null if `admit` refused; no request was sent then. */
+  /** Null if `admit` refused the addresses, and no request was sent. */
   readonly preflight: Preflight | null;
   /** Processor time of TLS handshakes. */
   readonly handshakeMs: number;
@@ -34,10 +34,10 @@ export type PreflightCall = {
   readonly client: Client;
 };
 
-/** Reads the documents of a host and sends one GET; each request to addresses that `admit` allows. */
+/** Reads the documents of a host, and sends one GET to a URL that they sell. Connects only where `admit` allows it. */
 export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<HostAttempt>;
 
-/** `path` is the one that was asked; null if the documents name none. */
+/** `path` is the path of the GET; null if the documents name none. */
 export type HostAttempt = SellerAttempt & { readonly path: string | null };
 
 export type PreflightRunner = ReturnType<typeof createPreflightRunner>;
@@ -50,27 +50,27 @@ export type PreflightRunnerOptions = {
   readonly turns: OriginTurns;
 };
 
-/** Shortest time between two requests to a host, because calls are free and anonymous. */
+/** Shortest time between two preflights of a host. It is limited because calls are free and anonymous. */
 const COOL_DOWN_MS = 5_000;
-/** Calls that would wait longer for a turn are answered from the stored report. */
+/** A call that would wait longer gets an answer from the stored report. */
 const MAX_WAIT_MS = 1_000;
 
-const BUSY = 'too many are asked at once: ask again in a few seconds';
+const BUSY_REASON = 'too many are asked at once: ask again in a few seconds';
 
 export function createPreflightRunner(options: PreflightRunnerOptions) {
   const { store, policy, askSeller, askHost, turns } = options;
 
-  async function stored(request: PreflightRequest, why: string): Promise<Preflight> {
+  async function answerFromStore(request: PreflightRequest, reason: string): Promise<Preflight> {
     const { host, url } = request.origin;
-    const fresh = await findFreshReport(store, host);
-    if (fresh?.origin !== url) return notAsked(why);
+    const report = await findFreshReport(store, host);
+    if (report?.origin !== url) return notAsked(reason);
     // Loaded with the first preflight: it imports the parsers of offers.
     const { storedPreflight } = await import('../preflight/verdict.ts');
-    return storedPreflight(request, fresh.report) ?? notAsked(why);
+    return storedPreflight(request, report.report) ?? notAsked(reason);
   }
 
-  /** Null if the wait for a turn would be too long. */
-  async function inTurn<Answer extends SellerAttempt>(
+  /** Resolves to null if the wait for a turn is too long. */
+  async function runInTurn<Answer extends SellerAttempt>(
     origin: Origin,
     { block }: Client,
     ask: (admit: AdmitAddresses) => Promise<Answer>,
@@ -80,7 +80,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     let handshakeMs = 0;
     try {
       if (turn === null) return null;
-      const answer = await ask((addresses) => turn.toward(addresses));
+      const answer = await ask((addresses) => turn.admit(addresses));
       handshakeMs = answer.handshakeMs;
       return answer;
     } finally {
@@ -88,8 +88,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     }
   }
 
-  /** Null for the one call of a host that may ask it now; else the reason why no other may. */
-  async function restOf({ host }: Origin): Promise<string | null> {
+  /** Resolves to null if this call may ask the host now; otherwise to the reason why it may not. */
+  async function findRestReason({ host }: Origin): Promise<string | null> {
     const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
     if (count === 1) return null;
     return `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`;
@@ -107,22 +107,25 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
       }
       const { origin } = request;
       if (method !== 'GET') {
-        return stored(request, `${method} is not sent, and no report of ${origin.host} covers it`);
+        return answerFromStore(
+          request,
+          `${method} is not sent, and no report of ${origin.host} covers it`,
+        );
       }
-      const rest = await restOf(origin);
-      if (rest !== null) return stored(request, rest);
-      const answer = await inTurn(origin, client, (admit) =>
+      const restReason = await findRestReason(origin);
+      if (restReason !== null) return answerFromStore(request, restReason);
+      const answer = await runInTurn(origin, client, (admit) =>
         askSeller({ ...request, method }, admit),
       );
-      return answer?.preflight ?? stored(request, BUSY);
+      return answer?.preflight ?? answerFromStore(request, BUSY_REASON);
     },
 
     /** Judges the first address that the origin's documents sell by GET. */
     async askHost(origin: Origin, client: Client) {
-      const rest = await restOf(origin);
-      if (rest !== null) return { path: null, preflight: notAsked(rest) };
-      const answer = await inTurn(origin, client, (admit) => askHost(origin, admit));
-      return { path: answer?.path ?? null, preflight: answer?.preflight ?? notAsked(BUSY) };
+      const restReason = await findRestReason(origin);
+      if (restReason !== null) return { path: null, preflight: notAsked(restReason) };
+      const answer = await runInTurn(origin, client, (admit) => askHost(origin, admit));
+      return { path: answer?.path ?? null, preflight: answer?.preflight ?? notAsked(BUSY_REASON) };
     },
   };
 }

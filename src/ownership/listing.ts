@@ -6,7 +6,7 @@ import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import { isKey, type Verification } from './verification.ts';
 
-export type ListingWish = {
+export type ListingRequest = {
   readonly listed?: boolean | undefined;
   readonly suppressEnrichment?: boolean | undefined;
   readonly listingKey?: string | undefined;
@@ -22,42 +22,45 @@ export async function changeListing(
   options: { readonly store: Store; readonly verification: Verification },
   origin: Origin,
   client: Client,
-  wish: ListingWish,
+  request: ListingRequest,
 ): Promise<ListingSettings & { readonly host: string }> {
   const { store, verification } = options;
-  const { listingKey, listed, suppressEnrichment } = wish;
+  const { listingKey, listed, suppressEnrichment } = request;
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
-  const { confirm, hasKey, isOwner, when, Refusal } = await findProof(
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = await findProof(
     store,
     host,
     client,
     listingKey,
   );
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
-  if (!isOwner && shows(change)) {
-    throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
+  if (!isOwner && makesVisible(change)) {
+    throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
   }
   const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
     : 'proof replaced';
-  // The newer proof names the owner.
-  if (settings === 'proof replaced' && isOwner) return changeListing(options, origin, client, wish);
+  // Another proof was confirmed meanwhile, and it says who the owner is.
+  if (settings === 'proof replaced' && isOwner)
+    return changeListing(options, origin, client, request);
   if (settings === 'proof replaced') {
     throw new Refusal(
-      `You proved control of ${host} ${when}, and the file is no longer served. ${HOW}`,
+      `You proved control of ${host} ${provedWhen}, and the file is no longer served. ${HOW_TO_PROVE}`,
     );
   }
   if (settings === 'set by key') {
-    throw new Refusal(`This was set with the listingKey of ${host}: send it. Without it: ${HOW}`);
+    throw new Refusal(
+      `This was set with the listingKey of ${host}: send it. Without it: ${HOW_TO_PROVE}`,
+    );
   }
   return { host, ...settings };
 }
 
 /**
- * The proof of a caller who may change everything of a host: for an hour after its last confirm, the client
- * that started the token, and callers with its listing key. Throws NotVerified, NotYourProof.
+ * Returns the host's proof if the caller may change everything about the host. For an hour after the last confirm,
+ * this is the client that started the token, and any caller with its listing key. Throws NotVerified, NotYourProof.
  */
 export async function requireOwner(
   store: Pick<Store, 'ownership' | 'now'>,
@@ -65,17 +68,20 @@ export async function requireOwner(
   client: Client,
   listingKey: string | undefined,
 ): Promise<Confirm> {
-  const { confirm, hasKey, isOwner, when, Refusal } = await findProof(
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = await findProof(
     store,
     host,
     client,
     listingKey,
   );
   if (hasKey || isOwner) return confirm;
-  throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
+  throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
 }
 
-/** Throws if nobody proved control, or if the key is not that of the last proof. */
+/**
+ * Finds the host's last proof, and how the caller relates to it. Throws without a proof, or if the listing key is
+ * wrong.
+ */
 async function findProof(
   store: Pick<Store, 'ownership' | 'now'>,
   host: string,
@@ -83,20 +89,23 @@ async function findProof(
   listingKey: string | undefined,
 ) {
   const confirm = await store.ownership.findLastConfirm(host);
-  if (confirm === null) throw new NotVerified(`Nobody has proved control of ${host}. ${HOW}`);
+  if (confirm === null)
+    throw new NotVerified(`Nobody has proved control of ${host}. ${HOW_TO_PROVE}`);
 
   const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
   const Refusal = isRecent ? NotYourProof : NotVerified;
   const hasKey = isRecent && isKey(listingKey, confirm.keyHash);
   if (isRecent && listingKey !== undefined && !hasKey) {
-    throw new Refusal(`listingKey did not come with the token that proved ${host}. ${HOW}`);
+    throw new Refusal(
+      `listingKey did not come with the token that proved ${host}. ${HOW_TO_PROVE}`,
+    );
   }
-  const when = isRecent ? 'by another client' : 'over an hour ago';
+  const provedWhen = isRecent ? 'by another client' : 'over an hour ago';
   const isOwner = isRecent && client.key === confirm.client;
-  return { confirm, hasKey, isOwner, when, Refusal };
+  return { confirm, hasKey, isOwner, provedWhen, Refusal };
 }
 
-/** Writes against the row's version and retries: a change or proof in between is judged first. */
+/** Sets the change if no other write came after the check. Otherwise checks again, because the proof may be another. */
 async function setWhileProved(
   store: Store,
   host: string,
@@ -107,33 +116,33 @@ async function setWhileProved(
     const stored = await store.listing.get(host);
     const last = await store.ownership.findLastConfirm(host);
     if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
-    const allowed = withoutKeyed(stored, confirm, change);
+    const allowed = withoutSetByKey(stored, confirm, change);
     if (allowed === null) return 'set by key';
     const settings = await store.listing.setIf(host, stored.version, allowed);
     if (settings !== null) return settings;
   }
 }
 
-const HOW =
+const HOW_TO_PROVE =
   'POST /v1/verify/start, serve the token at the path it names, POST /v1/verify/confirm, then repeat this request from the same address or with the listingKey that came with the token.';
 
-function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
+function makesVisible({ listed, enrichmentSuppressed }: ListingChange): boolean {
   return listed === true || enrichmentSuppressed === false;
 }
 
-/** The change without the members that this confirm's key has set; null if it would alter them. */
-function withoutKeyed(
+/** Leaves out members that were set with the key of this proof; null if the change would alter one of them. */
+function withoutSetByKey(
   { settings, tokenHashes }: StoredListing,
   { tokenHash }: Confirm,
   change: ListingChange,
 ): ListingChange | null {
-  const isKept = (name: keyof ListingSettings) =>
+  const isSetByKey = (name: keyof ListingSettings) =>
     tokenHashes[name] === tokenHash && change[name] !== undefined;
   const names = ['listed', 'enrichmentSuppressed'] as const;
-  if (names.some((name) => isKept(name) && change[name] !== settings[name])) return null;
+  if (names.some((name) => isSetByKey(name) && change[name] !== settings[name])) return null;
   const { listed, enrichmentSuppressed } = change;
   return {
-    listed: isKept('listed') ? undefined : listed,
-    enrichmentSuppressed: isKept('enrichmentSuppressed') ? undefined : enrichmentSuppressed,
+    listed: isSetByKey('listed') ? undefined : listed,
+    enrichmentSuppressed: isSetByKey('enrichmentSuppressed') ? undefined : enrichmentSuppressed,
   };
 }

@@ -7,7 +7,7 @@ import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../prob
 
 const SECRET_BYTES = 32;
 
-/** 256 bits, base64url. Only its hash is stored. */
+/** Creates 256 random bits as base64url. The store keeps only their hash. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
@@ -24,10 +24,10 @@ export function isSameHash(one: string, other: string): boolean {
 }
 
 export const TOKEN_PATH = '/.well-known/scanner-challenge';
-const TOKEN_CAP_BYTES = 512;
+const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** `text` is the origin's; `detail` quotes none of it. */
+/** What the origin serves at `TOKEN_PATH`. `detail` quotes no text of the origin. */
 export type ServedToken =
   | { readonly kind: 'served'; readonly text: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
@@ -39,17 +39,17 @@ export type FetchedToken = ServedToken & {
   readonly handshakeMs?: number;
 };
 
-/** Connects only to addresses that `admit` allows. Throws ScannerFailed if the fault is ours. */
+/** Requests the token from an origin, at addresses that `admit` allows. Throws ScannerFailed if the fault is ours. */
 export type FetchToken = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedToken>;
 
 export type TokenFetcherOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
-  /** The client runs on a thread of its own, or on this one. */
+  /** The client may run on this thread or on another. */
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
 
-/** One guarded GET, redirects not followed, at most 512 bytes, 10 s. */
+/** The fetcher sends one guarded GET, and follows no redirect. It reads at most 512 bytes, and takes at most 10 s. */
 export function createTokenFetcher({ createClient, ...options }: TokenFetcherOptions): FetchToken {
   return async (origin, admit) => {
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
@@ -57,10 +57,10 @@ export function createTokenFetcher({ createClient, ...options }: TokenFetcherOpt
     try {
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
-      // A refused host is reported like one without an address, so that callers cannot resolve private names.
-      if (resolved.kind !== 'addresses') return unusable('unreachable', 'no answer (dns)');
+      // A refused host gets the same result as a host without an address, so that callers cannot find private names.
+      if (resolved.kind !== 'addresses') return toUnusable('unreachable', 'no answer (dns)');
       if (!(await admit(resolved.addresses))) throw new Saturated();
-      const served = await readFile(client, origin);
+      const served = await readTokenFile(client, origin);
       return { ...served, handshakeMs: client.stats().handshakeMs };
     } catch (error) {
       if (error instanceof ResolverDown) throw new ScannerFailed(error);
@@ -71,23 +71,23 @@ export function createTokenFetcher({ createClient, ...options }: TokenFetcherOpt
   };
 }
 
-async function readFile(client: ProbeClient, origin: Origin): Promise<ServedToken> {
+async function readTokenFile(client: ProbeClient, origin: Origin): Promise<ServedToken> {
   const answer = await client.request({
     origin,
     method: 'GET',
     path: TOKEN_PATH,
     accept: 'text/plain',
-    capBytes: TOKEN_CAP_BYTES,
+    capBytes: MAX_TOKEN_BYTES,
     redirects: 'none',
   });
-  if (!answer.ok) return unusable('unreachable', `no answer (${answer.reason})`);
+  if (!answer.ok) return toUnusable('unreachable', `no answer (${answer.reason})`);
   const { status, body } = answer.data;
-  if (status >= 300 && status < 400) return unusable('redirected', `a redirect (${status})`);
-  if (status !== 200) return unusable('wrong_status', `status ${status}`);
-  if (answer.truncated) return unusable('too_large', `over ${TOKEN_CAP_BYTES} bytes`);
+  if (status >= 300 && status < 400) return toUnusable('redirected', `a redirect (${status})`);
+  if (status !== 200) return toUnusable('wrong_status', `status ${status}`);
+  if (answer.truncated) return toUnusable('too_large', `over ${MAX_TOKEN_BYTES} bytes`);
   return { kind: 'served', text: body.trimEnd() };
 }
 
-function unusable(reason: UnusableReason, detail: string): ServedToken {
+function toUnusable(reason: UnusableReason, detail: string): ServedToken {
   return { kind: 'unusable', reason, detail };
 }

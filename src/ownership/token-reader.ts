@@ -7,20 +7,21 @@ import { READING_SPACING_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import { type FetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';
 
-/** Result of a reading. It has the hash of the text, so that the store never holds a token. */
+/** Result of a reading. It has only the hash of the text, so that the store never holds a token. */
 export type TokenFinding =
   | { readonly kind: 'served'; readonly textHash: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
 export type TokenReading = {
   readonly finding: TokenFinding;
-  /** Database time; identifies the reading among those of its host. */
+  /** Database time, ms. It identifies the reading among those of its host. */
   readonly beganAtMs: number;
 };
 
 /**
- * Resolves with a reading of the last 10 s, of any caller, if it found the file that this caller served; else with the
- * first reading that begins after this call. Throws ScannerFailed; Saturated when the caller hangs up, or the service stops.
+ * Reads the token file of an origin. If a reading of the last 10 s already found what the caller serves (`isFound`),
+ * that reading is the result. Otherwise the result is the first reading that begins after this call. Throws
+ * ScannerFailed, and Saturated if the caller hangs up or the service stops.
  */
 export type ReadToken = (
   origin: Origin,
@@ -37,14 +38,14 @@ export type TokenReaderOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** A reading of a host in this process. Callers share it until it begins. */
+/** A reading of a host's file by this process. Callers may join it until it begins. */
 type SharedReading = {
-  /** The address blocks of the callers. The reading waits for the turn of one of them; more may join until it begins. */
+  /** The address blocks of its callers. The reading begins at the first turn of any of them. */
   readonly blocks: Set<string>;
-  /** Aborted for each caller who waits no more. */
+  /** One signal for each caller. It is aborted when the caller no longer waits. */
   readonly signals: AbortSignal[];
   hasBegun: boolean;
-  /** Null if it did not begin: another instance reads the host now, or nobody waits any more. */
+  /** Null if the reading did not begin, because another instance reads the host now or no caller waits. */
   readonly result: Promise<TokenReading | null>;
 };
 
@@ -55,7 +56,7 @@ type Caller = {
   shared: SharedReading | null;
 };
 
-function join(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | 'signal'>) {
+function joinReading(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | 'signal'>) {
   shared.blocks.add(block);
   shared.signals.push(signal);
   return shared;
@@ -69,7 +70,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
 
   function shareReading(origin: Origin, { block, signal }: Caller): SharedReading {
     const known = readings.get(origin.host);
-    if (known && !known.hasBegun) return join(known, { block, signal });
+    if (known && !known.hasBegun) return joinReading(known, { block, signal });
     const { promise, resolve } = Promise.withResolvers<TokenReading | null>();
     const shared = {
       blocks: new Set([block]),
@@ -78,17 +79,17 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
       result: promise,
     };
     readings.set(origin.host, shared);
-    resolve(read(origin, shared));
+    resolve(readInTurn(origin, shared));
     return shared;
   }
 
-  async function read(origin: Origin, shared: SharedReading): Promise<TokenReading | null> {
+  async function readInTurn(origin: Origin, shared: SharedReading): Promise<TokenReading | null> {
     const turn = await turns.enter({ origin, blocks: shared.blocks });
     let handshakeMs = 0;
     try {
       if (turn === null) throw new Saturated();
       if (shared.signals.every(({ aborted }) => aborted)) return null;
-      // Later callers do not share this one: it may have asked before they came.
+      // Later callers may not share this reading, because it may have sent its request before they came.
       shared.hasBegun = true;
       const slot = await ownership.beginReading(origin.host);
       if (!slot.taken) return null;
@@ -101,13 +102,13 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     }
   }
 
-  /** Shares a new reading if one may begin now. Else waits and returns null: the caller looks at the findings again. */
+  /** Joins a reading that has not begun, if one may begin now. Otherwise waits and returns null. */
   async function shareOrWait(origin: Origin, caller: Caller): Promise<TokenReading | null> {
     const running = readings.get(origin.host);
-    const dueInMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();
+    const waitMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();
     // Only the callers that share the running reading get its error.
     if (running?.hasBegun) await running.result.catch(() => null);
-    else if (dueInMs > 0) await wait(dueInMs, caller.signal);
+    else if (waitMs > 0) await wait(waitMs, caller.signal);
     else {
       caller.shared = shareReading(origin, caller);
       const reading = await caller.shared.result;
@@ -121,14 +122,14 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     const arrivedAtMs = store.now();
     const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
     const caller: Caller = { block, signal, shared: null };
-    const departure = Promise.withResolvers<never>();
-    // A reading that has begun answers its callers, also while the service stops.
-    const leave = () => caller.shared?.hasBegun || departure.reject(new Saturated());
+    const hangUp = Promise.withResolvers<never>();
+    // The callers of a reading that has begun get its result, even if the service stops meanwhile.
+    const leave = () => caller.shared?.hasBegun || hangUp.reject(new Saturated());
     signal.addEventListener('abort', leave);
 
     const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
       beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
-    async function answer(): Promise<TokenReading> {
+    async function findReading(): Promise<TokenReading> {
       for (;;) {
         if (signal.aborted) throw new Saturated();
         const known = (await readFindings(store, origin)).findLast(isAnswer);
@@ -137,22 +138,22 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
       }
     }
     try {
-      return await Promise.race([departure.promise, answer()]);
+      return await Promise.race([hangUp.promise, findReading()]);
     } finally {
-      // Node keeps a combined signal alive as long as anybody listens to it.
+      // Node keeps a combined signal alive while it has a listener.
       signal.removeEventListener('abort', leave);
     }
   };
 }
 
-/** Fetches the file once, and stores the finding for all others who wait for one. */
+/** Fetches the file once, and stores the finding for all callers that wait. */
 export async function fetchFinding(
   { store, fetchToken }: Pick<TokenReaderOptions, 'store' | 'fetchToken'>,
   origin: Origin,
   turn: OriginTurn,
   beganAtMs: number,
 ): Promise<{ readonly reading: TokenReading; readonly handshakeMs: number }> {
-  const fetched = await fetchToken(origin, (addresses) => turn.toward(addresses));
+  const fetched = await fetchToken(origin, (addresses) => turn.admit(addresses));
   const { handshakeMs = 0, ...served } = fetched;
   const finding =
     served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
@@ -161,12 +162,12 @@ export async function fetchFinding(
   return { reading: { finding, beganAtMs }, handshakeMs };
 }
 
-/** The findings of the last minute, oldest first. */
+/** Reads the findings of the last minute, oldest first. */
 export async function readFindings(
   { ownership }: Pick<Store, 'ownership'>,
   { host }: Origin,
 ): Promise<readonly TokenReading[]> {
   const findings = await ownership.readFindings(host);
   // `fetchFinding` is the only writer of this text.
-  return findings.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
+  return findings.map((stored) => ({ ...stored, finding: JSON.parse(stored.finding) }));
 }

@@ -1,4 +1,4 @@
-/** Verification of owners: whoever can serve a token under a host's name controls it. */
+/** Proves that a caller controls a host. The proof is that the host serves a token of the caller. */
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
 import { ConfirmLimit, OwnershipTokenLimit } from '../model/errors.ts';
@@ -27,23 +27,23 @@ export type Verification = ReturnType<typeof createVerification>;
 export function createVerification({ store, readToken }: VerificationOptions) {
   const { ownership } = store;
 
-  /** Reads the file for a client that has failures left; `note` counts this one. */
+  /** Reads the token file, unless the client has too many failed confirms. `recordFailure` counts one more. */
   async function readWithinLimits(
     origin: Origin,
     client: Client,
     isFound: (finding: TokenFinding) => boolean,
-    countedAs = client.key,
+    failureKey = client.key,
   ) {
-    const pair = { host: origin.host, client: countedAs };
+    const pair = { host: origin.host, client: failureKey };
     const { retryAtMs } = await ownership.countFailedConfirms(pair);
-    if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
+    if (retryAtMs !== null) throw toConfirmLimit(origin, secondsUntil(retryAtMs, store.now()));
     const reading = await readToken(origin, client, isFound);
-    const note = () => ownership.recordFailedConfirm(pair, reading.beganAtMs);
-    return { ...reading, note };
+    const recordFailure = () => ownership.recordFailedConfirm(pair, reading.beganAtMs);
+    return { ...reading, recordFailure };
   }
 
   return {
-    /** Throws OwnershipTokenLimit. */
+    /** Issues a token and its listing key. Throws OwnershipTokenLimit. */
     async start({ host, url }: Origin, { key: client, block }: Client) {
       const [token, listingKey] = [newSecret(), newSecret()];
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
@@ -64,38 +64,44 @@ export function createVerification({ store, readToken }: VerificationOptions) {
     },
 
     /**
-     * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
-     * against their address. Throws ConfirmLimit, ScannerFailed.
+     * Checks whether the host serves a live token. A mismatch keeps the token valid. If the caller sends the listing
+     * key of a live token, a failure counts for this key and not for the caller's address. Throws ConfirmLimit,
+     * ScannerFailed.
      */
     async confirm(origin: Origin, client: Client, listingKey?: string) {
       const { host } = origin;
       const tokens = await ownership.findLiveTokens(host);
-      if (tokens.length === 0) return notVerified(host, 'no_live_token');
-      const keyed = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
-      const countedAs = keyed ? `key ${keyed.keyHash}` : client.key;
-      // An older token of theirs may be replaced by now; a caller without one asks for any.
-      const own = keyed ?? tokens.findLast((one) => one.client === client.key);
+      if (tokens.length === 0) return toFailure(host, 'no_live_token');
+      const tokenOfKey = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
+      const failureKey = tokenOfKey ? `key ${tokenOfKey.keyHash}` : client.key;
+      // A caller expects their newest token. A caller without a token accepts any live token.
+      const ownToken = tokenOfKey ?? tokens.findLast((issued) => issued.client === client.key);
       const isFound = (finding: TokenFinding) =>
-        servedToken(finding, own ? [own] : tokens) !== null;
-      const { finding, note } = await readWithinLimits(origin, client, isFound, countedAs);
-      const token = servedToken(finding, tokens);
+        findServedToken(finding, ownToken ? [ownToken] : tokens) !== null;
+      const { finding, recordFailure } = await readWithinLimits(
+        origin,
+        client,
+        isFound,
+        failureKey,
+      );
+      const token = findServedToken(finding, tokens);
       if (token) {
         await ownership.recordConfirm(host, token);
-        return { host, verified: true, instructions: WHEN_DONE };
+        return { host, verified: true, instructions: INSTRUCTIONS_AFTER_PROOF };
       }
-      await note();
-      if (finding.kind === 'served') return notVerified(host, 'mismatch');
-      return notVerified(host, finding.reason, finding.detail);
+      await recordFailure();
+      if (finding.kind === 'served') return toFailure(host, 'mismatch');
+      return toFailure(host, finding.reason, finding.detail);
     },
 
     /**
-     * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
-     * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
+     * True if the host serves the token now. Each call counts as a failed confirm of the client, because anybody may
+     * call it and it sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
      */
     async stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean> {
-      // An earlier reading does not tell whether the token is served now.
-      const { finding, note } = await readWithinLimits(origin, client, () => false);
-      await note();
+      // An earlier reading is not accepted, because it cannot tell whether the token is served now.
+      const { finding, recordFailure } = await readWithinLimits(origin, client, () => false);
+      await recordFailure();
       return finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);
     },
   };
@@ -106,18 +112,18 @@ export function isKey(listingKey: string | undefined, keyHash: string): boolean 
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }
 
-function servedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveToken | null {
+function findServedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveToken | null {
   if (finding.kind !== 'served') return null;
   return tokens.find(({ tokenHash }) => isSameHash(finding.textHash, tokenHash)) ?? null;
 }
 
-const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${TOKEN_PATH} when you are done: while it is served, anybody can hide this origin.`;
+const INSTRUCTIONS_AFTER_PROOF = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${TOKEN_PATH} when you are done: while it is served, anybody can hide this origin.`;
 
-function notVerified(host: string, reason: ConfirmFailure, detail = '') {
-  return { host, verified: false, reason, instructions: whatToDo(reason, detail) };
+function toFailure(host: string, reason: ConfirmFailure, detail = '') {
+  return { host, verified: false, reason, instructions: toInstructions(reason, detail) };
 }
 
-function whatToDo(reason: ConfirmFailure, detail: string): string {
+function toInstructions(reason: ConfirmFailure, detail: string): string {
   const path = TOKEN_PATH;
   if (reason === 'no_live_token') {
     return 'No unexpired token was issued for this host. POST /v1/verify/start for a new one.';
@@ -128,7 +134,7 @@ function whatToDo(reason: ConfirmFailure, detail: string): string {
   return `${path} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
 }
 
-function tooManyFailures({ host }: Origin, retryAfterSec: number): ConfirmLimit {
+function toConfirmLimit({ host }: Origin, retryAfterSec: number): ConfirmLimit {
   return new ConfirmLimit(
     `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says. Or confirm with the listingKey of your token: its failures are counted apart.`,
     FAILED_CONFIRMS_PER_HOUR,

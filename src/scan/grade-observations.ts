@@ -52,7 +52,7 @@ export async function gradeObservations(
   const { advice, otherWays, routes } = origin;
   const summary = toSummary(observations.payability, otherWays);
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
-  const exhausted = account.exhausted();
+  const exhausted = account.findExhausted();
   const report: ScanReport = {
     origin: observations.origin.url,
     grade,

@@ -35,7 +35,7 @@ export async function warmUp(engine: ScanEngine): Promise<void> {
  * if one fails, so that the defect is known before a scan is sold.
  */
 export async function tryChecks({ catalog, checks, pool }: ScanEngine): Promise<void> {
-  const { threads } = pool.load();
+  const { threads } = pool.readLoad();
   await Promise.all(
     Array.from({ length: threads }, async () => {
       const account = pool.openScan('replay');

@@ -74,7 +74,10 @@ export function createScanning(options: ScanningOptions): Scanning {
     environment: threadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
-  const oracle = createOracle({ scale: workers.scale, onError: (message) => log.error(message) });
+  const oracle = createOracle({
+    scale: workers.getScale,
+    onError: (message) => log.error(message),
+  });
   const engine = { catalog, checks, pool, oracle };
   const outbound = { policy, userAgent, createClient };
   const askOptions = { engine, ...outbound, ready: () => probe.ready() };

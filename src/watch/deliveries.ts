@@ -89,7 +89,7 @@ async function deliver(
   let beganAt = performance.now();
   const headers = signHeaders(secret, delivery.id, body, store.now());
   const outcome = await postWebhook({ url: webhook, body, headers }, async (addresses) => {
-    const isAdmitted = (await turn.toward(addresses)) && (await countWithinRate(store, receiver));
+    const isAdmitted = (await turn.admit(addresses)) && (await countWithinRate(store, receiver));
     beganAt = performance.now();
     return isAdmitted;
   });

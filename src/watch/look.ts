@@ -153,14 +153,14 @@ export class Look {
   }
 
   async #scan(turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
-    const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
+    const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
     const scan = await scanForFree(this.#origin(), { ...this.#options, admit });
     return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
   }
 
   async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
     const { askResources, store } = this.#options;
-    const admit: AdmitAddresses = (addresses) => turn.toward(addresses);
+    const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
     const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
     return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
   }

@@ -1,58 +1,64 @@
 import type { Worker } from 'node:worker_threads';
 
 export type DeadlineOptions = {
-  /** Processor time counts, so that a slow machine is not a finding. */
+  /** Limit of processor time. A task that waits on a busy machine uses none. */
   readonly cpuMs: number;
-  /** Ends a task that uses no processor time, or whose use cannot be read. */
+  /** Limit of elapsed time. It ends a task that uses little processor time, or whose use cannot be read. */
   readonly wallMs: number;
 };
 
 /**
- * `cpu`: the task used up its processor time. `stuck`: the time on the wall is over and nothing told
- * its use, as in one long native call. `starved`: it is over, and the thread hardly ran.
+ * The limit that ended a task.
+ * - `cpu`: the task used up its processor time.
+ * - `stuck`: `wallMs` elapsed, and the thread never told its processor time, as during one long native call.
+ * - `starved`: `wallMs` elapsed, and the thread had used less than its processor time.
  */
 export type Expiry = 'cpu' | 'stuck' | 'starved';
 
 /** Poll interval for a thread that is close to its limit. */
 const MIN_POLL_MS = 25;
 
-/** Starts now; `expire` is called at most once. The function returned disarms it. */
+/**
+ * Starts the deadline of a task. Returns a function that stops it.
+ * @param atStart processor time of the thread at the start of the task; null if Node does not tell it
+ * @param expire called at most once
+ */
 export function armDeadline(
   worker: Worker,
   atStart: NodeJS.CpuUsage | null,
   { cpuMs, wallMs }: DeadlineOptions,
-  expire: (why: Expiry) => void,
+  expire: (expiry: Expiry) => void,
 ): () => void {
-  const clock = cpuClock(worker, atStart);
+  const readUsedMs = createCpuClock(worker, atStart);
   let usedMs: number | null = null;
-  let poll: NodeJS.Timeout | undefined;
-  let armed = true;
+  let pollTimer: NodeJS.Timeout | undefined;
+  let isArmed = true;
 
-  const end = (why: Expiry) => {
-    if (!armed) return;
+  const end = (expiry: Expiry) => {
+    if (!isArmed) return;
     disarm();
-    expire(why);
+    expire(expiry);
   };
-  const wall = setTimeout(() => end(usedMs === null ? 'stuck' : 'starved'), wallMs);
+  const wallTimer = setTimeout(() => end(usedMs === null ? 'stuck' : 'starved'), wallMs);
   const disarm = () => {
-    armed = false;
-    clearTimeout(wall);
-    clearTimeout(poll);
+    isArmed = false;
+    clearTimeout(wallTimer);
+    clearTimeout(pollTimer);
   };
-  const ask = async () => {
-    usedMs = (await clock()) ?? usedMs;
-    if (usedMs === null || !armed) return;
+  const checkUse = async () => {
+    usedMs = (await readUsedMs()) ?? usedMs;
+    if (usedMs === null || !isArmed) return;
     if (usedMs >= cpuMs) end('cpu');
-    else poll = setTimeout(ask, Math.max(cpuMs - usedMs, MIN_POLL_MS));
+    else pollTimer = setTimeout(checkUse, Math.max(cpuMs - usedMs, MIN_POLL_MS));
   };
-  poll = setTimeout(ask, cpuMs);
+  pollTimer = setTimeout(checkUse, cpuMs);
   return disarm;
 }
 
-/** Processor time of the task so far; null if the thread is gone, or Node does not tell (before 24.6). */
+/** Reads the processor time of the task so far, ms; null if the thread has ended, or Node cannot tell (before 24.6). */
 type CpuClock = () => Promise<number | null>;
 
-function cpuClock(worker: Worker, atStart: NodeJS.CpuUsage | null): CpuClock {
+function createCpuClock(worker: Worker, atStart: NodeJS.CpuUsage | null): CpuClock {
   return async () => {
     if (typeof worker.cpuUsage !== 'function' || atStart === null) return null;
     try {

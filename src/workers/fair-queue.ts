@@ -2,29 +2,29 @@ import { PoolSaturated } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
 
 export type FairQueueOptions = {
-  /** Tasks that run at once. */
-  readonly places: number;
+  /** Greatest number of tasks that run at once. */
+  readonly maxRunning: number;
   readonly maxWaiting: number;
 };
 
-type Waiting = { readonly account: WorkAccount; readonly begin: () => void };
+type WaitingTask = { readonly account: WorkAccount; readonly begin: () => void };
 
-/** A smaller lead does not justify a change to another scan, whose documents the threads have yet to parse. */
-const ABOUT_EQUAL_MS = 25;
+/** The queue changes to another scan only if that scan used this much less. Its documents must be parsed first. */
+const MIN_LEAD_MS = 25;
 
 /**
- * Chooses the next task: that of the scan that used least. It stands before Piscina, not in its `taskQueue`: a
- * task that can be killed has a `signal`, and Piscina (5.3.2) keeps those in a list of its own, in
- * about the order of arrival and without a bound, and never shows them to `taskQueue`. A PQueue does not serve either: it
- * frees the place of a task when its signal aborts, while the thread still ends.
+ * A queue that next runs a task of the scan that used least processor time. It cannot be a `taskQueue` of Piscina
+ * (5.3.2): a task that can be killed has a `signal`, and Piscina keeps such tasks in an unbounded list of its own. A
+ * PQueue is no alternative. It would start another task as soon as a signal aborts, although the thread has not ended
+ * yet.
  */
-export function createFairQueue({ places, maxWaiting }: FairQueueOptions) {
-  const waiting = new Set<Waiting>();
+export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
+  const waiting = new Set<WaitingTask>();
   let running = 0;
   let servedLast: WorkAccount | undefined;
 
-  function serve(): void {
-    while (running < places) {
+  function startTasks(): void {
+    while (running < maxRunning) {
       const next = chooseNext(waiting, servedLast);
       if (next === undefined) return;
       waiting.delete(next);
@@ -34,14 +34,14 @@ export function createFairQueue({ places, maxWaiting }: FairQueueOptions) {
     }
   }
 
-  async function turn(account: WorkAccount, signal: AbortSignal): Promise<void> {
+  async function waitForTurn(account: WorkAccount, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const entry = { account, begin: resolve };
     waiting.add(entry);
-    serve();
+    startTasks();
     if (waiting.size > maxWaiting && waiting.delete(entry)) {
-      throw new PoolSaturated(`${maxWaiting} tasks wait already. Try again in a few seconds.`);
+      throw new PoolSaturated(`${maxWaiting} tasks wait already. Try sameScan in a few seconds.`);
     }
     const leave = () => {
       if (waiting.delete(entry)) reject(signal.reason);
@@ -51,32 +51,36 @@ export function createFairQueue({ places, maxWaiting }: FairQueueOptions) {
   }
 
   return {
-    /** Runs `work` in its turn. Rejects as it does, with the signal's reason, or with PoolSaturated. */
+    /**
+     * Runs `work` when its turn comes. Rejects with the error of `work`, with the signal's reason, or with
+     * PoolSaturated.
+     */
     async run<T>(account: WorkAccount, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      await turn(account, signal);
+      await waitForTurn(account, signal);
       try {
         return await work();
       } finally {
         running -= 1;
-        serve();
+        startTasks();
       }
     },
     counts: () => ({ running, waiting: waiting.size }),
   };
 }
 
-/** Among equals in order of arrival; the scan that was served last goes on while it is about as far. */
+/** Among equals, the task that arrived first is next. The last scan goes on until another scan used clearly less. */
 function chooseNext(
-  waiting: Iterable<Waiting>,
+  waiting: Iterable<WaitingTask>,
   servedLast: WorkAccount | undefined,
-): Waiting | undefined {
-  let first: Waiting | undefined;
-  let again: Waiting | undefined;
-  for (const one of waiting) {
-    if (first === undefined || one.account.scanUsedMs() < first.account.scanUsedMs()) first = one;
-    if (one.account === servedLast) again ??= one;
+): WaitingTask | undefined {
+  let leastUsed: WaitingTask | undefined;
+  let sameScan: WaitingTask | undefined;
+  for (const task of waiting) {
+    if (leastUsed === undefined || task.account.scanUsedMs() < leastUsed.account.scanUsedMs())
+      leastUsed = task;
+    if (task.account === servedLast) sameScan ??= task;
   }
-  if (first === undefined || again === undefined) return first;
-  const aheadMs = again.account.scanUsedMs() - first.account.scanUsedMs();
-  return aheadMs <= ABOUT_EQUAL_MS ? again : first;
+  if (leastUsed === undefined || sameScan === undefined) return leastUsed;
+  const aheadMs = sameScan.account.scanUsedMs() - leastUsed.account.scanUsedMs();
+  return aheadMs <= MIN_LEAD_MS ? sameScan : leastUsed;
 }

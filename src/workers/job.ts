@@ -1,12 +1,12 @@
 import type { Serialized } from '../parse/json/transfer.ts';
 import type { WorkAccount } from './work-account.ts';
 
-/** The failure is ours: the scan is abandoned, uncharged, and nothing is stored. */
+/** A failure of our own. The scan ends, nothing is charged, and nothing is stored. */
 export class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
 
-/** The queue is full; callers answer "try again later". */
+/** The queue of tasks is full. Callers answer "try again later". */
 export class PoolSaturated extends EngineFault {
   override readonly name = 'PoolSaturated';
 }
@@ -14,8 +14,8 @@ export class PoolSaturated extends EngineFault {
 export type Limit = 'time' | 'memory' | 'stack';
 
 /**
- * A task broke limits twice, or its scan used up its budget of processor time: its input is at fault,
- * not the machine.
+ * A task exceeded its limits twice, or its scan has used up its budget of processor time. The cause is the input, not
+ * the machine.
  */
 export class TaskLimitExceeded extends Error {
   override readonly name = 'TaskLimitExceeded';
@@ -31,7 +31,7 @@ export class TaskLimitExceeded extends Error {
   }
 }
 
-/** A task threw twice on its input: a defect of ours that costs only this task. */
+/** A task threw an error twice. This is a defect of ours, and only this task fails. */
 export class TaskFault extends Error {
   override readonly name = 'TaskFault';
 
@@ -42,41 +42,43 @@ export class TaskFault extends Error {
 
 /** A task as it is sent to a thread. */
 export type Work = {
-  /** File URLs. The first exports the function; it is given the others after its input. */
+  /** File URLs. The first module exports the function. The function gets the other modules after its input. */
   readonly modules: readonly [string, ...string[]];
   readonly exportName: string;
   readonly input: Serialized;
-  /** The function takes its input serialized; by default as frozen data. */
+  /** True if the function gets its input serialized. By default it gets frozen data. */
   readonly isRaw?: boolean;
-  /** The function may return a promise; by default that is a fault. */
-  readonly mayWait?: boolean;
+  /** True if the function may return a promise. By default a returned promise is an error. */
+  readonly mayReturnPromise?: boolean;
 };
 
 export type Task = {
-  /** For messages. */
+  /** Names the task in error messages. */
   readonly name: string;
   readonly work: () => Work;
-  /** Pays for its time. */
+  /** The processor time of the task is charged to this account. */
   readonly account: WorkAccount;
-  /** Processor time of each try, ms; default: the limits of the pool. */
+  /** Limit of processor time for each try, ms. Default: the limits of the pool. */
   readonly cpuMs?: number;
   readonly signal?: AbortSignal | undefined;
 };
 
+/** One attempt of a task. */
 export type Job = Work & {
   readonly kind: 'work';
-  /** Names the attempt in messages. */
+  /** Identifies the attempt in messages between the threads. */
   readonly ticket: number;
 };
 
-/** Loads what tasks will need, so that the next one does not wait for it. */
+/** Loads modules into a thread before a task needs them. */
 export type LoadJob = { readonly kind: 'load'; readonly modules: readonly string[] };
 
-/** `threw`: the function did, on its input. `trouble`: the thread failed, whatever the input. */
+/** `threw`: the function threw an error. `trouble`: the thread failed, and its input was not the cause. */
 export type JobFailure =
   | { readonly kind: 'limit'; readonly limit: Limit }
   | { readonly kind: 'threw' | 'trouble'; readonly detail: string };
 
+/** Processor time that an attempt used. */
 type Cost = { readonly cpuMs: number };
 
 export type JobResult = Cost & { readonly kind: 'done'; readonly output: unknown };
@@ -84,10 +86,10 @@ export type JobAnswer = JobResult | (JobFailure & Cost);
 
 export type ThreadMessage = { readonly ticket: number } & (
   | {
-      /** The modules are loaded and the function is called next: the deadline runs from here on. */
+      /** The modules are loaded, and the function is called next. The deadline starts now. */
       readonly kind: 'started';
       readonly threadId: number;
-      /** Processor time of the thread so far; null if Node does not tell (before 23.9). */
+      /** Processor time of the thread so far; null if Node cannot tell (before 23.9). */
       readonly cpu: NodeJS.CpuUsage | null;
     }
   | { readonly kind: 'failed'; readonly failure: JobFailure; readonly cpuMs: number }

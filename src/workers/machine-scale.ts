@@ -1,56 +1,56 @@
 import type { Task } from './job.ts';
 import { openEndlessAccount } from './work-account.ts';
 
-const MEASUREMENTS = 5;
-/** Processor time of one: on a machine that takes longer, no limit is of any use. */
-const MEASUREMENT_MS = 10_000;
+const MEASUREMENT_COUNT = 5;
+/** Limit of processor time for one measurement. */
+const MAX_MEASUREMENT_MS = 10_000;
 
-/** Slowness of this machine relative to the one that the limits of processor time were chosen on. */
+/** Measures how slow this machine is, relative to the machine for which the limits of processor time were chosen. */
 export function createMachineScale(run: (task: Task) => Promise<unknown>) {
   let scale = 1;
-  let measured: Promise<void> | undefined;
+  let measurement: Promise<void> | undefined;
 
   return {
-    /** 1 until the machine was measured, and on one that is fast; never less. */
-    scale: () => scale,
-    /** Measures once. Rejects as `run` does; the next call then measures anew. */
+    /** Returns 1 before the measurement and on a fast machine, and more on a slow one. */
+    getScale: () => scale,
+    /** Measures once. Rejects with the error of `run`; the next call then measures again. */
     calibrate(): Promise<void> {
-      measured ??= quickestMs(run).then(
+      measurement ??= measureQuickestMs(run).then(
         (tookMs) => {
           scale = Math.min(Math.max(tookMs / REFERENCE_MS, 1), MAX_SCALE);
         },
         (error: unknown) => {
-          measured = undefined;
+          measurement = undefined;
           throw error;
         },
       );
-      return measured;
+      return measurement;
     },
   };
 }
 
-/** Processor time of the quickest of some runs of `measure`, ms. */
-async function quickestMs(run: (task: Task) => Promise<unknown>): Promise<number> {
+/** Runs `measure` several times, and returns the processor time of the quickest run, ms. */
+async function measureQuickestMs(run: (task: Task) => Promise<unknown>): Promise<number> {
   const tookMs: number[] = [];
-  for (let time = 0; time < MEASUREMENTS; time += 1) {
+  for (let done = 0; done < MEASUREMENT_COUNT; done += 1) {
     const account = openEndlessAccount('').origin;
     const work = () =>
       ({ modules: [import.meta.url], exportName: measure.name, input: null }) as const;
-    await run({ name: 'measure', work, account, cpuMs: MEASUREMENT_MS });
+    await run({ name: 'measure', work, account, cpuMs: MAX_MEASUREMENT_MS });
     tookMs.push(account.scanUsedMs());
   }
   return Math.min(...tookMs);
 }
 
-/** CPU time of `measure` on the machine that the limits were chosen on, warm, in milliseconds. */
+/** Processor time of `measure`, after warm-up, on the machine for which the limits were chosen. */
 export const REFERENCE_MS = 10;
-/** Not even the slowest machine gets more: a budget without end is none. */
+/** Greatest factor, because limits must also exist on the slowest machine. */
 export const MAX_SCALE = 8;
 
 const ROWS = 4_000;
 const ROUNDS = 4;
 
-/** Does work of the kind that checks do, on a thread. Its result depends on all of it, so no compiler leaves any out. */
+/** Does work like that of checks. The result depends on all of the work, so the compiler cannot skip any of it. */
 export function measure(): number {
   let sum = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

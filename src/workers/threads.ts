@@ -18,45 +18,50 @@ import {
 import type { WorkAccount } from './work-account.ts';
 
 export type ThreadsOptions = {
-  /** Threads that there may be. They boot for their first task. */
+  /** Greatest number of threads. A thread boots when a task needs it. */
   readonly threads: number;
-  /** File URL of what a thread loads first; its default export is that of worker.ts. */
+  /** File URL of the module that a thread runs: `worker.ts`, or another one with the same default export. */
   readonly entry: URL;
   readonly heapMb: number;
-  /** Time on the wall of one attempt. */
+  /** Limit of elapsed time for one attempt. */
   readonly wallMs: number;
-  /** Time in ms for a task to start, which includes booting a thread and loading modules on a slow machine. */
+  /** Limit of the time until a task starts, ms. A slow machine boots a thread and loads modules in this time. */
   readonly startMs: number;
   /** Time in ms after which a thread without a task ends. */
   readonly idleMs: number;
   readonly maxWaiting: number;
-  /** Further arguments of Node on each thread: tests watch its sockets. */
+  /** Further arguments of Node for each thread. Only tests set them. */
   readonly execArgv?: readonly string[] | undefined;
-  /** Told of an error outside any task, such as the throw of a timer that a task left behind. */
+  /** Called with an error outside all tasks, such as the error of a timer that a task did not stop. */
   readonly onError: (error: Error) => void;
 };
 
 export type JobAttempt = {
   readonly account: WorkAccount;
-  /** Called when a thread is free: many scans that wait would else hold their documents twice. */
+  /**
+   * Called when a thread is free. If it were called earlier, waiting scans would hold their documents twice in
+   * memory.
+   */
   readonly work: () => Work;
-  /** Processor time that it may take. Called in its turn, as what its scan has left. */
+  /**
+   * Limit of processor time. Called when a thread is free, because the rest of the scan's budget changes until then.
+   */
   readonly cpuMs: () => number;
   readonly signal: AbortSignal;
 };
 
-/** Threads that can be killed one by one; each is a fresh one after a failure. */
+/** Threads that can be killed separately. A new thread replaces one that failed. */
 export type Threads = {
-  /** Rejects with PoolSaturated, with what `work` and `cpuMs` throw, or with the signal's reason. */
+  /** Rejects with PoolSaturated, with the errors of `work` and `cpuMs`, or with the signal's reason. */
   attempt(attempt: JobAttempt): Promise<JobAnswer>;
-  /** Boots the threads that are not there, and loads `modules` on all; resolves once they have; never rejects. */
+  /** Boots all missing threads, and loads `modules` on all threads. Resolves at the end, and never rejects. */
   start(modules: readonly string[]): Promise<void>;
   counts(): { readonly alive: number; readonly running: number; readonly waiting: number };
-  /** Kills what runs. */
+  /** Kills all threads. */
   close(): Promise<void>;
 };
 
-/** V8 would take 48 a thread, and keep them; tasks are short and small. */
+/** V8 would take 48 MB a thread and keep them. Tasks are short and need less. */
 const YOUNG_HEAP_MB = 8;
 
 /**
@@ -67,29 +72,29 @@ const YOUNG_HEAP_MB = 8;
 export function openThreads(options: ThreadsOptions): Threads {
   const { threads, wallMs, startMs, maxWaiting, onError } = options;
   const piscina = createPiscina(options);
-  const queue = createFairQueue({ places: threads, maxWaiting });
-  const trials = new Map<number, Trial>();
-  let tickets = 0;
+  const queue = createFairQueue({ maxRunning: threads, maxWaiting });
+  const attempts = new Map<number, Attempt>();
+  let lastTicket = 0;
 
   piscina.on('message', (message: unknown) => {
     if (!isThreadMessage(message)) return;
-    trials.get(message.ticket)?.hear(message);
+    attempts.get(message.ticket)?.handleMessage(message);
   });
   // Without a listener a throw between tasks would end the process.
   piscina.on('error', onError);
 
-  const watched = new WeakSet<Worker>();
-  /** A thread that breaks as it boots has no task yet, and the one that waits for it would wait on. */
+  const watchedThreads = new WeakSet<Worker>();
+  /** Watches new threads. A thread that fails while it boots has no task yet, so Piscina would let the task wait. */
   function watchBoots(): void {
-    for (const thread of piscina.threads.filter((one) => !watched.has(one))) {
-      watched.add(thread);
+    for (const thread of piscina.threads.filter((one) => !watchedThreads.has(one))) {
+      watchedThreads.add(thread);
       const fail = (error: Error) => {
-        // The last one: those before it may be on other threads, which load their modules.
-        const booting = [...trials.values()].findLast(({ isStarted }) => !isStarted());
-        booting?.fail(brokenBoot(error));
+        // Piscina gave the last task to this thread. Earlier tasks may be on other threads that still load modules.
+        const booting = [...attempts.values()].findLast(({ isStarted }) => !isStarted());
+        booting?.fail(toBootFailure(error));
       };
       thread.once('error', fail);
-      // The first message says that the thread is ready: from then on Piscina knows whose its errors are.
+      // The first message says that the thread is ready. From now on Piscina knows to which task an error belongs.
       thread.once('message', () => thread.off('error', fail));
     }
   }
@@ -97,24 +102,26 @@ export function openThreads(options: ThreadsOptions): Threads {
   async function attempt({ work, cpuMs, signal }: JobAttempt): Promise<JobAnswer> {
     signal.throwIfAborted();
     const limits = { cpuMs: cpuMs(), wallMs, startMs };
-    tickets += 1;
-    const ticket = tickets;
+    lastTicket += 1;
+    const ticket = lastTicket;
     const job: Job = { ...work(), kind: 'work', ticket };
-    const trial = openTrial(limits, (id) => piscina.threads.find((one) => one.threadId === id));
-    trials.set(ticket, trial);
-    const abandon = () => trial.fail({ kind: 'trouble', detail: 'given up' });
+    const running = startAttempt(limits, (id) =>
+      piscina.threads.find((one) => one.threadId === id),
+    );
+    attempts.set(ticket, running);
+    const abandon = () => running.fail({ kind: 'trouble', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
     try {
-      const answer = piscina.run(job, { signal: trial.killed });
+      const answer = piscina.run(job, { signal: running.killSignal });
       watchBoots();
       return await answer;
     } catch (error) {
       signal.throwIfAborted();
-      return trial.failure(error);
+      return running.toAnswer(error);
     } finally {
       signal.removeEventListener('abort', abandon);
-      trials.delete(ticket);
-      trial.end();
+      attempts.delete(ticket);
+      running.end();
     }
   }
 
@@ -138,7 +145,7 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
     minThreads: 0,
     maxThreads: threads,
     idleTimeout: idleMs,
-    // The default blocks the thread while it waits, and freezes whatever else lives on it.
+    // The default would block the thread while it waits for a task, and with it the thread's other events.
     atomics: 'async',
     recordTiming: false,
     env: threadEnvironment(),
@@ -150,57 +157,63 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
   });
 }
 
-/** One run of a task: it is killed by its first failure. */
-type Trial = {
-  readonly killed: AbortSignal;
+/** An attempt that runs on a thread. Its first failure kills the thread. */
+type Attempt = {
+  readonly killSignal: AbortSignal;
   isStarted(): boolean;
-  hear(said: ThreadMessage): void;
+  handleMessage(message: ThreadMessage): void;
   fail(failure: JobFailure, cpuMs?: number): void;
-  /** The answer of a run that rejected with `error`. */
-  failure(error: unknown): JobAnswer;
-  /** Disarms its timers. */
+  /** Returns the answer of an attempt that rejected with `error`. */
+  toAnswer(error: unknown): JobAnswer;
+  /** Stops the timers. */
   end(): void;
 };
 
-type TrialLimits = {
+type AttemptLimits = {
   readonly cpuMs: number;
   readonly wallMs: number;
   readonly startMs: number;
 };
 
-function openTrial(
-  limits: TrialLimits,
+function startAttempt(
+  limits: AttemptLimits,
   findThread: (threadId: number) => Worker | undefined,
-): Trial {
+): Attempt {
   const killer = new AbortController();
-  let known: JobFailure | undefined;
+  let firstFailure: JobFailure | undefined;
   let usedMs: number | undefined;
-  let startedAt: number | undefined;
+  let startedAtMs: number | undefined;
   let disarm = () => {};
   const fail = (failure: JobFailure, cpuMs?: number) => {
-    known ??= failure;
+    firstFailure ??= failure;
     usedMs ??= cpuMs;
     killer.abort();
   };
-  const booting = setTimeout(() => fail(NEVER_STARTED), limits.startMs);
+  const bootTimer = setTimeout(() => fail(NEVER_STARTED), limits.startMs);
   return {
-    killed: killer.signal,
-    isStarted: () => startedAt !== undefined,
+    killSignal: killer.signal,
+    isStarted: () => startedAtMs !== undefined,
     fail,
-    hear(said) {
-      if (said.kind === 'failed') return fail(said.failure, said.cpuMs);
-      clearTimeout(booting);
-      startedAt = performance.now();
-      const thread = findThread(said.threadId);
-      if (thread) disarm = armDeadline(thread, said.cpu, limits, (why) => fail(expired(why)));
+    handleMessage(message) {
+      if (message.kind === 'failed') return fail(message.failure, message.cpuMs);
+      clearTimeout(bootTimer);
+      startedAtMs = performance.now();
+      const thread = findThread(message.threadId);
+      if (thread)
+        disarm = armDeadline(thread, message.cpu, limits, (expiry) =>
+          fail(toExpiryFailure(expiry)),
+        );
     },
-    failure(error) {
-      // A thread that was killed cannot say what it used: all that it was given, or the time since it began.
-      const ranMs = startedAt === undefined ? 0 : performance.now() - startedAt;
-      return { ...(known ?? failureOf(error)), cpuMs: usedMs ?? Math.min(ranMs, limits.cpuMs) };
+    toAnswer(error) {
+      // A killed thread cannot tell its processor time. We charge the elapsed time, at most its limit.
+      const ranMs = startedAtMs === undefined ? 0 : performance.now() - startedAtMs;
+      return {
+        ...(firstFailure ?? toJobFailure(error)),
+        cpuMs: usedMs ?? Math.min(ranMs, limits.cpuMs),
+      };
     },
     end() {
-      clearTimeout(booting);
+      clearTimeout(bootTimer);
       disarm();
     },
   };
@@ -208,18 +221,18 @@ function openTrial(
 
 const NEVER_STARTED: JobFailure = { kind: 'trouble', detail: 'the thread did not start' };
 
-function expired(why: Expiry): JobFailure {
-  if (why === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
+function toExpiryFailure(expiry: Expiry): JobFailure {
+  if (expiry === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
   return { kind: 'limit', limit: 'time' };
 }
 
-function brokenBoot(error: Error): JobFailure {
-  const failure = failureOf(error);
+function toBootFailure(error: Error): JobFailure {
+  const failure = toJobFailure(error);
   return failure.kind === 'threw' ? { ...failure, kind: 'trouble' } : failure;
 }
 
-/** An error that ends a thread in the middle of its work, as a floating rejection does, is the work's own. */
-function failureOf(error: unknown): JobFailure {
+/** An error that ends a thread during a task, such as an unhandled rejection, counts as an error of the task. */
+function toJobFailure(error: unknown): JobFailure {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
   const detail = error instanceof Error ? error.message : typeof error;
@@ -227,11 +240,11 @@ function failureOf(error: unknown): JobFailure {
 }
 
 /**
- * The environment of worker threads. Settings of the process hold keys, and no task needs them. Threads inherit no compile
- * cache: by its variable they have it from their first module on, and load no compiler of types.
+ * Returns the environment variables of worker threads. They get no settings of the process, because those contain keys.
+ * Threads do not inherit the compile cache. With its variable they use it from their first module on.
  */
 export function threadEnvironment(): Readonly<Record<string, string>> {
   const folder = getCompileCacheDir();
-  // It names the folder of this version of Node, inside of the one that was given.
+  // Node returns its own subfolder of the cache folder, and the variable must name the parent folder.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

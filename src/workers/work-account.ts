@@ -1,41 +1,41 @@
 import type { BudgetName } from '../model/report.ts';
 
-/** Processor time that tasks of one scan have used, and may use. */
+/** A budget of processor time for tasks of one scan. */
 export type WorkAccount = {
-  /** Sum over all accounts of the scan; the queue serves the scan with the lowest sum. */
+  /** Processor time that all accounts of the scan have used. The queue serves the scan with the lowest sum. */
   scanUsedMs(): number;
-  leftMs(): number;
+  remainingMs(): number;
   isSpent(): boolean;
   charge(ms: number): void;
-  /** Marks the budget as spent, such as at the end of the scan's time. */
+  /** Marks the budget as spent, for example when the time of the scan is over. */
   exhaust(): void;
-  /** Called when a task exceeds a first try, so that later tasks go straight to the slow threads. */
+  /** Call it when a first try runs out of time. Later tasks of the account then go directly to the slow threads. */
   markHeavy(): void;
   isHeavy(): boolean;
 };
 
 /**
- * The accounts of one scan. Documents of the origin and data of third parties have separate budgets, so
- * that neither can use up the other's.
+ * The accounts of one scan. Documents of the origin and data of third parties have separate budgets. Neither side can
+ * therefore use up the budget of the other.
  */
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   /** The key of the scan in the caches of the workers. */
   readonly key: string;
   isLight(): boolean;
-  /** The budgets that are used up. */
-  exhausted(): readonly BudgetName[];
+  /** Finds the budgets that are spent. */
+  findExhausted(): readonly BudgetName[];
 };
 
 export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
-  /** Scans that used less count as light. */
+  /** A scan counts as light while it has used less processor time. */
   readonly lightMs: number;
 };
 
-/** A budget with less left counts as spent, because timers measure no shorter time. */
-const REST_MS = 1;
+/** A budget with a smaller rest counts as spent, because timers cannot measure a shorter time. */
+const MIN_REMAINING_MS = 1;
 const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
 
-/** `scale`: slowness of this machine relative to the one that the budgets were measured on. */
+/** @param scale factor on the budgets, which is greater on a slow machine */
 export function openScanAccount(
   key: string,
   budgets: ScanBudgets,
@@ -44,15 +44,15 @@ export function openScanAccount(
   let scanUsedMs = 0;
   const isLight = () => scanUsedMs < budgets.lightMs * scale();
 
-  function account(budgetMs: number): WorkAccount {
+  function openAccount(budgetMs: number): WorkAccount {
     let usedMs = 0;
     let isExhausted = false;
-    let heavy = false;
-    const leftMs = () => (isExhausted ? 0 : budgetMs * scale() - usedMs);
+    let isMarkedHeavy = false;
+    const remainingMs = () => (isExhausted ? 0 : budgetMs * scale() - usedMs);
     return {
       scanUsedMs: () => scanUsedMs,
-      leftMs,
-      isSpent: () => leftMs() < REST_MS,
+      remainingMs: remainingMs,
+      isSpent: () => remainingMs() < MIN_REMAINING_MS,
       charge(ms) {
         usedMs += ms;
         scanUsedMs += ms;
@@ -61,17 +61,17 @@ export function openScanAccount(
         isExhausted = true;
       },
       markHeavy() {
-        heavy = true;
+        isMarkedHeavy = true;
       },
-      isHeavy: () => heavy,
+      isHeavy: () => isMarkedHeavy,
     };
   }
-  const accounts = { origin: account(budgets.origin), standing: account(budgets.standing) };
+  const accounts = { origin: openAccount(budgets.origin), standing: openAccount(budgets.standing) };
   return {
     key,
     ...accounts,
     isLight,
-    exhausted: () => BUDGETS.filter((name) => accounts[name].isSpent()),
+    findExhausted: () => BUDGETS.filter((name) => accounts[name].isSpent()),
   };
 }
 

@@ -18,41 +18,41 @@ import {
 } from './work-account.ts';
 
 const DEFAULTS = {
-  /** Threads for first tries: one a core, from 2 to 8. Second tries have half as many more. */
+  /** Number of threads for first tries: one a core, from 2 to 8. Later tries have half as many threads of their own. */
   threads: Math.min(Math.max(availableParallelism(), 2), 8),
-  /** Processor time of one task. */
+  /** Limit of processor time for a later try of a task. */
   cpuMs: 1_000,
-  /** Processor time of the first try of a task. */
+  /** Limit of processor time for the first try of a task. */
   firstTryMs: 100,
-  /** Processor time of all tasks of one scan over the origin's own documents. */
+  /** Budget of processor time for all tasks of one scan that read documents of the origin. */
   originMs: 5_000,
-  /** Processor time of all tasks of one scan over what third parties said. */
+  /** Budget of processor time for all tasks of one scan that read data of third parties. */
   standingMs: 2_500,
-  /** A scan that used less is light. */
+  /** A scan counts as light while it has used less processor time. */
   lightMs: 500,
-  /** Time on the wall of one task. */
+  /** Limit of elapsed time for one try. */
   wallMs: 10_000,
   /** Old-space heap of a thread, MiB. */
   heapMb: 64,
   /** Time after which a thread without a task ends; the next task boots another one. */
   idleMs: 60_000,
-  /** Tasks that may wait: a hundred scans. */
+  /** Greatest number of waiting tasks: those of a hundred scans. */
   maxWaiting: 2_500,
-  /** Told of tasks that threw twice, and of errors that belong to no task; by default nobody is. */
+  /** Called with the errors of tasks that threw twice, and with errors that belong to no task. */
   onError: (_error: Error): void => {},
 };
-const START_MS = 60_000;
+const MAX_START_MS = 60_000;
 
 export type PoolOptions = Readonly<Partial<typeof DEFAULTS>>;
 
 export type PoolTask = {
   /** File URL of the module whose export does the work. */
   readonly module: string;
-  /** A synchronous function of one argument, pure: it may be run again. */
+  /** Name of a synchronous function of one argument. It must be pure, because it may be run again. */
   readonly exportName: string;
-  /** Plain data; arrives frozen. */
+  /** Plain data. The function gets it frozen. */
   readonly input: unknown;
-  /** Pays for the task's time; default: an account without limit. */
+  /** The processor time of the task is charged to this account. Default: an account without limit. */
   readonly account?: WorkAccount;
   readonly signal?: AbortSignal;
 };
@@ -62,17 +62,18 @@ export type WorkerPool = ReturnType<typeof createWorkerPool>;
 export type PoolLoad = {
   /** The greatest number of threads for first tries. */
   readonly threads: number;
-  /** Threads that run now: none before the first task, and none after an idle while. */
+  /** Number of threads now; 0 before the first task, and after a time without tasks. */
   readonly alive: number;
-  /** Number of tasks, as is `waiting`. */
+  /** Number of running tasks. */
   readonly running: number;
+  /** Number of waiting tasks. */
   readonly waiting: number;
 };
 
-const WORKER = new URL('./worker.ts', import.meta.url);
+const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 
 export function createWorkerPool(options: PoolOptions = {}) {
-  const settings = { ...DEFAULTS, ...options, startMs: START_MS, entry: WORKER };
+  const settings = { ...DEFAULTS, ...options, startMs: MAX_START_MS, entry: WORKER_ENTRY };
   const { threads, onError } = settings;
   const quick = openThreads(settings);
   const slow = openThreads({ ...settings, threads: Math.max(1, Math.floor(threads / 2)) });
@@ -80,14 +81,14 @@ export function createWorkerPool(options: PoolOptions = {}) {
   const tasks = createTaskRunner(
     { quick, slow },
     {
-      firstTryMs: () => settings.firstTryMs * machine.scale(),
-      cpuMs: () => settings.cpuMs * machine.scale(),
-      // A machine that could not be measured is taken for a fast one.
-      afterCut: () => machine.calibrate().catch(() => undefined),
+      firstTryMs: () => settings.firstTryMs * machine.getScale(),
+      cpuMs: () => settings.cpuMs * machine.getScale(),
+      // If the measurement fails, the machine counts as fast.
+      beforeLongTry: () => machine.calibrate().catch(() => undefined),
     },
   );
   const endless = openEndlessAccount('').origin;
-  let scans = 0;
+  let scanCount = 0;
 
   async function runTask(task: Task): Promise<unknown> {
     try {
@@ -99,45 +100,45 @@ export function createWorkerPool(options: PoolOptions = {}) {
   }
 
   return {
-    /** Boots the threads of first tries that are not there, and loads `modules` on them; resolves once they have. */
+    /** Boots all threads for first tries, and loads `modules` on them. Resolves at the end. */
     start: (modules: readonly string[] = []): Promise<void> => quick.start(modules),
-    /** The budgets of one scan; a replay has none, because its recording says what became of them. */
+    /** Opens the budgets of one scan. A replay has no limits, because its recording says which budgets were spent. */
     openScan(kind: 'scan' | 'replay' = 'scan'): ScanAccount {
-      scans += 1;
-      const key = String(scans);
+      scanCount += 1;
+      const key = String(scanCount);
       if (kind === 'replay') return openEndlessAccount(key);
       const { originMs, standingMs, lightMs } = settings;
       const budgets = { origin: originMs, standing: standingMs, lightMs };
-      // The machine may be measured while the scan asks its first questions.
-      return openScanAccount(key, budgets, machine.scale);
+      // The account gets a function, because the machine may be measured after the scan has begun.
+      return openScanAccount(key, budgets, machine.getScale);
     },
     /**
-     * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, TaskFault,
-     * EngineFault, or the signal's reason.
+     * Runs a task and returns the function's output, which the caller must parse. Rejects with TaskLimitExceeded,
+     * TaskFault, EngineFault, or the signal's reason.
      */
     run({ module, exportName, input, account = endless, signal }: PoolTask): Promise<unknown> {
       const work = () => ({ modules: [module], exportName, input: serialize(input) }) as const;
       return runTask({ name: exportName, work, account, signal });
     },
-    /** The same of a task that serializes its own input, when a thread is free for it. */
+    /** Runs a task that serializes its own input when a thread is free. Rejects like `run`. */
     runTask,
     /**
-     * Measures this machine, once: on a slow one every limit of processor time is as much longer. The
-     * first task that is cut waits for it, so callers need not.
+     * Measures this machine once. On a slow machine all limits of processor time are longer by the same factor. Callers
+     * need not wait: the first task that runs out of time waits for the measurement.
      */
     calibrate: machine.calibrate,
-    /** Slowness of this machine relative to the one that the limits were chosen on. */
-    scale: machine.scale,
-    load(): PoolLoad {
-      const [first, later] = [quick.counts(), slow.counts()];
+    /** Returns the factor on all limits of processor time, which is greater on a slow machine. */
+    getScale: machine.getScale,
+    readLoad(): PoolLoad {
+      const [quickCounts, slowCounts] = [quick.counts(), slow.counts()];
       return {
         threads,
-        alive: first.alive + later.alive,
-        running: first.running + later.running,
-        waiting: first.waiting + later.waiting,
+        alive: quickCounts.alive + slowCounts.alive,
+        running: quickCounts.running + slowCounts.running,
+        waiting: quickCounts.waiting + slowCounts.waiting,
       };
     },
-    /** Kills what runs and refuses what waits. */
+    /** Kills running tasks and rejects waiting ones. */
     async close(): Promise<void> {
       tasks.close();
       await Promise.all([quick.close(), slow.close()]);
@@ -150,33 +151,34 @@ type TaskLimits = {
   firstTryMs(): number;
   /** Processor time of any later try, ms. */
   cpuMs(): number;
-  /** Runs before a task that was out of time is tried again: its limits may be too short for this machine. */
-  afterCut(): Promise<void>;
+  /** Called after a first try ran out of time. It may adapt the limits to a slow machine. */
+  beforeLongTry(): Promise<void>;
 };
 
-/** Threads of first and later tries, so that long tries do not delay first ones. Both may be the same threads. */
-type Tries = {
-  /** First tries. */
+/** Later tries have threads of their own, so that long tries do not delay first ones. */
+type TryThreads = {
+  /** Run first tries. */
   readonly quick: Threads;
-  /** Later tries, and all tasks of a scan that was cut before. */
+  /** Run later tries, and all tasks of an account in which a first try ran out of time. */
   readonly slow: Threads;
 };
 
 /**
- * Two failures of a kind decide: a task that twice exceeds its limits, or twice throws, was given too
- * much; a thread that twice fails on its own is our fault. A first try that ran out of a time shorter
- * than the later ones' is not a failure, only the reason for a longer one.
+ * Runs each task again after its first failure. The second failure of the same kind decides the error. A task that
+ * exceeds its limits twice rejects with TaskLimitExceeded, and one that throws twice with TaskFault. Two failures of
+ * threads are our own fault (EngineFault). A first try with a shorter time limit does not count if it only ran out of
+ * time.
  */
-export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits) {
+export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits) {
   const closing = new AbortController();
-  const isShort = () => limits.firstTryMs() < limits.cpuMs();
+  const isFirstTryShorter = () => limits.firstTryMs() < limits.cpuMs();
 
   async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<JobAnswer> {
     const { name, account, work } = task;
     const cpuMs = () => {
       if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
-      const ownMs = task.cpuMs ?? (isLong ? limits.cpuMs() : limits.firstTryMs());
-      return Math.min(ownMs, account.leftMs());
+      const limitMs = task.cpuMs ?? (isLong ? limits.cpuMs() : limits.firstTryMs());
+      return Math.min(limitMs, account.remainingMs());
     };
     const threads = isLong ? slow : quick;
     const answer = await threads.attempt({ account, work, cpuMs, signal });
@@ -189,21 +191,22 @@ export function createTaskRunner({ quick, slow }: Tries, limits: TaskLimits) {
     async run(task: Task): Promise<unknown> {
       const { name, account } = task;
       const signal = AbortSignal.any([closing.signal, ...(task.signal ? [task.signal] : [])]);
-      const throwIfRepeated = retryOnce(name);
+      const throwIfRepeated = createRepeatGuard(name);
       let isLong = account.isHeavy();
       for (;;) {
         if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
         const answer = await attempt(task, isLong, signal);
         if (answer.kind === 'done') return answer.output;
-        const isCut = !isLong && task.cpuMs === undefined && isShort() && isOutOfTime(answer);
-        if (isCut) {
+        const needsLongTry =
+          !isLong && task.cpuMs === undefined && isFirstTryShorter() && isOutOfTime(answer);
+        if (needsLongTry) {
           account.markHeavy();
-          await limits.afterCut();
+          await limits.beforeLongTry();
         } else throwIfRepeated(answer);
         isLong = true;
       }
     },
-    /** Ends every task, running or waiting, with EngineFault. */
+    /** Ends all running and waiting tasks with EngineFault. */
     close(): void {
       closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
     },
@@ -214,8 +217,8 @@ function isOutOfTime(answer: JobAnswer): boolean {
   return answer.kind === 'limit' && answer.limit === 'time';
 }
 
-/** Throws at the second failure of a kind; before that the task is tried again. */
-function retryOnce(name: string): (failure: JobFailure) => void {
+/** Returns a function that throws at the second failure of the same kind. */
+function createRepeatGuard(name: string): (failure: JobFailure) => void {
   const known = new Set<JobFailure['kind']>();
   return (failure) => {
     if (!known.has(failure.kind)) {

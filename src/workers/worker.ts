@@ -5,7 +5,7 @@ import type { Job, JobFailure, JobResult, Limit, LoadJob, ThreadMessage, Work } 
 
 type Module = Readonly<Record<string, unknown>>;
 
-/** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
+/** Messages of RangeErrors that V8 throws for inputs that are too large. All other RangeErrors are defects of ours. */
 const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
   'Maximum call stack size exceeded': 'stack',
   'Invalid string length': 'memory',
@@ -15,62 +15,62 @@ const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
 };
 
 const MAX_DETAIL_CHARS = 2_000;
-const LOADED: JobResult = { kind: 'done', output: null, cpuMs: 0 };
+const LOAD_RESULT: JobResult = { kind: 'done', output: null, cpuMs: 0 };
 
 /**
- * Piscina calls this function on the thread. After a failure the promise never resolves: the main thread kills
- * the thread, so that no later task runs in the state of a failed one.
+ * Piscina calls this function on the thread. After a failure the promise never resolves, and the main thread kills this
+ * thread. No later task can then run in the state that a failed task left.
  */
 async function perform(job: Job | LoadJob): Promise<JobResult> {
   if (job.kind === 'load') {
     await Promise.allSettled(job.modules.map(load));
-    return LOADED;
+    return LOAD_RESULT;
   }
   const { ticket } = job;
   let modules: readonly Module[];
   try {
     modules = await Promise.all(job.modules.map(load));
   } catch (error) {
-    return await fail(ticket, { kind: 'trouble', detail: describe(error) }, 0);
+    return await reportFailure(ticket, { kind: 'trouble', detail: toDetail(error) }, 0);
   }
-  const cpu = threadCpu();
-  const began = performance.now();
-  const usedMs = () => (cpu === null ? performance.now() - began : millisecondsSince(cpu));
-  say({ kind: 'started', ticket, threadId, cpu });
+  const cpu = readThreadCpu();
+  const beganMs = performance.now();
+  const usedMs = () => (cpu === null ? performance.now() - beganMs : millisecondsSince(cpu));
+  sendMessage({ kind: 'started', ticket, threadId, cpu });
   try {
-    const output = await outputOf(job, modules);
+    const output = await callTask(job, modules);
     const cpuMs = usedMs();
-    // An unhandled rejection surfaces before this resolves, and fails this task, not the next one.
+    // An unhandled rejection is thrown before this resolves. It then fails this task and not the next one.
     await nextTurn();
     return { kind: 'done', output, cpuMs };
   } catch (error) {
-    return await fail(ticket, failureOf(error), usedMs());
+    return await reportFailure(ticket, toJobFailure(error), usedMs());
   }
 }
 
-// Piscina requires this module. `module.exports` is what a module that is imported gives to `require`
-// (https://nodejs.org/api/modules.html#loading-ecmascript-modules-using-require); without it Node 24 makes a
-// namespace of its own, and aborts the whole process when the thread is ended in that moment.
+// Piscina loads this module with `require`, which returns the export `module.exports` of an ES module
+// (https://nodejs.org/api/modules.html#loading-ecmascript-modules-using-require). Without this export Node 24 creates a
+// namespace object, and aborts the whole process if the thread is killed at that moment.
 export { perform as default, perform as 'module.exports' };
 
 function load(url: string): Promise<Module> {
   return import(url);
 }
 
-function outputOf(work: Work, [module = {}, ...others]: readonly Module[]): unknown {
-  const { exportName, input, isRaw = false, mayWait = false } = work;
-  const task = module[exportName];
-  if (typeof task !== 'function') {
+function callTask(work: Work, [module = {}, ...otherModules]: readonly Module[]): unknown {
+  const { exportName, input, isRaw = false, mayReturnPromise: mayWait = false } = work;
+  const run = module[exportName];
+  if (typeof run !== 'function') {
     throw new TypeError(`${work.modules[0]} exports no function ${exportName}.`);
   }
-  const output: unknown = task(isRaw ? input : deserializeFrozen(input), ...others);
+  const output: unknown = run(isRaw ? input : deserializeFrozen(input), ...otherModules);
   if (!mayWait && typeof output === 'object' && output !== null && 'then' in output) {
     throw new TypeError(`${exportName} returned a promise: tasks must be synchronous.`);
   }
   return output;
 }
 
-function threadCpu(): NodeJS.CpuUsage | null {
+function readThreadCpu(): NodeJS.CpuUsage | null {
   return typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage() : null;
 }
 
@@ -79,25 +79,25 @@ function millisecondsSince(cpu: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
 }
 
-function failureOf(error: unknown): JobFailure {
+function toJobFailure(error: unknown): JobFailure {
   if (error instanceof RangeError) {
     const limit = LIMIT_ERRORS[error.message];
     if (limit) return { kind: 'limit', limit };
   }
-  return { kind: 'threw', detail: describe(error) };
+  return { kind: 'threw', detail: toDetail(error) };
 }
 
-/** Anything can be thrown, even what has no text. */
-function describe(error: unknown): string {
+/** A thrown value may be anything. */
+function toDetail(error: unknown): string {
   const detail = error instanceof Error ? (error.stack ?? error.message) : typeof error;
   return detail.slice(0, MAX_DETAIL_CHARS);
 }
 
-function fail(ticket: number, failure: JobFailure, cpuMs: number): Promise<never> {
-  say({ kind: 'failed', ticket, failure, cpuMs });
+function reportFailure(ticket: number, failure: JobFailure, cpuMs: number): Promise<never> {
+  sendMessage({ kind: 'failed', ticket, failure, cpuMs });
   return new Promise(() => {});
 }
 
-function say(said: ThreadMessage): void {
-  parentPort?.postMessage(said);
+function sendMessage(message: ThreadMessage): void {
+  parentPort?.postMessage(message);
 }

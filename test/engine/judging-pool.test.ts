@@ -181,10 +181,10 @@ describe('a caller that gives up', () => {
     const gone = new AbortController();
     const running = judge('endless-loop', undefined, gone.signal);
     const refused = expect(running).rejects.toThrow('scan over');
-    await expect.poll(() => pool.load().running).toBe(1);
+    await expect.poll(() => pool.readLoad().running).toBe(1);
     gone.abort(new Error('scan over'));
     await refused;
-    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+    expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 
@@ -198,12 +198,12 @@ describe('a caller that gives up', () => {
       const gone = new AbortController();
       const second = small.runCheck(plain, seen, scan, gone.signal);
       const third = small.runCheck(plain, seen, scan);
-      expect(small.load()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
+      expect(small.readLoad()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
       gone.abort(new Error('left the queue'));
       await expect(second).rejects.toThrow('left the queue');
-      expect(small.load()).toMatchObject({ running: 1, waiting: 1 });
+      expect(small.readLoad()).toMatchObject({ running: 1, waiting: 1 });
       await expect(Promise.all([first, third])).resolves.toHaveLength(2);
-      expect(small.load()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
+      expect(small.readLoad()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
     } finally {
       await small.close();
     }
@@ -247,11 +247,11 @@ describe('the threads of a pool', () => {
   test('start with the first task, and end after a while without any', async () => {
     const resting = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
     try {
-      expect(resting.load().alive).toBe(0);
+      expect(resting.readLoad().alive).toBe(0);
       for (const _ of ['first', 'after a rest']) {
         const verdict = await resting.runCheck(plain(), seen, resting.openScan());
         expect(verdict.outcome).toBe('seen');
-        await expect.poll(() => resting.load().alive).toBe(0);
+        await expect.poll(() => resting.readLoad().alive).toBe(0);
       }
     } finally {
       await resting.close();
@@ -272,7 +272,7 @@ describe('the threads of a pool', () => {
     const early = createPool({ ...LIMITS, threads: 2 });
     try {
       const started = early.start();
-      expect(early.load()).toMatchObject({ alive: 2, running: 0 });
+      expect(early.readLoad()).toMatchObject({ alive: 2, running: 0 });
       await started;
     } finally {
       await early.close();

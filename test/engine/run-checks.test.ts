@@ -69,7 +69,7 @@ describe('a scan with checks that never end', () => {
       expect(results.slice(0, 24).every(({ outcome }) => outcome === 'seen')).toBe(true);
       expect(results[24]?.outcome).toBe(at % 5 === 0 ? 'limits' : 'seen');
     }
-    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+    expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
   });
 });
 
@@ -92,7 +92,7 @@ describe('a scan with a broken check', () => {
     const judged = judge([...pick('endless-loop'), broken, ...pick('plain')]);
     await expect(judged).rejects.toBeInstanceOf(EngineFault);
     await expect(judged).rejects.toThrow(/X13@1 failed twice/);
-    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+    expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
   });
 
   test('whose module is missing is our fault too', async () => {
@@ -107,10 +107,10 @@ test('that is called off rejects with the reason, and leaves nothing running', a
   const gone = new AbortController();
   const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
   const refused = expect(judged).rejects.toThrow('shutting down');
-  await expect.poll(() => pool.load().running).toBeGreaterThan(0);
+  await expect.poll(() => pool.readLoad().running).toBeGreaterThan(0);
   gone.abort(new Error('shutting down'));
   await refused;
-  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 });
 
 describe('a scan that spends its processor time', () => {
@@ -132,7 +132,7 @@ describe('a scan that spends its processor time', () => {
     const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
     const results = toResults(judged, account);
 
-    expect(account.exhausted()).toEqual(['origin']);
+    expect(account.findExhausted()).toEqual(['origin']);
     for (const { id, status, basis, outcome, evidence } of results) {
       if (id === 'D1') expect({ status, outcome }).toEqual({ status: 'pass', outcome: 'seen' });
       else {
@@ -154,7 +154,7 @@ describe('a scan that spends its processor time', () => {
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
     const account = small.pool.openScan();
     const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
-    expect(account.exhausted()).toEqual(['standing']);
+    expect(account.findExhausted()).toEqual(['standing']);
     expect(toResults(judged, account)).toMatchObject([
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
@@ -175,7 +175,7 @@ describe('a scan that spends its processor time', () => {
       account,
       deadline: deadline.signal,
     });
-    await expect.poll(() => pool.load().running).toBeGreaterThan(0);
+    await expect.poll(() => pool.readLoad().running).toBeGreaterThan(0);
     deadline.abort(new Error('the scan is over'));
     const results = toResults(await judging, account);
     expect(results.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
@@ -183,7 +183,7 @@ describe('a scan that spends its processor time', () => {
       'fail limits',
       'fail limits',
     ]);
-    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+    expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
   });
 });
 

@@ -42,7 +42,7 @@ test('a good scan beside eight endless ones takes at most twice its time and two
   const enough = new AbortController();
   const hostile = Array.from({ length: HOSTILE_SCANS }, () => scan('endless-loop', enough.signal));
   const ended = Promise.allSettled(hostile);
-  await expect.poll(() => pool.load().waiting).toBeGreaterThan(100);
+  await expect.poll(() => pool.readLoad().waiting).toBeGreaterThan(100);
 
   // At the worst moment and again while they burn: each time as if nobody else were there.
   for (let time = 0; time < 3; time += 1) {
@@ -53,5 +53,5 @@ test('a good scan beside eight endless ones takes at most twice its time and two
   }
   enough.abort(new Error('seen enough'));
   await ended;
-  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 }, 240_000);

@@ -66,7 +66,7 @@ function startTurns(runningScans = 0) {
     ): Promise<void> {
       const turn = await enter(host, block, withinMs, more);
       const found: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
-      if (turn === null || !(await turn.toward(found))) return;
+      if (turn === null || !(await turn.admit(found))) return;
       dialled.push({ name: host, atMs: clock.now() - beganAtMs });
       turn.end(0);
     },
@@ -220,7 +220,7 @@ test('each further request of a turn waits for a slot of its network and of its 
   const beganAtMs = clock.now();
   const slotsAtMs: number[] = [];
   const ask = async (address: string) => {
-    const admitted = await turn?.toward([{ address, family: 4 }]);
+    const admitted = await turn?.admit([{ address, family: 4 }]);
     if (admitted === true) slotsAtMs.push(clock.now() - beganAtMs);
   };
   await ask('203.0.113.7');

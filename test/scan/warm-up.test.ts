@@ -22,7 +22,7 @@ afterAll(() => pool.close());
 
 test('an engine that works gets warm', async () => {
   await expect(warmUp({ catalog, checks, pool })).resolves.toBeUndefined();
-  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 });
 
 test('an engine with a check that throws on everything does not start, and names the check', async () => {

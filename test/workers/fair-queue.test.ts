@@ -12,8 +12,8 @@ function scanThatUsed(ms: number): ScanAccount {
   return account;
 }
 
-function queueOf({ places = 1, maxWaiting = 100 } = {}) {
-  const queue = createFairQueue({ places, maxWaiting });
+function queueOf({ maxRunning = 1, maxWaiting = 100 } = {}) {
+  const queue = createFairQueue({ maxRunning, maxWaiting });
   const order: string[] = [];
   /** A task that ends as soon as it has its turn. */
   const pass = (name: string, { origin }: ScanAccount) =>
@@ -69,8 +69,8 @@ test.each([
   },
 );
 
-test('as many tasks run at once as there are places', async () => {
-  const { queue, order, pass, occupy } = queueOf({ places: 2 });
+test('at most `maxRunning` tasks run at once', async () => {
+  const { queue, order, pass, occupy } = queueOf({ maxRunning: 2 });
   const [first, second] = [occupy(), occupy()];
   const third = pass('third', scanThatUsed(0));
   expect(queue.counts()).toEqual({ running: 2, waiting: 1 });

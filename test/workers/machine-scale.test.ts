@@ -21,9 +21,9 @@ test.each([
   ['slower than any limit', [100 * REFERENCE_MS], MAX_SCALE],
 ])('the scale of a machine that is %s', async (_, timesMs, expected) => {
   const slow = machine(...timesMs);
-  expect(slow.scale()).toBe(1);
+  expect(slow.getScale()).toBe(1);
   await slow.calibrate();
-  expect(slow.scale()).toBe(expected);
+  expect(slow.getScale()).toBe(expected);
 });
 
 test('a machine is measured once, however many callers ask', async () => {
@@ -43,5 +43,5 @@ test('a machine is measured anew if the measurement failed', async () => {
   await expect(scale.calibrate()).rejects.toThrow('closed');
   fails = false;
   await scale.calibrate();
-  expect(scale.scale()).toBe(2);
+  expect(scale.getScale()).toBe(2);
 });

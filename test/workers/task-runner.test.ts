@@ -35,7 +35,7 @@ function runnerOn(answers: readonly JobAnswer[], { firstTryMs = 100 } = {}) {
     {
       firstTryMs: () => firstTryMs * scale,
       cpuMs: () => 1_000 * scale,
-      async afterCut() {
+      async beforeLongTry() {
         events.push('measured');
         scale = 3;
       },

@@ -4,7 +4,7 @@ import { createDisconnectSignal } from '../../../plugins/connection.ts';
 import type { Origin } from '../../guard/origin.ts';
 import { type Client, toClient } from '../../limits/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
-import { changeListing, type ListingWish } from '../../ownership/listing.ts';
+import { changeListing, type ListingRequest } from '../../ownership/listing.ts';
 import { TOKEN_PATH } from '../../ownership/ownership-token.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
@@ -40,7 +40,7 @@ const listingBody = Type.Object({
 });
 
 /** The members of the bodies of all three routes. The schema of each route requires its own members. */
-type OwnerBody = { readonly url: string } & ListingWish;
+type OwnerBody = { readonly url: string } & ListingRequest;
 
 type OwnerRoute = {
   readonly path: string;
@@ -49,7 +49,7 @@ type OwnerRoute = {
   readonly description?: string;
   readonly body: TSchema;
   readonly response: Readonly<Record<string, unknown>>;
-  readonly answer: (origin: Origin, client: Client, wish: ListingWish) => Promise<object>;
+  readonly answer: (origin: Origin, client: Client, wish: ListingRequest) => Promise<object>;
 };
 
 export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
