@@ -1,4 +1,4 @@
-/** Requests in which two readers could see different things. */
+/** The service refuses requests that two HTTP parsers could read differently. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -15,25 +15,25 @@ beforeAll(async () => {
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function answerTo(...lines: readonly string[]) {
+async function sendLines(...lines: readonly string[]) {
   const socket = connect(port, '127.0.0.1');
   socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`);
   const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body };
 }
 
-describe('a request names its host once', () => {
+describe('the Host header', () => {
   test.each([
-    ['no Host', ['GET /v1/checks HTTP/1.1']],
-    ['two', ['GET /v1/checks HTTP/1.1', 'Host: a.example', 'Host: b.example']],
-    ['two that are equal', ['GET /v1/checks HTTP/1.1', 'Host: a.example', 'host: a.example']],
-    ['none at an unknown path', ['GET /nothing HTTP/1.1']],
+    ['no Host header', ['GET /v1/checks HTTP/1.1']],
+    ['two Host headers', ['GET /v1/checks HTTP/1.1', 'Host: a.example', 'Host: b.example']],
+    ['two equal Host headers', ['GET /v1/checks HTTP/1.1', 'Host: a.example', 'host: a.example']],
+    ['no Host header and an unknown path', ['GET /nothing HTTP/1.1']],
     [
-      'two in a purchase',
+      'two Host headers that buys a scan',
       ['POST /v1/scan HTTP/1.1', 'Host: a.example', 'HOST: b.example', 'Content-Length: 0'],
     ],
-  ])('%s', async (_what, lines) => {
-    const { status, head, body } = await answerTo(...lines);
+  ])('a request with %s is refused', async (_case, lines) => {
+    const { status, head, body } = await sendLines(...lines);
     expect(status).toBe(400);
     expect(JSON.parse(body)).toEqual({
       error: 'invalid_http',
@@ -44,9 +44,9 @@ describe('a request names its host once', () => {
     expect(head).toContain('x-content-type-options: nosniff');
   });
 
-  test('one Host header, or none in HTTP/1.0, is accepted', async () => {
-    expect((await answerTo('GET /v1/checks HTTP/1.1', 'Host: a.example')).status).toBe(200);
-    expect((await answerTo('GET /v1/checks HTTP/1.0')).status).toBe(200);
+  test('a request with one Host header, or none in HTTP/1.0, is accepted', async () => {
+    expect((await sendLines('GET /v1/checks HTTP/1.1', 'Host: a.example')).status).toBe(200);
+    expect((await sendLines('GET /v1/checks HTTP/1.0')).status).toBe(200);
   });
 });
 
@@ -76,7 +76,7 @@ describe('a body with a content encoding', () => {
     expect((await post('/v1/verify/start', 'identity', BODY)).statusCode).toBe(200);
   });
 
-  test('of an unpaid call is not read before its challenge', async () => {
+  test('is not read if the call is unpaid: the answer is 402', async () => {
     expect((await post('/v1/scan', 'gzip', gzipSync(BODY))).statusCode).toBe(402);
   });
 });

@@ -1,4 +1,4 @@
-/** Input that no route takes. */
+/** Every route refuses bad input with a stable error code. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,12 +19,12 @@ const FREE_POSTS = ['/v1/verify/start', '/v1/verify/confirm', '/v1/listing'];
 describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
   test.each<[string, string, Record<string, string>, number, string]>([
     ['no body', '', JSON_TYPE, 400, 'invalid_json'],
-    ['what is not JSON', '{"url"', JSON_TYPE, 400, 'invalid_json'],
+    ['a body that is not JSON', '{"url"', JSON_TYPE, 400, 'invalid_json'],
     ['a list', '[]', JSON_TYPE, 400, 'invalid_request'],
     ['null', 'null', JSON_TYPE, 400, 'invalid_request'],
     ['no url', '{}', JSON_TYPE, 400, 'invalid_request'],
     ['a url that is a number', '{"url":5}', JSON_TYPE, 400, 'invalid_request'],
-    ['an operator', '{"url":{"$ne":null}}', JSON_TYPE, 400, 'invalid_request'],
+    ['a database operator as the url', '{"url":{"$ne":null}}', JSON_TYPE, 400, 'invalid_request'],
     [
       'a prototype key',
       '{"url":"shop.example.com","__proto__":{"x":1}}',
@@ -54,9 +54,15 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
       'invalid_json',
     ],
     ['an empty url', '{"url":""}', JSON_TYPE, 400, 'invalid_url'],
-    ['http', '{"url":"http://shop.example.com"}', JSON_TYPE, 400, 'invalid_url'],
-    ['loopback', '{"url":"https://127.0.0.1"}', JSON_TYPE, 400, 'invalid_url'],
-    ['user information', '{"url":"https://a:b@shop.example.com"}', JSON_TYPE, 400, 'invalid_url'],
+    ['a url with http', '{"url":"http://shop.example.com"}', JSON_TYPE, 400, 'invalid_url'],
+    ['a loopback address', '{"url":"https://127.0.0.1"}', JSON_TYPE, 400, 'invalid_url'],
+    [
+      'a url with a password',
+      '{"url":"https://a:b@shop.example.com"}',
+      JSON_TYPE,
+      400,
+      'invalid_url',
+    ],
     [
       'a url of 3,000 characters',
       JSON.stringify({ url: `https://shop.example.com/${'a'.repeat(3_000)}` }),
@@ -65,14 +71,14 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
       'invalid_url',
     ],
     [
-      'text',
+      'a body of type text/plain',
       '{"url":"shop.example.com"}',
       { 'content-type': 'text/plain' },
       415,
       'unsupported_media_type',
     ],
     [
-      'a form',
+      'a form as the body',
       'url=shop.example.com',
       { 'content-type': 'application/x-www-form-urlencoded' },
       415,
@@ -85,7 +91,7 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
       413,
       'body_too_large',
     ],
-  ])('%s', async (_what, payload, headers, status, code) => {
+  ])('%s', async (_case, payload, headers, status, code) => {
     const answer = await service.app.inject({ method: 'POST', url: path, payload, headers });
     expect(answer.json()).toMatchObject({ error: code, charged: false });
     expect(answer.statusCode).toBe(status);
@@ -93,10 +99,14 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
   });
 });
 
-test('listing settings of another type are refused, database operators too', async () => {
+test('a listing setting that is not a boolean is refused, also a database operator', async () => {
   const url = 'shop.example.com';
-  for (const wish of [{ listed: 'false' }, { listed: { $ne: true } }, { suppressEnrichment: 1 }]) {
-    const answer = await service.post('/v1/listing', { url, ...wish });
+  for (const settings of [
+    { listed: 'false' },
+    { listed: { $ne: true } },
+    { suppressEnrichment: 1 },
+  ]) {
+    const answer = await service.post('/v1/listing', { url, ...settings });
     expect(answer.statusCode).toBe(400);
     expect(answer.json().error).toBe('invalid_request');
   }
@@ -126,7 +136,7 @@ describe('interface spec 4 and 7: GET refuses', () => {
     expect(answer.statusCode).toBe(400);
   });
 
-  test('a refused URL has a reason in words, and as a stable code', async () => {
+  test('the error of a refused URL has a stable reason code', async () => {
     const answer = await service.get('/v1/status?url=https://10.0.0.1');
     expect(answer.json()).toMatchObject({ reason: 'blocked_ip' });
   });
@@ -164,14 +174,14 @@ describe('paths and methods', () => {
   });
 });
 
-describe('on the wire', () => {
+describe('over a raw connection', () => {
   let port: number;
 
   beforeAll(async () => {
     port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
   });
 
-  /** As it is: HTTP clients repair paths and headers. */
+  /** Sends the bytes unchanged. An HTTP client would repair the path and the headers. */
   function send(bytes: string): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     socket.write(bytes);
@@ -193,7 +203,7 @@ describe('on the wire', () => {
     expect(answer).toMatch(/^HTTP\/1.1 404 [\s\S]*"error":"not_found"/);
   });
 
-  test('bytes that are not HTTP have a stable code, and so have headers over 32 KiB', async () => {
+  test('bytes that are not HTTP and headers over 32 KiB get stable error codes', async () => {
     const garbage = await send('this is no request\r\n\r\n');
     expect(garbage).toMatch(/^HTTP\/1.1 400 [\s\S]*"error":"invalid_http"[\s\S]*"charged":false/);
     const long = await send(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`);
@@ -201,20 +211,20 @@ describe('on the wire', () => {
   });
 });
 
-test('a lost store is 503 with Retry-After on every route that needs it', async () => {
-  await using broken = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  await broken.store.close();
+test('routes that need the store answer 503 with Retry-After while the store is lost', async () => {
+  await using storeless = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  await storeless.store.close();
   for (const url of ['/health', '/v1/directory', '/v1/status?url=shop.example.com']) {
-    const answer = await broken.get(url);
+    const answer = await storeless.get(url);
     expect(answer.statusCode).toBe(503);
     expect(answer.json()).toMatchObject({ error: 'store_unavailable', charged: false });
     expect(answer.headers['retry-after']).toBe('10');
   }
-  expect((await broken.get('/v1/checks')).statusCode).toBe(200);
-  expect((await broken.get('/openapi.json')).statusCode).toBe(200);
+  expect((await storeless.get('/v1/checks')).statusCode).toBe(200);
+  expect((await storeless.get('/openapi.json')).statusCode).toBe(200);
 });
 
-test('every code has a status of its class, and a meaning', () => {
+test('every error code has an error status and a meaning', () => {
   for (const { status, meaning } of Object.values(ERROR_CODES)) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(meaning).toMatch(/\.$/);

@@ -1,11 +1,11 @@
-/** Every answer says what it is: the first one, one that is kept, an error, and the head alone. */
+/** Every answer has the right content type, also a repeated answer, an error and the answer to HEAD. */
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../fixtures/service/start-app.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HOST = 'shop.example.com';
 
-const ANSWERS: Readonly<Record<string, string>> = {
+const TYPE_BY_PATH: Readonly<Record<string, string>> = {
   '/health': JSON_TYPE,
   '/v1/checks': JSON_TYPE,
   [`/v1/status?url=${HOST}`]: JSON_TYPE,
@@ -26,8 +26,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   [`/badge/${HOST}.svg`]: 'image/svg+xml',
 };
 
-describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
-  test.each(Object.entries(ANSWERS))('%s is %s', async (url, type) => {
+describe.each(['0.1.0', '0.3.0'] as const)('in revision %s', (revision) => {
+  test.each(Object.entries(TYPE_BY_PATH))('%s has the content type %s', async (url, type) => {
     await using service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });
     await service.publish(HOST);
     const types: unknown[] = [];

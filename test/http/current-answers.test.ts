@@ -1,4 +1,4 @@
-/** Pages and lists follow owners, scans and the clock at once. */
+/** Pages and lists show opt-outs, scans and expiries in the very next answer. */
 import { expect, test } from 'vitest';
 import { VERIFIED_FOR_MS } from '../../src/store/owners.ts';
 import { DAY_MS, startApp, type TestApp } from '../fixtures/service/start-app.ts';
@@ -11,7 +11,7 @@ async function projectsOf(service: TestApp) {
   return projects;
 }
 
-test('a page of the directory shows a new scan and an owner’s opt-out in the next answer', async () => {
+test('the directory shows a new scan and an owner’s opt-out in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   expect(await projectsOf(service)).toEqual([]);
   await service.publish(HOST);
@@ -29,7 +29,7 @@ test('a page of the directory shows a new scan and an owner’s opt-out in the n
   expect(shown).toMatchObject({ displayName: HOST, description: '' });
 });
 
-test('a page of the directory drops a featured host at the very millisecond', async () => {
+test('the directory stops featuring a host exactly 30 days after its scan', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await service.publish(HOST, { grade: 'A' });
   expect(await projectsOf(service)).toMatchObject([{ featured: true }]);
@@ -40,7 +40,7 @@ test('a page of the directory drops a featured host at the very millisecond', as
   expect(await projectsOf(service)).toMatchObject([{ featured: false }]);
 });
 
-test('a page of the directory drops a verified mark at the very millisecond', async () => {
+test('the directory drops the verified mark at the millisecond in which the proof expires', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await service.publish(HOST, { grade: 'B' });
   const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
@@ -54,47 +54,47 @@ test('a page of the directory drops a verified mark at the very millisecond', as
 
 test('the front page shows scans, opt-outs and the end of a proof in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  const front = async (path = '/') => service.get(path);
-  expect((await front()).body).toContain('No origin has been scanned yet');
+  const getFrontPage = async (path = '/') => service.get(path);
+  expect((await getFrontPage()).body).toContain('No origin has been scanned yet');
   await service.publish(HOST, { grade: 'B' });
-  const first = await front();
+  const first = await getFrontPage();
   expect(first.body).toContain(`/o/${HOST}`);
-  const again = await front();
+  const again = await getFrontPage();
   expect([again.body, again.headers['content-type'], again.headers['link']]).toEqual([
     first.body,
     'text/html; charset=utf-8',
     first.headers['link'],
   ]);
-  expect((await front('/?page=1')).body).not.toContain(`/o/${HOST}`);
-  expect((await front('/?q=nobody')).body).toContain('No listed host');
+  expect((await getFrontPage('/?page=1')).body).not.toContain(`/o/${HOST}`);
+  expect((await getFrontPage('/?q=nobody')).body).toContain('No listed host');
   const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
   const { atMs } = await service.store.ownership.recordConfirm(HOST, token);
-  expect((await front()).body).toContain('owner verified');
+  expect((await getFrontPage()).body).toContain('owner verified');
   service.advance(atMs + VERIFIED_FOR_MS - service.now() - 1);
-  expect((await front()).body).toContain('owner verified');
+  expect((await getFrontPage()).body).toContain('owner verified');
   service.advance(1);
-  expect((await front()).body).not.toContain('owner verified');
+  expect((await getFrontPage()).body).not.toContain('owner verified');
   await service.store.listing.set(HOST, { listed: false });
-  expect((await front()).body).not.toContain(`/o/${HOST}`);
+  expect((await getFrontPage()).body).not.toContain(`/o/${HOST}`);
 });
 
-test('the report page shows scans, age and an opt-out in the next answer', async () => {
+test('the report page shows a scan, its age and an opt-out in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  const page = async () => service.get(`/o/${HOST}`);
-  const unknown = await page();
+  const getPage = async () => service.get(`/o/${HOST}`);
+  const unknown = await getPage();
   await service.publish(HOST, { grade: 'B', score: 80 });
-  const first = await page();
+  const first = await getPage();
   expect(first.body).not.toBe(unknown.body);
-  expect((await page()).body).toBe(first.body);
-  expect((await page()).headers['content-type']).toBe('text/html; charset=utf-8');
+  expect((await getPage()).body).toBe(first.body);
+  expect((await getPage()).headers['content-type']).toBe('text/html; charset=utf-8');
   service.advance(DAY_MS);
-  const stale = await page();
+  const stale = await getPage();
   expect(stale.body).not.toBe(first.body);
   await service.publish(HOST, { grade: 'A' });
-  const rescanned = await page();
+  const rescanned = await getPage();
   expect(rescanned.body).not.toBe(stale.body);
   await service.store.listing.set(HOST, { listed: false });
-  expect((await page()).statusCode).toBe(404);
+  expect((await getPage()).statusCode).toBe(404);
   await service.store.listing.set(HOST, { listed: true });
-  expect((await page()).body).toBe(rescanned.body);
+  expect((await getPage()).body).toBe(rescanned.body);
 });

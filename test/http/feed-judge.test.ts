@@ -12,7 +12,7 @@ import { startApp } from '../fixtures/service/start-app.ts';
 const run = promisify(execFile);
 const HOST = 'shop.example.com';
 
-/** Reads a feed, and asks again with the validators that it was given. */
+/** Reads a feed, then requests it again with the ETag and with the date of the first answer. */
 const SCRIPT = `
 import feedparser, json, sys
 feed = feedparser.parse(sys.argv[1])
@@ -28,7 +28,7 @@ print(json.dumps({
 const judges = await ensurePythonJudges(['feedparser==6.0.12']);
 
 test(
-  'feedparser reads the feed',
+  'feedparser reads every entry, and gets 304 while the feed is unchanged',
   needs('python' in judges ? null : judges.unavailable),
   async () => {
     await using service = await startApp();
@@ -36,14 +36,14 @@ test(
     service.advance(3_600_000);
     await service.publish(HOST, { grade: 'A', score: 95, report: { payableBy: 'default' } });
     const server = createServer(async ({ url = '/', headers }, response) => {
-      const given = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-      const answer = await service.get(url, Object.fromEntries(given));
+      const requestHeaders = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+      const answer = await service.get(url, Object.fromEntries(requestHeaders));
       response.writeHead(answer.statusCode, { ...answer.headers }).end(answer.rawPayload);
     });
     try {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
-      // A server on TCP has an address of this kind.
+      // The address of a TCP server is always an AddressInfo.
       const { port } = server.address() as AddressInfo;
       const url = `http://127.0.0.1:${port}/o/${HOST}/feed.atom`;
       const { stdout } = await run('python' in judges ? judges.python : '', ['-c', SCRIPT, url]);

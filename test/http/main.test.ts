@@ -1,4 +1,4 @@
-/** The service as a process. */
+/** The service starts and stops as a process of its own. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ type Run = {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
   out(): string;
   err(): string;
-  /** Exit code; null if a signal ended it. */
+  /** The exit code, or null if a signal ended the process. */
   readonly exited: Promise<number | null>;
 };
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The service as `npm start` runs it, in a folder of its own and with these settings alone. */
+/** Starts the service as `npm start` does, in the folder of the test and with only these settings. */
 function start(settings: Record<string, string>, main = MAIN): Run {
   const child = spawn(process.execPath, [main], {
     cwd: folder,
@@ -63,17 +63,17 @@ function start(settings: Record<string, string>, main = MAIN): Run {
   return run;
 }
 
-async function untilListening(run: Run): Promise<void> {
+async function waitUntilListening(run: Run): Promise<void> {
   await expect
     .poll(() => `${run.out()}${run.err()}`, { timeout: 50_000, interval: 100 })
     .toMatch(/Catalog: |refused|Error/);
   expect(run.out()).toContain('Listening on');
 }
 
-test('a started service prints its address and its parts, answers, and stops on SIGTERM', async () => {
+test('a started service prints its address, store and catalog, answers, and stops on SIGTERM', async () => {
   const port = await freePort();
   const run = start({ PORT: String(port) });
-  await untilListening(run);
+  await waitUntilListening(run);
   const base = `http://127.0.0.1:${port}`;
   expect(run.out()).toContain(`Listening on ${base} (API 0.3.0), BASE_URL ${base}`);
   expect(run.out()).toContain('Payments: mock (signatures are verified, nothing is settled)');
@@ -91,9 +91,9 @@ test('a started service prints its address and its parts, answers, and stops on 
   expect(run.out()).toContain('Stopping on SIGTERM: scans in flight have 15 s to end');
 });
 
-test('a second process on the same store refuses to start, in one line', async () => {
+test('a second process on the same store exits and says why in one line', async () => {
   const first = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
-  await untilListening(first);
+  await waitUntilListening(first);
   const second = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
   expect(await second.exited).toBe(1);
   expect(second.err().trim().split('\n')).toHaveLength(1);
@@ -103,7 +103,7 @@ test('a second process on the same store refuses to start, in one line', async (
 test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
   const first = start({ PORT: port, LOG_LEVEL: 'silent' });
-  await untilListening(first);
+  await waitUntilListening(first);
   const second = start({ PORT: port, LOG_LEVEL: 'silent', STORE_URL: 'sqlite:./other.db' });
   expect(await second.exited).toBe(1);
   expect(second.err()).toMatch(
@@ -111,7 +111,7 @@ test('a port in use is reported in one line', async () => {
   );
 });
 
-test('a bad setting stops the start with one line, from .env too; the environment has precedence', async () => {
+test('a bad setting in .env stops the start with one line, unless the environment overrides it', async () => {
   writeFileSync(join(folder, '.env'), 'PORT=abc\nLOG_LEVEL=silent\n');
   const run = start({});
   expect(await run.exited).toBe(1);
@@ -119,19 +119,19 @@ test('a bad setting stops the start with one line, from .env too; the environmen
     'PORT="abc" is not accepted: give a port from 1 to 65535, or 0 for any free one if BASE_URL is set.\n',
   );
   expect(run.out()).toBe('');
-  const other = start({ PORT: String(await freePort()) });
-  await untilListening(other);
+  const overridden = start({ PORT: String(await freePort()) });
+  await waitUntilListening(overridden);
 });
 
-test('a name one letter off a setting is warned of before anything else, and ignored', async () => {
+test('a misspelt setting is ignored, and a warning suggests the right name', async () => {
   const run = start({ PORT: String(await freePort()), PORTT: '1', LOG_LEVEL: 'silent' });
-  await untilListening(run);
+  await waitUntilListening(run);
   expect(run.err()).toBe(
     'PORTT in the environment is not a setting and is ignored: did you mean PORT?\n',
   );
 });
 
-test('a failing node is reported without the key in its address', async () => {
+test('a failing blockchain node is reported without the API key in its address', async () => {
   const key = 'a1b2c3d4e5f6a7b8';
   const run = start({
     PORT: String(await freePort()),
@@ -140,7 +140,7 @@ test('a failing node is reported without the key in its address', async () => {
     RPC_URL: `http://127.0.0.1:9/v2/${key}`,
     SETTLEMENT_KEY: `0x${'7'.repeat(64)}`,
   });
-  await untilListening(run);
+  await waitUntilListening(run);
   await expect.poll(() => run.out()).toContain('payments cannot be taken yet');
   expect(run.out() + run.err()).not.toContain(key);
   run.process.kill('SIGTERM');
@@ -163,10 +163,11 @@ test('the next start reuses compiled code, even if the process was killed', asyn
   }
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   const run = start({ PORT: String(await freePort()) }, join(clone, 'src/main.ts'));
-  await untilListening(run);
-  const kept = () => readdirSync(join(clone, '.cache/compiled'), { recursive: true }).length;
-  await expect.poll(kept).toBeGreaterThan(200);
+  await waitUntilListening(run);
+  const countCompiledFiles = () =>
+    readdirSync(join(clone, '.cache/compiled'), { recursive: true }).length;
+  await expect.poll(countCompiledFiles).toBeGreaterThan(200);
   run.process.kill('SIGKILL');
   await run.exited;
-  expect(kept()).toBeGreaterThan(200);
+  expect(countCompiledFiles()).toBeGreaterThan(200);
 });

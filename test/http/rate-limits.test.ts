@@ -1,4 +1,4 @@
-/** Limits of request rates. */
+/** Every route limits the requests that a client may send in a minute. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
@@ -51,14 +51,14 @@ describe.each(['0.1.0', '0.3.0'] as const)('interface spec 8, %s', (revision) =>
   test.each<Limit>([...LIMITS[revision]])('%s takes %i requests a minute', async (path, limit) => {
     await using service = await startApp({ revision });
     const answers = await answersOf(service, path, limit + 1);
-    // Verification has caps of its own, which answer 429 under other codes.
+    // Verification has its own caps, which answer 429 with other error codes.
     const codes = answers.map((answer) => answer.json().error);
     expect(codes.indexOf('rate_limited')).toBe(limit);
     expect(answers[0]?.headers['ratelimit-limit']).toBe(String(limit));
   });
 });
 
-test('an answer within the limit states the rest; an answer over it states when to come back', async () => {
+test('an answer states how many requests remain, and an answer over the limit when to come back', async () => {
   await using service = await startApp();
   const first = await service.get('/v1/checks');
   expect(first.headers).toMatchObject({
@@ -85,7 +85,7 @@ test('an answer within the limit states the rest; an answer over it states when 
   expect((await service.get('/v1/checks')).statusCode).toBe(200);
 });
 
-test('a cap of verification is stated instead of the rate that has room', async () => {
+test('a refusal by a cap of verification states that cap and not the rate limit', async () => {
   await using service = await startApp();
   const [over] = (await answersOf(service, '/v1/verify/start', 9)).slice(-1);
   expect(over?.json().error).toBe('challenge_limit');
@@ -97,7 +97,7 @@ test('a cap of verification is stated instead of the rate that has room', async 
   });
 });
 
-test('routes and clients are counted apart; an IPv6 /64 is one client', async () => {
+test('every route and every client is counted separately, and an IPv6 /64 is one client', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   await statusesOf(service, '/v1/checks', 10);
   expect(await statusesOf(service, '/v1/checks', 1)).toEqual([429]);
@@ -110,7 +110,7 @@ test('routes and clients are counted apart; an IPv6 /64 is one client', async ()
   expect(await statusesOf(service, '/v1/checks', 1, '2001:db8:0:1::1')).toEqual([200]);
 });
 
-test('paid routes allow 60 unpaid answers a minute, and 120 with a payment header', async () => {
+test('paid routes take 60 requests a minute without a payment header, and 120 with one', async () => {
   await using service = await startApp();
   const unpaid = [];
   for (let sent = 0; sent <= 60; sent += 1) {
@@ -124,20 +124,20 @@ test('paid routes allow 60 unpaid answers a minute, and 120 with a payment heade
     paid.push(answer.statusCode);
   }
   expect(paid.indexOf(429)).toBe(120);
-  // Nobody has looked whether that payment was charged before.
+  // The service refuses before it looks up whether this payment was charged.
   const refused = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
   expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: null });
   expect((await service.post('/v1/scan', { url: 'x' })).json()).toMatchObject({ charged: false });
 });
 
-test('/health has no limit, and RATE_LIMIT=off removes them all', async () => {
+test('/health has no limit, and RATE_LIMIT=off removes every limit', async () => {
   await using limited = await startApp();
   expect(new Set(await statusesOf(limited, '/health', 200))).toEqual(new Set([200]));
-  await using open = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  expect(new Set(await statusesOf(open, '/v1/checks', 40))).toEqual(new Set([200]));
+  await using unlimited = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  expect(new Set(await statusesOf(unlimited, '/v1/checks', 40))).toEqual(new Set([200]));
 });
 
-test('behind a trusted proxy the forwarded address counts, otherwise it does not', async () => {
+test('a client is told by its forwarded address only behind a trusted proxy', async () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
   await using behind = await startApp({
     revision: '0.1.0',
@@ -156,8 +156,8 @@ test.each([
   ['IPv4', (n: number) => `198.51.100.7:${50_000 + n}`, '198.51.100.7', '198.51.100.8:50000'],
   ['IPv6', (n: number) => `[2001:db8::${n}]:${50_000 + n}`, '2001:db8::f', '[2001:db8:0:1::1]:443'],
 ])(
-  'the port that a proxy states does not make a new client: %s',
-  async (_kind, withPort, plain, other) => {
+  'another port in the forwarded address does not make a new client: %s',
+  async (_family, withPort, withoutPort, otherClient) => {
     await using service = await startApp({
       revision: '0.1.0',
       environment: { TRUST_PROXY: '127.0.0.0/8' },
@@ -166,7 +166,7 @@ test.each([
     for (let sent = 0; sent < 10; sent += 1)
       expect((await ask(withPort(sent))).statusCode).toBe(200);
     expect((await ask(withPort(10))).statusCode).toBe(429);
-    expect((await ask(plain)).statusCode).toBe(429);
-    expect((await ask(other)).statusCode).toBe(200);
+    expect((await ask(withoutPort)).statusCode).toBe(429);
+    expect((await ask(otherClient)).statusCode).toBe(200);
   },
 );

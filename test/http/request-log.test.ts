@@ -1,10 +1,10 @@
-/** Lines of a request carry its id, whoever writes them. */
+/** Every log line of a request carries the id of the request. */
 import Fastify, { LogController } from 'fastify';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import logging from '../../plugins/logging.ts';
 
-test("a handler's log line, its child's and the request's line have one id", async () => {
+test("a handler's line, a child logger's line and the request's own line have the same id", async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },

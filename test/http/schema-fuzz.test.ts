@@ -1,4 +1,4 @@
-/** Schemathesis calls a listening service by its OpenAPI document and holds every answer against it. */
+/** Schemathesis makes calls from the OpenAPI document, and checks every answer against the document. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { needs } from '../fixtures/needs.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-/** The others ask for more: a URL of the documented form may be refused, and payment is not an authorization. */
+/** Other checks do not fit: the service may refuse a well-formed URL, and a payment is not an authorization. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -40,7 +40,7 @@ describe('the OpenAPI document', needs('unavailable' in judges ? judges.unavaila
   const python = 'python' in judges ? judges.python : '';
 
   test.each(['0.1.0', '0.3.0'] as const)(
-    'of %s allows everything that the service accepts',
+    'of %s agrees with every answer of the service',
     { timeout: 900_000 },
     async (revision) => {
       await using service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });

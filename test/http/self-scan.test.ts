@@ -1,4 +1,4 @@
-/** The scanner grades itself. */
+/** The scanner scans its own service and gives it grade A. */
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
@@ -10,7 +10,7 @@ import { freePort } from '../fixtures/service/free-port.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-/** What our own engine says of an origin on loopback, under a catalog, with nobody asked about it. */
+/** Scans an origin on loopback under a catalog. No index is asked about the origin. */
 async function scanOffline(url: string, checksVersion: string): Promise<ScanReport> {
   const policy = allowOrigin(url, DEFAULT_POLICY);
   const scanner = createScanner({

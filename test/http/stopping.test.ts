@@ -1,17 +1,17 @@
-/** A service that is told to stop. */
+/** A stopping service finishes the requests that run, and refuses new ones. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-test('a request that comes while the service stops is 503, in the form of all errors', async () => {
+test('a request that arrives while the service stops gets 503 in the usual form of errors', async () => {
   await using service = await startApp();
-  const release = Promise.withResolvers<void>();
-  const isHeld = Promise.withResolvers<void>();
+  const letLookupEnd = Promise.withResolvers<void>();
+  const lookupBegan = Promise.withResolvers<void>();
   service.store.directory.findGrade = async () => {
-    isHeld.resolve();
-    await release.promise;
+    lookupBegan.resolve();
+    await letLookupEnd.promise;
     return null;
   };
   const { app } = service;
@@ -20,14 +20,14 @@ test('a request that comes while the service stops is 503, in the form of all er
   await once(socket, 'connect');
   const answers = text(socket);
   socket.write('GET /v1/status?url=shop.example.com HTTP/1.1\r\nHost: x\r\n\r\n');
-  await isHeld.promise;
+  await lookupBegan.promise;
 
   const closed = app.close();
-  // The server no longer listens once its plugins were told that it stops.
+  // The server stops listening only after the plugins know that it stops.
   while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
   socket.write('GET /v1/checks HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(app.server, 'request');
-  release.resolve();
+  letLookupEnd.resolve();
   const [finished, refused] = (await answers).split(/(?=HTTP\/1\.1 )/);
   expect(finished).toMatch(/^HTTP\/1.1 200 [\s\S]*"known":false/);
   expect(refused).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 10[\s\S]*"error":"saturated"/);

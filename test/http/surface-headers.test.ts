@@ -1,4 +1,4 @@
-/** Headers of every answer, health and metrics. */
+/** Every answer has headers for browsers. /health and /metrics describe the process. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-test('any page may call the API: official clients send and read their headers', async () => {
+test('any web page may call the API and use the headers of official x402 clients', async () => {
   const preflight = await service.app.inject({
     method: 'OPTIONS',
     url: '/v1/scan',
@@ -58,7 +58,7 @@ test('answers let browsers load only our own content, and let nobody frame it', 
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
   });
-  // Other services may live under the same domain, and have promised nothing.
+  // Without includeSubDomains: other services of the domain may not support HTTPS.
   expect(headers['strict-transport-security']).toMatch(/^max-age=\d+$/);
 });
 
@@ -101,7 +101,7 @@ test('metrics count requests by route, and only loopback can read them', async (
   expect((await from('192.0.2.1')).json().error).toBe('forbidden');
 });
 
-const FORWARDING = {
+const FORWARDING_HEADERS = {
   'x-forwarded-for': '127.0.0.1',
   forwarded: 'for=127.0.0.1',
   via: '1.1 proxy',
@@ -111,18 +111,18 @@ const FORWARDING = {
   'true-client-ip': '127.0.0.1',
 };
 
-test.each(Object.entries(FORWARDING))(
-  'metrics are not read through a proxy on this machine that adds only %s',
+test.each(Object.entries(FORWARDING_HEADERS))(
+  'a proxy on this machine that adds only %s cannot read the metrics',
   async (name, value) => {
-    const read = (app: TestApp) =>
-      app.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers: { [name]: value } });
+    const read = ({ app }: TestApp) =>
+      app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers: { [name]: value } });
     expect((await read(service)).statusCode).toBe(403);
     await using behind = await startApp({ environment: { TRUST_PROXY: '127.0.0.0/8' } });
     expect((await read(behind)).statusCode).toBe(403);
   },
 );
 
-test('behind a trusted proxy METRICS_ALLOW means the address that it states', async () => {
+test('behind a trusted proxy METRICS_ALLOW applies to the forwarded address', async () => {
   const environment = { TRUST_PROXY: '127.0.0.0/8', METRICS_ALLOW: '192.0.2.0/24,127.0.0.1' };
   await using behind = await startApp({ environment });
   const statusOf = async (headers: Record<string, string>) =>
@@ -132,7 +132,7 @@ test('behind a trusted proxy METRICS_ALLOW means the address that it states', as
   expect(await statusOf({})).toBe(200);
 });
 
-test('the metrics tell of the process', async () => {
+test('the metrics include the memory of the process', async () => {
   await using fresh = await startApp();
   const { body } = await fresh.get('/metrics');
   const memory = Number(/^process_resident_memory_bytes (\S+)$/m.exec(body)?.[1]);

@@ -1,24 +1,24 @@
-/** Paths at which there is nothing, and methods that a path does not take. */
+/** Unknown paths get 404 and wrong methods 405, within a rate limit of their own. */
 import { expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 const FROM = '198.51.100.7';
 const STRANGER = '203.0.113.9';
 
-async function codesOf(service: TestApp, times: number, url: string, from = FROM) {
+async function codesOf(service: TestApp, requests: number, url: string, from = FROM) {
   const codes: string[] = [];
-  for (let sent = 0; sent < times; sent += 1) {
+  for (let sent = 0; sent < requests; sent += 1) {
     const answer = await service.app.inject({ method: 'GET', url, remoteAddress: from });
     codes.push(answer.json().error);
   }
   return codes;
 }
 
-test('404 and 405 share their own bucket: 60 a minute and client', async () => {
+test('the 404 and 405 answers of a client share one bucket of 60 a minute', async () => {
   await using service = await startApp();
   const nothing = await codesOf(service, 58, '/nothing');
   expect(new Set(nothing)).toEqual(new Set(['not_found']));
-  // A path of our own, written so that a proxy may read it as another, is one that there is not.
+  // A known path counts as unknown if a proxy may read it as another path.
   expect(await codesOf(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
   expect(await codesOf(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
 
@@ -43,7 +43,7 @@ test('404 and 405 share their own bucket: 60 a minute and client', async () => {
 test('a path over 512 characters is 404 before anything parses it', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const answerTo = (path: string) => service.get(path);
-  // Neither is decoded, nor taken for a parameter that is too long.
+  // The service neither decodes these paths nor matches them to a route.
   for (const path of [`/%zz${'a'.repeat(509)}`, `/o/${'a'.repeat(510)}`, '/a'.repeat(15_000)]) {
     expect(path.length).toBeGreaterThan(512);
     const answer = await answerTo(path);
@@ -55,13 +55,13 @@ test('a path over 512 characters is 404 before anything parses it', async () => 
   expect((await answerTo(longest)).json().error).toBe('invalid_path');
 });
 
-test('the query of a known path does not count as its path', async () => {
+test('a query does not count towards the length of the path', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   expect((await service.get(`/v1/checks?${'a'.repeat(2_000)}=1`)).statusCode).toBe(200);
   expect((await service.get(`/${'a'.repeat(511)}?q=1`)).json().error).toBe('not_found');
 });
 
-test('a path that cannot be decoded counts in the same bucket, and has the headers of every answer', async () => {
+test('a path that cannot be decoded counts in the same bucket, and its answer has the usual headers', async () => {
   await using service = await startApp();
   expect(new Set(await codesOf(service, 59, '/v1/%zz'))).toEqual(new Set(['invalid_path']));
   const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: FROM });
