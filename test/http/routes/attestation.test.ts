@@ -11,9 +11,9 @@ import { perfectSeller } from '../../fixtures/observations/build-observations.ts
 import { type Answer, DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';
-const ASKED = `/v1/attestation?url=${HOST}`;
+const PATH = `/v1/attestation?url=${HOST}`;
 const DAY_SEC = DAY_MS / 1_000;
-const PUBLISHED: { readonly catalogs: Readonly<Record<string, string>> } = JSON.parse(
+const PUBLISHED_DIGESTS: { readonly catalogs: Readonly<Record<string, string>> } = JSON.parse(
   readFileSync(new URL('../../../catalog/published.json', import.meta.url), 'utf8'),
 );
 
@@ -27,10 +27,10 @@ function statementIn(answer: Answer) {
 }
 
 describe('GET /v1/attestation', () => {
-  test('signs the very report of /v1/report, in canonical JSON, with a key of the key set', async () => {
+  test('signs the report of /v1/report, in canonical JSON, with a key of the key set', async () => {
     await using app = await startApp();
     await app.publish(HOST, { grade: 'B' });
-    const answer = await app.get(ASKED);
+    const answer = await app.get(PATH);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe(
       'application/vnd.dsse.envelope.v1+json; charset=utf-8',
@@ -45,7 +45,7 @@ describe('GET /v1/attestation', () => {
         report: (await app.get(`/v1/report?url=${HOST}`)).json(),
         catalog: {
           checksVersion: '2026-08-14.2',
-          digest: PUBLISHED.catalogs['2026-08-14.2'],
+          digest: PUBLISHED_DIGESTS.catalogs['2026-08-14.2'],
         },
         scanner: { name: 'x402-scan', version: '0.3.0' },
         disclaimer: expect.stringMatching(/not an endorsement/),
@@ -59,7 +59,7 @@ describe('GET /v1/attestation', () => {
     expect(envelope && signature && isSignedBy(envelope, signature, key.x)).toBe(true);
   });
 
-  test('answers as /v1/report does without a fresh report, or for a bad URL', async () => {
+  test('gives the same error as /v1/report without a fresh report or for a bad URL', async () => {
     await using app = await startApp();
     await app.publish(HOST);
     app.advance(DAY_MS);
@@ -73,18 +73,18 @@ describe('GET /v1/attestation', () => {
         report.json(),
       ]);
     }
-    expect((await app.get(ASKED)).json()).toMatchObject({ error: 'no_fresh_report' });
+    expect((await app.get(PATH)).json()).toMatchObject({ error: 'no_fresh_report' });
   });
 
   test('is missing if reports are sold', async () => {
     await using app = await startApp({ revision: '0.1.0' });
     await app.publish(HOST);
-    expect((await app.get(ASKED)).statusCode).toBe(404);
+    expect((await app.get(PATH)).statusCode).toBe(404);
     expect((await app.get('/.well-known/jwks.json')).statusCode).toBe(404);
   });
 });
 
-test('is linked from the report page, and the predicate type names a page', async () => {
+test('the report page links to the attestation, and the predicate type is the URL of a page', async () => {
   await using app = await startApp();
   await app.publish(HOST);
   const link = 'https://api.scanner.example/v1/attestation?url=https%3A%2F%2Fshop.example.com';
@@ -100,7 +100,7 @@ test('is linked from the report page, and the predicate type names a page', asyn
   expect(page.body).toContain('not an endorsement');
 });
 
-test('the key set states since when and until when a key signs', async () => {
+test('the key set states from when and until when the key signs', async () => {
   const SIGNING_KEY = newPem();
   await using app = await startApp({ environment: { SIGNING_KEY } });
   const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
@@ -109,14 +109,14 @@ test('the key set states since when and until when a key signs', async () => {
   expect(others).toEqual([]);
   expect(key).toMatchObject({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' });
   expect(JSON.stringify(key)).not.toContain('"d"');
-  // A report of the day before is signed with it too.
+  // The key also signs reports of the day before.
   expect(key.nbf).toBe(nowSec - DAY_SEC);
   expect(key.exp).toBeGreaterThan(nowSec + 90 * DAY_SEC);
   app.advance(200 * DAY_MS);
   expect(await read()).toEqual([{ ...key, exp: key.exp + 200 * DAY_SEC }]);
 });
 
-test('a replaced key stays for 90 days after the moment of its replacement', async () => {
+test('a replaced key stays in the key set for 90 days after its replacement', async () => {
   await using app = await startApp();
   const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
   const [first] = await read();

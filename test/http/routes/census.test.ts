@@ -1,4 +1,4 @@
-/** What the census found, in the answers of 0.3.0 and in none of 0.1.0. */
+/** The answers of 0.3.0 show what the census found, and the answers of 0.1.0 do not. */
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { exportDirectory } from '../../../src/directory/export.ts';
@@ -12,7 +12,7 @@ import { PRICES, startSelling } from './paid/selling.ts';
 const HOST = 'shop.example.com';
 const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
 
-/** A published host with these words; the last letter is today's. */
+/** Publishes a host and its census words, one letter a day. The last letter is today's. */
 async function publishWith({ store, publish }: TestApp, host: string, letters: string) {
   await publish(host, { grade: 'A', score: 95 });
   await listOrigin(store, host);
@@ -29,7 +29,7 @@ async function publishByCensus({ store, scanner, scanCoordinator, config }: Test
 }
 
 describe('availability', () => {
-  test('stands in every record: directory, featured, project, export', async () => {
+  test('is in every record of the directory, featured, project and export', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
     await publishWith(service, HOST, 'pppnd-p');
     const availability = {
@@ -52,14 +52,14 @@ describe('availability', () => {
     expect(later.availability).toEqual(moved);
   });
 
-  test('is null if the census never looked at the host', async () => {
+  test('is null if the census never checked the host', async () => {
     await using service = await startApp();
     await service.publish(HOST);
     const { availability } = (await service.get(`/v1/project?host=${HOST}`)).json();
     expect(availability).toBeNull();
   });
 
-  test('is in the export that is sold', async () => {
+  test('is in the paid export', async () => {
     await using shop = await startSelling();
     await publishWith(shop.app, HOST, 'n');
     const payment = await shop.header(PRICES['0.3.0'].export);
@@ -74,7 +74,7 @@ describe('the filter payable', () => {
     return { count, hosts: projects.map(({ host }: { host: string }) => host) };
   };
 
-  test('lists those that could be paid today, or in a week, page by page', async () => {
+  test('lists hosts that were payable today, or on every checked day of the week, page by page', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
     const words = ['ppp', 'ppppppp', 'pppnnnp', 'nnnnnnn', 'p', 'ppppppn'];
     for (const [n, letters] of words.entries()) {
@@ -98,7 +98,7 @@ describe('the filter payable', () => {
   });
 
   test.each(['', 'now', 'TODAY', 'true', 'month', '1'])(
-    'payable=%s is refused with the two that there are',
+    'payable=%s is refused, and the message names the two allowed values',
     async (value) => {
       await using service = await startApp();
       const answer = await service.get(`/v1/directory?payable=${value}`);
@@ -124,7 +124,7 @@ describe('paidBy', () => {
     await expect.poll(report).toMatchObject({ cache: 'hit', paidBy: 'payer' });
   });
 
-  test('is "census" in the report of a scan that nobody ordered, until somebody pays for another', async () => {
+  test('is "census" in the report of a scan by the census, until somebody pays for a scan', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
     await publishByCensus(service, HOST);
     const report = async () => (await service.get(`/v1/report?url=${HOST}`)).json();
@@ -140,11 +140,11 @@ describe('paidBy', () => {
   });
 });
 
-test('/v1/statistics counts the words of the last day, rounded down to fives, and 0 before it', async () => {
+test('/v1/statistics counts the census words of yesterday, rounded down to fives', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const counts = async () => (await service.get('/v1/statistics')).json().availability;
-  const nothing = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
-  expect(await counts()).toEqual(nothing);
+  const zeros = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
+  expect(await counts()).toEqual(zeros);
   for (let n = 0; n < 22; n += 1) {
     const host = `h${n}.example.com`;
     await listOrigin(service.store, host);
@@ -152,7 +152,7 @@ test('/v1/statistics counts the words of the last day, rounded down to fives, an
     await service.store.census.insertWord(host, utcDay(service.now()), word);
   }
   await service.store.purge(service.now());
-  expect(await counts()).toEqual(nothing);
+  expect(await counts()).toEqual(zeros);
   service.advance(DAY_MS);
   await service.store.purge(service.now());
   expect(await counts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });
@@ -174,14 +174,14 @@ test('the documents of 0.3.0 name availability, the filter and the census', asyn
   expect(terms.body).toContain('may send each origin, once a day, the requests');
 });
 
-test('0.1.0 has none of it', async () => {
+test('0.1.0 has no availability, no filter and no census page', async () => {
   await using service = await startApp({ revision: '0.1.0', ...WITHOUT_LIMIT });
   await publishWith(service, HOST, 'nnn');
   await publishByCensus(service, 'census.example.com');
   const all = await service.get('/v1/directory');
   expect(all.json().count).toBe(2);
   expect(all.body).not.toContain('availability');
-  // An unknown parameter, which is ignored.
+  // To 0.1.0 `payable` is an unknown parameter, and it ignores those.
   for (const value of ['today', 'week', 'now']) {
     expect((await service.get(`/v1/directory?payable=${value}`)).body).toBe(all.body);
   }

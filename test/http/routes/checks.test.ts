@@ -1,4 +1,4 @@
-/** The check catalog. */
+/** GET /v1/checks lists the check catalog. */
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 

@@ -1,4 +1,4 @@
-/** Directory, featured and project. */
+/** GET /v1/directory, /v1/featured and /v1/project. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';
@@ -6,7 +6,7 @@ import { issuedToken } from '../../store/contract/samples.ts';
 const hostsOf = (answer: { json(): { projects: { host: string }[] } }) =>
   answer.json().projects.map(({ host }) => host);
 
-/** Five hosts, oldest scan first. */
+/** Publishes five hosts, one second apart, in the order of the list. */
 async function publishFive(service: TestApp): Promise<void> {
   const scans = [
     ['alpha.example.com', 'A', 92, 'data'],
@@ -24,7 +24,7 @@ async function publishFive(service: TestApp): Promise<void> {
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 2.3 and 4.1, /v1/directory, %s',
   (revision) => {
-    test('a record has every field of the table, and the list has its notices', async () => {
+    test('a record has every field, and the list has a disclaimer and a provenance', async () => {
       await using service = await startApp({ revision });
       const lastScannedAt = new Date(service.now()).toISOString();
       await service.publish('shop.example.com', { grade: 'A', score: 95 });
@@ -88,7 +88,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         'alpha.example.com',
       ]);
       expect(hostsOf(await service.get('/v1/directory?q=EXAMPLE.NET'))).toEqual(recent.slice(0, 2));
-      // Literal: no character of it is a pattern.
+      // A search is literal: `%` and `.*` are no patterns.
       expect(hostsOf(await service.get('/v1/directory?q=%25'))).toEqual([]);
       expect(hostsOf(await service.get('/v1/directory?q=.*'))).toEqual([]);
 
@@ -101,7 +101,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       });
     });
 
-    test('verified=true leaves out hosts whose owners proved nothing', async () => {
+    test('verified=true leaves out hosts whose owners did not prove control', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
       await service.store.ownership.recordConfirm('beta.example.com', issuedToken('x'));
@@ -153,7 +153,7 @@ test('interface spec 8: a page may have 100 items, and q 253 characters', async 
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 3 and 4.1, /v1/featured, %s',
   (revision) => {
-    test('hosts graded A within 30 days are featured, newest first; 30 days later they are not', async () => {
+    test('a host is featured for 30 days after a scan with grade A, newest first', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
       const answer = await service.get('/v1/featured');
@@ -166,7 +166,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       ]);
       expect(answer.json().count).toBe(2);
 
-      // Alpha was scanned five seconds ago, delta two.
+      // Alpha was scanned five seconds ago, and delta two seconds ago.
       service.advance(30 * DAY_MS - 5_000);
       expect(hostsOf(await service.get('/v1/featured'))).toEqual(['delta.example.net']);
       expect((await service.get('/v1/project?host=alpha.example.com')).json().featured).toBe(false);
@@ -175,7 +175,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect((await service.get('/v1/featured')).json()).toMatchObject({ count: 0, projects: [] });
     });
 
-    test('the most recent scan decides: a worse grade unfeatures, a new A features again', async () => {
+    test('a worse grade ends the featuring, and a new A starts it again', async () => {
       await using service = await startApp({ revision });
       await service.publish('shop.example.com', { grade: 'A', score: 95 });
       service.advance(1_000);
@@ -191,7 +191,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 4.1 and 7, /v1/project, %s',
   (revision) => {
-    test('a host or a URL finds the record, with its notices', async () => {
+    test('a host or a URL finds the record, with disclaimer and provenance', async () => {
       await using service = await startApp({ revision });
       await service.publish('shop.example.com', {
         signals: { hasRecentSettlement: true, onEcosystemListing: true },
@@ -208,7 +208,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(byUrl.json()).toEqual(byHost.json());
     });
 
-    // Names for documents and tests are well-formed, and were never scanned either.
+    // Reserved names as .example and .invalid are well-formed hosts.
     test.each([
       'nobody.example.com',
       'never-scanned.example',

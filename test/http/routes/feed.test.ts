@@ -20,7 +20,7 @@ function entriesOf(answer: Answer) {
   return (feed?.items ?? []).map(({ id, title, pubDate }) => ({ id, title, at: pubDate }));
 }
 
-test('has the first scan, and each change of grade or payability', async () => {
+test('the feed has the first scan, and each change of grade or payability', async () => {
   await using service = await startApp();
   await scanAs(service, 'F', 'nobody', 30);
   await scanAs(service, 'F', 'nobody', 31);
@@ -56,7 +56,7 @@ test('has the first scan, and each change of grade or payability', async () => {
   expect(answer.body).toContain('<author>');
 });
 
-test('keeps its entries over scans that change nothing, and its newest 50', async () => {
+test('the feed ignores scans that change nothing, and keeps its newest 50 entries', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
   await scanAs(service, 'B', 'default');
@@ -69,65 +69,67 @@ test('keeps its entries over scans that change nothing, and its newest 50', asyn
   expect(new Set(after.map(({ id }) => id)).size).toBe(50);
 });
 
-test('answers 304 to a client with the present copy', async () => {
+test('the feed answers 304 to a client that has the current copy', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
   const { headers } = await service.get(FEED);
   const etag = String(headers['etag']);
   const modified = String(headers['last-modified']);
   expect(modified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
-  const statusOf = async (given: Record<string, string>) =>
-    (await service.get(FEED, given)).statusCode;
-  const present = [
+  const statusOf = async (headersSent: Record<string, string>) =>
+    (await service.get(FEED, headersSent)).statusCode;
+  const currentCopies = [
     { 'if-none-match': etag },
     { 'if-none-match': `"other", W/${etag}` },
     { 'if-none-match': '*' },
     { 'if-modified-since': modified },
     { 'if-none-match': etag, 'if-modified-since': 'Tue, 01 Sep 2020 12:00:00 GMT' },
   ];
-  for (const given of present) expect([given, await statusOf(given)]).toEqual([given, 304]);
+  for (const headersSent of currentCopies)
+    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 304]);
   const unchanged = await service.get(FEED, { 'if-none-match': etag });
   expect([unchanged.body, unchanged.headers['etag']]).toEqual(['', etag]);
   expect(unchanged.headers['cache-control']).toBe('public, max-age=60');
-  const absent = [
+  const otherCopies = [
     { 'if-none-match': '"other"' },
     { 'if-modified-since': 'Tue, 01 Sep 2026 11:59:59 GMT' },
     { 'if-modified-since': 'yesterday' },
     { 'if-none-match': '"other"', 'if-modified-since': modified },
   ];
-  for (const given of absent) expect([given, await statusOf(given)]).toEqual([given, 200]);
+  for (const headersSent of otherCopies)
+    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 200]);
   await scanAs(service, 'B', 'default');
-  for (const given of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
-    expect([given, await statusOf(given)]).toEqual([given, 200]);
+  for (const headersSent of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
+    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 200]);
   }
 });
 
-test('is 404 at once for a host that is unknown, malformed or opted out', async () => {
+test('the feed is 404 at once for a host that is unknown, malformed or opted out', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  const errorOf = async (path: string, given = {}) => {
-    const answer = await service.get(path, given);
+  const errorOf = async (path: string, headersSent = {}) => {
+    const answer = await service.get(path, headersSent);
     return [answer.statusCode, answer.json().error];
   };
-  const gone = [404, 'unknown_project'];
+  const unknownProject = [404, 'unknown_project'];
   for (const host of [HOST, 'localhost', '10.0.0.1', '%00', 'a b', '%3Cscript%3E']) {
-    expect([host, ...(await errorOf(`/o/${host}/feed.atom`))]).toEqual([host, ...gone]);
+    expect([host, ...(await errorOf(`/o/${host}/feed.atom`))]).toEqual([host, ...unknownProject]);
   }
   await scanAs(service, 'A', 'default');
   const { statusCode, headers } = await service.get(`/o/SHOP.example.com./feed.atom`);
   expect(statusCode).toBe(200);
   await service.store.listing.set(HOST, { listed: false });
-  expect(await errorOf(FEED, { 'if-none-match': String(headers['etag']) })).toEqual(gone);
+  expect(await errorOf(FEED, { 'if-none-match': String(headers['etag']) })).toEqual(unknownProject);
   expect((await service.get(FEED)).headers['cache-control']).toBe('no-store');
 });
 
-test('holds no text of an origin', async () => {
+test('the feed has no text that an origin wrote', async () => {
   await using service = await startApp();
   const branding = { displayName: 'Hostile ]]> \u0000<b>', description: 'Also hostile' };
   await service.publish(HOST, { branding });
   expect((await service.get(FEED)).body).not.toContain('ostile');
 });
 
-test('is named by the report page', async () => {
+test('the report page links to the feed', async () => {
   await using service = await startApp();
   const link = `<link rel="alternate" type="application/atom+xml"`;
   expect((await service.get(`/o/${HOST}`)).body).not.toContain(link);
@@ -137,7 +139,7 @@ test('is named by the report page', async () => {
   expect(page).toContain(`href="https://scanner.example${FEED}"`);
 });
 
-test('exists only in revision 0.3.0', async () => {
+test('the feed exists only in revision 0.3.0', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   await service.publish(HOST);
   expect((await service.get(FEED)).statusCode).toBe(404);

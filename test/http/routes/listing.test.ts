@@ -1,4 +1,4 @@
-/** What owners ask of the directory, and who may ask it. */
+/** POST /v1/listing changes what the directory shows of a host, for its verified owner only. */
 import { expect, test } from 'vitest';
 import { clientKey } from '../../../src/limits/client-key.ts';
 import { startOwnedApp } from '../../ownership/start-owned-app.ts';
@@ -32,11 +32,11 @@ test.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('interface spec 7: a client that proved nothing cannot change the listing', async () => {
+test('interface spec 7: a client that did not prove control cannot change the listing', async () => {
   await using owned = await startOwnedApp();
   await owned.startAndServe();
-  for (const wish of [{ listed: false }, { listed: true }, { suppressEnrichment: true }, {}]) {
-    const answer = await owned.setListing(wish);
+  for (const settings of [{ listed: false }, { listed: true }, { suppressEnrichment: true }, {}]) {
+    const answer = await owned.setListing(settings);
     expect(answer.statusCode).toBe(403);
     expect(answer.json()).toMatchObject({ error: 'not_verified', charged: false });
     expect(answer.json().message).toContain('/v1/verify/start');
@@ -44,7 +44,7 @@ test('interface spec 7: a client that proved nothing cannot change the listing',
   expect(owned.origin.visits).toEqual([]);
 });
 
-test('suppressed branding shows the host, and no text of the origin', async () => {
+test('a record with suppressed branding shows the host and no text of the origin', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -63,7 +63,7 @@ test('suppressed branding shows the host, and no text of the origin', async () =
   expect((await service.get('/v1/directory')).json().projects).toMatchObject([suppressed]);
   expect((await service.get('/v1/featured')).json().projects).toMatchObject([suppressed]);
 
-  // What is not named stays as it is.
+  // A setting that the call does not name stays as it is.
   expect((await owned.setListing({ listed: true })).json().enrichmentSuppressed).toBe(true);
   service.advance(1_000);
   await service.publish(origin.url, { branding: { displayName: 'New name' } });
@@ -74,18 +74,18 @@ test('suppressed branding shows the host, and no text of the origin', async () =
   );
 });
 
-test('within the hour only the client that started the token, or its key, can show the host', async () => {
+test('for an hour after confirm only the client that started, or the listing key, can show the host', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
   const { token, listingKey } = (await owned.start()).json();
   origin.serve(token);
-  // Anybody may call confirm: what counts is who started.
+  // Anybody may call confirm. The rights go to the client that called start.
   expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
   expect((await owned.setListing({ listed: false })).json().listed).toBe(false);
-  origin.serve('nothing any more');
-  for (const wish of [{ listed: true, suppressEnrichment: false }, { listed: false }]) {
-    const refused = await owned.setListing(wish, STRANGER);
+  origin.serve('no token');
+  for (const settings of [{ listed: true, suppressEnrichment: false }, { listed: false }]) {
+    const refused = await owned.setListing(settings, STRANGER);
     expect(refused.statusCode).toBe(403);
     expect(refused.json()).toMatchObject({ error: 'not_your_proof', charged: false });
     expect(refused.json().message).toContain('/v1/verify/start');
@@ -97,7 +97,7 @@ test('within the hour only the client that started the token, or its key, can sh
   expect(wrong.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('addresses of one IPv6 /64 count as the client that started', async () => {
+test('all addresses of one IPv6 /64 count as the client that started', async () => {
   await using owned = await startOwnedApp();
   await owned.startAndServe('2001:db8:1:2::1');
   await owned.confirm(STRANGER);
@@ -108,24 +108,24 @@ test('addresses of one IPv6 /64 count as the client that started', async () => {
   expect(next.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('a setting made with the key is changed by the key, or after a later confirm', async () => {
+test('a setting made with the listing key can be changed only with it, or after a new proof', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   const { token, listingKey } = (await owned.start()).json();
   origin.serve(token);
   await owned.confirm();
   await owned.setListing({ listed: true, listingKey }, STRANGER);
-  // Not even the address that started, nor anybody while the token is served.
+  // Neither the client that started nor a stranger can change it without the key.
   for (const from of [undefined, STRANGER]) {
     const refused = await owned.setListing({ listed: false }, from);
     expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
   }
-  // What changes nothing is not a change, and takes the key's mark from nothing.
+  // A call that changes no value is allowed, and the setting still belongs to the key.
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
   expect((await owned.setListing({ suppressEnrichment: true })).statusCode).toBe(200);
   expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
 
-  // The same token confirmed again is not a later confirm.
+  // A second confirm of the same token is not a new proof.
   await owned.confirm(STRANGER);
   expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
   expect((await owned.setListing({ listed: false, listingKey })).json().listed).toBe(false);
@@ -137,7 +137,7 @@ test('a setting made with the key is changed by the key, or after a later confir
   expect(old.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('the hour begins at the first confirm of the token, however often it is confirmed', async () => {
+test('the hour begins at the first confirm of a token, and a second confirm does not extend it', async () => {
   await using owned = await startOwnedApp();
   const { service } = owned;
   const { token, listingKey } = (await owned.start()).json();
@@ -147,14 +147,14 @@ test('the hour begins at the first confirm of the token, however often it is con
   await owned.confirm(STRANGER);
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
   service.advance(1);
-  for (const wish of [{ listed: true }, { listed: true, listingKey }]) {
-    const refused = await owned.setListing(wish);
+  for (const settings of [{ listed: true }, { listed: true, listingKey }]) {
+    const refused = await owned.setListing(settings);
     expect(refused.statusCode).toBe(403);
     expect(refused.json()).toMatchObject({ error: 'not_verified' });
   }
 });
 
-test('a client that proves control is not overruled by a stranger who has the file read', async () => {
+test('a stranger who makes the service read the file does not overrule a newer proof', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   const first = await owned.startAndServe();
@@ -173,7 +173,7 @@ test('a client that proves control is not overruled by a stranger who has the fi
   expect((await service.store.listing.get(origin.host)).settings.listed).toBe(true);
 });
 
-test('an hour after the confirm, the token still served allows only hiding', async () => {
+test('an hour after the confirm, a token that is still served only allows hiding the host', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -198,7 +198,7 @@ test('an hour after the confirm, the token still served allows only hiding', asy
   });
 });
 
-test('an hour after the confirm, without the file, the owner has to prove control again', async () => {
+test('an hour after the confirm, an owner who serves no token has to prove control again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -213,7 +213,7 @@ test('an hour after the confirm, without the file, the owner has to prove contro
   expect((await owned.setListing({ listed: false })).statusCode).toBe(200);
 });
 
-test("a stranger who tries old tokens spends their own fetches, not the owner's", async () => {
+test("a stranger who makes the service read the file uses up their own fetches, not the owner's", async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -230,7 +230,7 @@ test("a stranger who tries old tokens spends their own fetches, not the owner's"
   expect((await owned.setListing({ listed: true })).json().listed).toBe(true);
 });
 
-test('an opted-out origin stays out of every list if others have it scanned again', async () => {
+test('an opted-out origin stays out of every list if somebody else has it scanned again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url, { grade: 'B', score: 85 });
@@ -248,7 +248,7 @@ test('an opted-out origin stays out of every list if others have it scanned agai
   expect(changes).toEqual([]);
   expect((await service.store.exports.takeSnapshot(10)).count).toBe(0);
 
-  // Look-ups of one origin answer as ever.
+  // The status and the report of the origin are still available.
   expect((await service.get(`/v1/status?url=${origin.url}`)).json()).toMatchObject({
     known: true,
     grade: 'A',
@@ -256,13 +256,13 @@ test('an opted-out origin stays out of every list if others have it scanned agai
   expect((await service.get(`/v1/report?url=${origin.url}`)).json().grade).toBe('A');
 });
 
-test('www, parents and siblings are other hosts', async () => {
+test('a proof for a host does not cover its www name, parent or sibling', async () => {
   await using owned = await startOwnedApp();
   const { store } = owned.service;
   await store.ownership.recordConfirm('shop.example.com', issuedToken('x', clientKey('127.0.0.1')));
-  const listed = (url: string) => owned.service.post('/v1/listing', { url, listed: false });
-  expect((await listed('https://SHOP.example.com:443/')).statusCode).toBe(200);
+  const hide = (url: string) => owned.service.post('/v1/listing', { url, listed: false });
+  expect((await hide('https://SHOP.example.com:443/')).statusCode).toBe(200);
   for (const host of ['www.shop.example.com', 'example.com', 'other.example.com']) {
-    expect((await listed(`https://${host}`)).statusCode).toBe(403);
+    expect((await hide(`https://${host}`)).statusCode).toBe(403);
   }
 });

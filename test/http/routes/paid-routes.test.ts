@@ -10,12 +10,12 @@ const SCAN_PRICE = { '0.1.0': 150_000n, '0.3.0': 50_000n } as const;
 const SHOP = 'shop.example.com';
 
 type Buyer = TestApp & {
-  /** Signs anew for every call, unless told not to. */
+  /** Buys a scan. Signs a new payment unless `header` has one. */
   scan(url: unknown, header?: Record<string, string>): Promise<Answer>;
   buy(path: string, value: bigint): Promise<Answer>;
   sign(value: bigint): Promise<Record<string, string>>;
-  /** What the buyer asked for and has not paid. */
-  unpaid(): Promise<readonly UnpaidMark[]>;
+  /** Lists the scans that the buyer ordered and did not pay. */
+  listUnpaid(): Promise<readonly UnpaidMark[]>;
 };
 
 async function startShop(
@@ -30,14 +30,14 @@ async function startShop(
   return {
     ...service,
     sign,
-    unpaid: () => service.store.results.findUnpaid(payer.address.toLowerCase(), 0),
+    listUnpaid: () => service.store.results.findUnpaid(payer.address.toLowerCase(), 0),
     scan: async (url, header) =>
       service.post('/v1/scan', { url }, header ?? (await sign(SCAN_PRICE[revision]))),
     buy: async (path, value) => service.get(path, await sign(value)),
   };
 }
 
-async function openClaims({ store }: Buyer): Promise<number> {
+async function countOpenClaims({ store }: Buyer): Promise<number> {
   let open = 0;
   for await (const _entry of store.ledger.findUnfinished()) open += 1;
   return open;
@@ -52,7 +52,7 @@ function expectUncharged(answer: Answer, status: number, error: string): void {
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 4.2 and 7, POST /v1/scan, %s',
   (revision) => {
-    test('without payment: the answer is 402, whatever the body is', async () => {
+    test('a call without payment gets 402, whatever its body is', async () => {
       await using shop = await startShop(revision);
       for (const body of [{ url: SHOP }, { url: 'nonsense' }, {}, 'no JSON']) {
         const answer = await shop.post('/v1/scan', body);
@@ -74,7 +74,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       }
     });
 
-    test('with a payment: the answer is the report of a fresh scan, settled, and then public', async () => {
+    test('a paid call gets the report of a fresh scan, is settled, and makes the report public', async () => {
       await using shop = await startShop(revision);
       shop.scanner.will(SHOP, { grade: 'B', score: 84 });
       const scannedAt = new Date(shop.now()).toISOString();
@@ -105,7 +105,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect((await shop.get('/v1/directory')).json().count).toBe(1);
     });
 
-    test('a broken origin is a result: 200, grade F, charged', async () => {
+    test('a scan of a broken origin answers 200 with grade F, and is charged', async () => {
       await using shop = await startShop(revision);
       shop.scanner.will(SHOP, { grade: 'F', score: 0 });
       const answer = await shop.scan(SHOP);
@@ -121,19 +121,19 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       [5, 'invalid_request'],
       [{ $ne: '' }, 'invalid_request'],
       [undefined, 'invalid_request'],
-    ])('a payment for the url %j: 400, uncharged', async (url, code) => {
+    ])('a paid call with the url %j gets 400 and is not charged', async (url, code) => {
       await using shop = await startShop(revision);
       expectUncharged(await shop.scan(url), 400, code);
       expect(shop.scanner.began).toEqual([]);
     });
 
-    test('a payment for a name that resolves to a blocked address: 400, uncharged', async () => {
+    test('a paid call for a name that resolves to a blocked address gets 400 and is not charged', async () => {
       await using shop = await startShop(revision);
       shop.scanner.blocked.add(SHOP);
       expectUncharged(await shop.scan(SHOP), 400, 'invalid_url');
     });
 
-    test('a failed scanner: 503, uncharged, nothing stored', async () => {
+    test('a paid call whose scan fails gets 503, is not charged, and leaves nothing stored', async () => {
       await using shop = await startShop(revision);
       shop.scanner.will(SHOP, { failure: new ScannerFailure('no threads') });
       const answer = await shop.scan(SHOP);
@@ -142,7 +142,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect((await shop.get(`/v1/status?url=${SHOP}`)).json().known).toBe(false);
     });
 
-    test('a running scan: 504 with status processing, uncharged; the retry is served from the cache', async () => {
+    test('a call over its time limit gets 504 uncharged, and its retry gets the stored report', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
@@ -152,7 +152,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(early.json()).toMatchObject({ status: 'processing', retryAfterSec: 10 });
       expect(early.headers['retry-after']).toBe('10');
 
-      // Whatever the first call left behind has run by now: the scan ends long after it.
+      // The first call's own work has ended before the scan ends.
       await new Promise((resolve) => setTimeout(resolve, 0));
       gate.resolve();
       await expect.poll(() => shop.scanCoordinator.running()).toBe(0);
@@ -164,53 +164,54 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     });
 
     test.each(['the same header', 'a new payment'])(
-      'still running when the retry comes with %s: it joins the one scan, and is a miss',
-      async (how) => {
+      'a retry with %s joins the scan that still runs, and is a cache miss',
+      async (payment) => {
         await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
         const gate = Promise.withResolvers<void>();
         shop.scanner.will(SHOP, { until: gate.promise });
         const header = await shop.sign(SCAN_PRICE[revision]);
         expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
-        const again = how === 'the same header' ? header : await shop.sign(SCAN_PRICE[revision]);
+        const again =
+          payment === 'the same header' ? header : await shop.sign(SCAN_PRICE[revision]);
         const retry = shop.scan(SHOP, again);
-        // It waits for the scan: its claim is in the ledger.
-        await expect.poll(() => openClaims(shop)).toBe(1);
+        // A claim in the ledger shows that the retry waits for the scan.
+        await expect.poll(() => countOpenClaims(shop)).toBe(1);
         gate.resolve();
         expect((await retry).statusCode).toBe(200);
         expect((await retry).json().cache).toBe('miss');
         expect(shop.scanner.began).toEqual([SHOP]);
-        await expect.poll(() => shop.unpaid()).toEqual([]);
+        await expect.poll(() => shop.listUnpaid()).toEqual([]);
       },
     );
 
-    test('a late scan is a debt from its end until it is paid, and for an hour at most', async () => {
+    test('a scan that ends after its 504 is a debt until the buyer pays', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
       const header = await shop.sign(SCAN_PRICE[revision]);
       expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
-      expect(await shop.unpaid()).toMatchObject([{ host: SHOP, isDebt: false }]);
+      expect(await shop.listUnpaid()).toMatchObject([{ host: SHOP, isDebt: false }]);
       gate.resolve();
-      await expect.poll(() => shop.unpaid()).toMatchObject([{ host: SHOP, isDebt: true }]);
+      await expect.poll(() => shop.listUnpaid()).toMatchObject([{ host: SHOP, isDebt: true }]);
       shop.advance(9 * 60_000);
       const retry = await shop.scan(SHOP);
       expect(retry.json().cache).toBe('hit');
-      expect(await shop.unpaid()).toEqual([]);
+      expect(await shop.listUnpaid()).toEqual([]);
       expect(shop.scanner.began).toEqual([SHOP]);
     });
 
-    test('a scan that fails after its caller was told to wait is not a debt', async () => {
+    test('a scan that fails after its 504 is not a debt', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       const failure = new ScannerFailure('no threads');
       shop.scanner.will(SHOP, { until: gate.promise, failure });
       expectUncharged(await shop.scan(SHOP), 504, 'scan_processing');
-      expect(await shop.unpaid()).toHaveLength(1);
+      expect(await shop.listUnpaid()).toHaveLength(1);
       gate.resolve();
-      await expect.poll(() => shop.unpaid()).toEqual([]);
+      await expect.poll(() => shop.listUnpaid()).toEqual([]);
     });
 
-    test('callers at the same time join one scan, and each is charged for its answer', async () => {
+    test('callers at the same time join one scan, and each of them pays', async () => {
       await using shop = await startShop(revision);
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
@@ -259,7 +260,7 @@ describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
     expect(answer.json()).not.toHaveProperty('charged');
   });
 
-  test('without a report: 404, uncharged, with a pointer to the scan', async () => {
+  test('without a fresh report a paid call gets an uncharged 404 that points to the scan', async () => {
     await using shop = await startShop('0.1.0');
     const answer = await shop.buy(path, 20_000n);
     expectUncharged(answer, 404, 'no_fresh_report');
@@ -269,7 +270,7 @@ describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
     expectUncharged(await shop.buy(path, 20_000n), 404, 'no_fresh_report');
   });
 
-  test('bad input: 400, uncharged', async () => {
+  test('a paid call with bad input gets 400 and is not charged', async () => {
     await using shop = await startShop('0.1.0');
     expectUncharged(await shop.buy('/v1/report', 20_000n), 400, 'invalid_parameter');
     expectUncharged(await shop.buy('/v1/report?url=nonsense', 20_000n), 400, 'invalid_url');
@@ -302,7 +303,7 @@ describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
     });
   });
 
-  test('changes cost 0.03 USD, and list what happened since', async () => {
+  test('changes cost 0.03 USD, and list what happened after the given time', async () => {
     await using shop = await startShop('0.3.0');
     const since = new Date(shop.now() - 1).toISOString();
     await shop.publish(SHOP);
@@ -324,7 +325,7 @@ describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
     '?since=yesterday',
     '?since=2026-09-01T00:00:00Z&limit=0',
     '?since=2026-09-01T00:00:00Z&limit=1001',
-  ])('changes with the query "%s": 400, uncharged', async (query) => {
+  ])('a paid call for changes with the query "%s" gets 400 and is not charged', async (query) => {
     await using shop = await startShop('0.3.0');
     expectUncharged(await shop.buy(`/v1/changes${query}`, 30_000n), 400, 'invalid_parameter');
   });

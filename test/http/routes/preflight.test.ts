@@ -1,4 +1,4 @@
-/** POST /v1/preflight: what is asked, what is answered from reports, and how often. */
+/** POST /v1/preflight asks the seller or answers from its report, within rate limits. */
 import { describe, expect, test } from 'vitest';
 import { createOracle } from '../../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../../src/engine/catalog/catalog.ts';
@@ -14,7 +14,7 @@ import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
 const PATH = '/v1/preflight';
-const URL_ASKED = 'https://shop.example.com/weather?city=Lisbon';
+const RESOURCE_URL = 'https://shop.example.com/weather?city=Lisbon';
 
 const OFFER = {
   pointer: '/accepts/0',
@@ -28,18 +28,18 @@ const OFFER = {
 
 function recordingAsker() {
   const asked: PreflightRequest[] = [];
-  const askSeller = async (one: PreflightRequest) => {
-    asked.push(one);
+  const askSeller = async (request: PreflightRequest) => {
+    asked.push(request);
     return { preflight: toPreflight([]), handshakeMs: 0 };
   };
   return { asked, askSeller };
 }
 
 describe('POST /v1/preflight', () => {
-  test('asks a GET resource once in five seconds a host', async () => {
+  test('asks each host at most once in five seconds', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
-    const first = await service.post(PATH, { url: URL_ASKED, maxPrice: '0.05' });
+    const first = await service.post(PATH, { url: RESOURCE_URL, maxPrice: '0.05' });
     expect(first.statusCode).toBe(200);
     expect(first.json()).toEqual({ verdict: 'go', reasons: [], terms: null, termsDigest: null });
     expect(asked).toMatchObject([
@@ -48,19 +48,19 @@ describe('POST /v1/preflight', () => {
     const second = await service.post(PATH, { url: 'https://shop.example.com/other' });
     expect(second.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
     service.advance(5_000);
-    expect((await service.post(PATH, { url: URL_ASKED })).json().verdict).toBe('go');
+    expect((await service.post(PATH, { url: RESOURCE_URL })).json().verdict).toBe('go');
     expect(asked).toHaveLength(2);
   });
 
-  test('never sends a POST', async () => {
+  test('never sends a POST to a seller', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
-    const answer = await service.post(PATH, { url: URL_ASKED, method: 'POST' });
+    const answer = await service.post(PATH, { url: RESOURCE_URL, method: 'POST' });
     expect(answer.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
     expect(asked).toEqual([]);
   });
 
-  const known = (method: string, path: string, payableBy: PayableBy): ResourcePayability => ({
+  const toResource = (method: string, path: string, payableBy: PayableBy): ResourcePayability => ({
     method,
     path,
     payableBy,
@@ -71,7 +71,10 @@ describe('POST /v1/preflight', () => {
   test('answers for POST resources from the report of the last day', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
-    const payability = [known('POST', '/summaries', 'default'), known('POST', '/broken', 'nobody')];
+    const payability = [
+      toResource('POST', '/summaries', 'default'),
+      toResource('POST', '/broken', 'nobody'),
+    ];
     await service.publish('shop.example.com', { report: { payability } });
     const ask = async (path: string, more: object = {}) => {
       const url = `https://shop.example.com${path}`;
@@ -96,10 +99,10 @@ describe('POST /v1/preflight', () => {
     expect(asked).toEqual([]);
   });
 
-  test('answers from the report while a host rests', async () => {
+  test('answers from the report within five seconds of the last question to the host', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
-    const payability = [known('GET', '/weather', 'default')];
+    const payability = [toResource('GET', '/weather', 'default')];
     await service.publish('shop.example.com', { report: { payability } });
     const url = 'https://shop.example.com/weather';
     await service.post(PATH, { url });
@@ -108,15 +111,15 @@ describe('POST /v1/preflight', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('answers 30 calls a minute and client', async () => {
+  test('answers 30 calls a minute for each client', async () => {
     const { askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
     const codes: number[] = [];
     for (let call = 0; call < 31; call += 1) {
-      codes.push((await service.post(PATH, { url: URL_ASKED })).statusCode);
+      codes.push((await service.post(PATH, { url: RESOURCE_URL })).statusCode);
     }
     expect(codes.filter((code) => code === 200)).toHaveLength(30);
-    const limited = await service.post(PATH, { url: URL_ASKED });
+    const limited = await service.post(PATH, { url: RESOURCE_URL });
     expect(limited.statusCode).toBe(429);
     expect(limited.headers).toHaveProperty('retry-after');
   });
@@ -129,21 +132,22 @@ describe('POST /v1/preflight', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each([[{}], [{ url: URL_ASKED, maxPrice: '$1' }], [{ url: URL_ASKED, method: 'get' }]])(
-    'refuses %j',
-    async (body) => {
-      await using service = await startApp();
-      expect((await service.post(PATH, body)).json()).toMatchObject({ error: 'invalid_request' });
-    },
-  );
+  test.each([
+    [{}],
+    [{ url: RESOURCE_URL, maxPrice: '$1' }],
+    [{ url: RESOURCE_URL, method: 'get' }],
+  ])('refuses %j', async (body) => {
+    await using service = await startApp();
+    expect((await service.post(PATH, body)).json()).toMatchObject({ error: 'invalid_request' });
+  });
 
   test('is missing in 0.1.0', async () => {
     await using service = await startApp({ revision: '0.1.0' });
-    expect((await service.post(PATH, { url: URL_ASKED })).statusCode).toBe(404);
+    expect((await service.post(PATH, { url: RESOURCE_URL })).statusCode).toBe(404);
   });
 });
 
-test('sends the seller one GET; silence is caution, and a redirect is not followed', async () => {
+test('preflight sends one GET, says caution if no answer comes, and follows no redirect', async () => {
   const seller = await startCraftedSeller({
     hangs: ['/silent'],
     answers: { 'GET /moved': { status: 308, headers: { location: '/weather' } } },

@@ -1,4 +1,4 @@
-/** The free report. */
+/** GET /v1/report is free in 0.3.0. */
 import { expect, test } from 'vitest';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
@@ -41,7 +41,7 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
   });
 });
 
-test('interface spec 3 and 7, 0.3.0: at 24 hours the report is gone, with a pointer to the scan', async () => {
+test('interface spec 3 and 7, 0.3.0: after 24 hours the answer is 404 and points to the scan', async () => {
   await using service = await startApp({ revision: '0.3.0' });
   const never = await service.get(URL);
   expect(never.statusCode).toBe(404);
@@ -60,7 +60,7 @@ test('interface spec 3 and 7, 0.3.0: at 24 hours the report is gone, with a poin
   });
 });
 
-test('interface spec 3: a newer published scan replaces the report, a private one does not', async () => {
+test('interface spec 3: a newer published scan replaces the report', async () => {
   await using service = await startApp();
   await service.publish('shop.example.com', { grade: 'B', score: 81 });
   service.advance(1_000);

@@ -13,8 +13,8 @@ async function statisticsOf({ get }: TestApp, query = '') {
   return answer.json();
 }
 
-/** A scan whose one resource asks for so many base units of USDC on Base. */
-function selling(amount: string, more: CannedScan = {}): CannedScan {
+/** A scan of a seller with one resource, which costs `amount` base units of USDC on Base. */
+function toSellerScan(amount: string, more: CannedScan = {}): CannedScan {
   const offer = {
     pointer: '/accepts/0',
     scheme: 'exact',
@@ -34,15 +34,15 @@ async function publishMany(service: TestApp, hosts: number, scan: (n: number) =>
   for (let n = 0; n < hosts; n += 1) await service.publish(`h${n}.example.com`, scan(n));
 }
 
-/** Goes to the same time of another day, some minutes after whose midnight the days before are folded. */
-async function nextDay(service: TestApp, days = 1) {
+/** Moves the clock by whole days. The purge adds up the statistics of the days that have ended. */
+async function advanceDays(service: TestApp, days = 1) {
   service.advance(days * DAY_MS);
   await service.store.purge(service.now());
 }
 
-test('before the first block every count is 0', async () => {
+test('every count is 0 until a day with ten hosts has ended', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  const expectNothing = async () => {
+  const expectZeros = async () => {
     const { disclaimer, provenance, unit, checks, ...rest } = await statisticsOf(service);
     expect(disclaimer).toContain('no');
     expect(provenance).toContain('unverified');
@@ -61,28 +61,28 @@ test('before the first block every count is 0', async () => {
       prices: { p10: null, p50: null, p90: null, count: 0 },
     });
   };
-  await expectNothing();
-  await publishMany(service, 9, () => selling('10000'));
-  await expectNothing();
-  await nextDay(service);
-  await expectNothing();
-  await publishMany(service, 1, () => selling('10000'));
-  await expectNothing();
-  await nextDay(service);
+  await expectZeros();
+  await publishMany(service, 9, () => toSellerScan('10000'));
+  await expectZeros();
+  await advanceDays(service);
+  await expectZeros();
+  await publishMany(service, 1, () => toSellerScan('10000'));
+  await expectZeros();
+  await advanceDays(service);
   expect(await statisticsOf(service)).toMatchObject({ origins: 10, prices: { count: 10 } });
 });
 
-test('a host counts once a day, and an offer once for host and day', async () => {
+test('a host counts once a day, and so does an offer of a host', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) =>
-    selling(String((n + 1) * 10_000), {
+    toSellerScan(String((n + 1) * 10_000), {
       grade: n < 5 ? 'A' : 'B',
       results: { S5: { status: 'warn', basis: 'not_determined' } },
     }),
   );
-  await publishMany(service, 10, () => selling('990000', { grade: 'F' }));
+  await publishMany(service, 10, () => toSellerScan('990000', { grade: 'F' }));
   expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 0 });
-  await nextDay(service);
+  await advanceDays(service);
   const yesterday = await statisticsOf(service, '?days=1');
   expect(yesterday).toMatchObject({
     days: 1,
@@ -92,11 +92,12 @@ test('a host counts once a day, and an offer once for host and day', async () =>
     offers: { byScheme: { exact: 10 }, byNetwork: { [BASE]: 10 }, byAsset: { [USDC]: 10 } },
     prices: { p10: 0.01, p50: 0.05, p90: 0.09, count: 10 },
   });
-  const check = (id: string) => yesterday.checks.find((one: { id: string }) => one.id === id);
-  expect(check('P1')).toEqual({ id: 'P1', pass: 10, warn: 0, fail: 0, notDetermined: 0 });
-  expect(check('S5')).toEqual({ id: 'S5', pass: 0, warn: 0, fail: 0, notDetermined: 10 });
-  await publishMany(service, 14, () => selling('990000', { grade: 'F' }));
-  await nextDay(service);
+  const findCheck = (wanted: string) =>
+    yesterday.checks.find(({ id }: { id: string }) => id === wanted);
+  expect(findCheck('P1')).toEqual({ id: 'P1', pass: 10, warn: 0, fail: 0, notDetermined: 0 });
+  expect(findCheck('S5')).toEqual({ id: 'S5', pass: 0, warn: 0, fail: 0, notDetermined: 10 });
+  await publishMany(service, 14, () => toSellerScan('990000', { grade: 'F' }));
+  await advanceDays(service);
   expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 10, grades: { F: 10 } });
   const week = { days: 7, origins: 20, grades: { A: 5, B: 5, F: 10 }, prices: { count: 20 } };
   expect(await statisticsOf(service)).toMatchObject(week);
@@ -106,28 +107,29 @@ test('the answer covers the requested number of UTC days before today', async ()
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, () => ({ grade: 'C' }));
   const origins = async () => {
-    const over = async (days: number) => (await statisticsOf(service, `?days=${days}`)).origins;
-    return [await over(1), await over(7), await over(30)];
+    const countOrigins = async (days: number) =>
+      (await statisticsOf(service, `?days=${days}`)).origins;
+    return [await countOrigins(1), await countOrigins(7), await countOrigins(30)];
   };
   expect(await origins()).toEqual([0, 0, 0]);
-  await nextDay(service);
+  await advanceDays(service);
   expect(await origins()).toEqual([10, 10, 10]);
-  await nextDay(service);
+  await advanceDays(service);
   expect(await origins()).toEqual([0, 10, 10]);
-  await nextDay(service, 5);
+  await advanceDays(service, 5);
   expect(await origins()).toEqual([0, 10, 10]);
-  await nextDay(service);
+  await advanceDays(service);
   expect(await origins()).toEqual([0, 0, 10]);
-  await nextDay(service, 22);
+  await advanceDays(service, 22);
   expect(await origins()).toEqual([0, 0, 10]);
-  await nextDay(service);
+  await advanceDays(service);
   expect(await origins()).toEqual([0, 0, 0]);
 });
 
 test('every count is rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 19, (n) => selling('10000', { grade: n < 11 ? 'A' : 'B' }));
-  await nextDay(service);
+  await publishMany(service, 19, (n) => toSellerScan('10000', { grade: n < 11 ? 'A' : 'B' }));
+  await advanceDays(service);
   expect(await statisticsOf(service)).toMatchObject({
     rounding: 5,
     origins: 15,
@@ -137,10 +139,10 @@ test('every count is rounded down to a multiple of five', async () => {
   });
 });
 
-test('names that an origin invents count as "other"', async () => {
+test('schemes, networks and assets that an origin invents count as "other"', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) => {
-    const { report } = selling('10000');
+    const { report } = toSellerScan('10000');
     const [resource] = report?.payability ?? [];
     const offers = (resource?.offers ?? []).map((offer) => ({
       ...offer,
@@ -150,7 +152,7 @@ test('names that an origin invents count as "other"', async () => {
     }));
     return { report: { payability: resource ? [{ ...resource, offers }] : [] } };
   });
-  await nextDay(service);
+  await advanceDays(service);
   const { offers, prices } = await statisticsOf(service);
   expect(offers).toEqual({
     byScheme: { other: 10 },
@@ -160,15 +162,15 @@ test('names that an origin invents count as "other"', async () => {
   expect(prices.count).toBe(0);
 });
 
-test('an opted-out host is not in the sum of its day', async () => {
+test('an opted-out host does not count', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, () => ({ grade: 'A' }));
   await service.store.listing.set('h0.example.com', { listed: false });
-  await nextDay(service);
+  await advanceDays(service);
   expect(await statisticsOf(service)).toMatchObject({ origins: 0 });
   await publishMany(service, 10, () => ({ grade: 'A' }));
-  await nextDay(service);
-  // Nine of each day.
+  await advanceDays(service);
+  // Nine hosts count on each of the two days.
   expect(await statisticsOf(service)).toMatchObject({ origins: 15, grades: { A: 15 } });
 });
 
@@ -183,7 +185,7 @@ test('a repeated parameter is refused', async () => {
   expect((await service.get('/v1/statistics?days=1&days=7')).statusCode).toBe(400);
 });
 
-test('the limit is 30 a minute and client, for page and route together, only in revision 0.3.0', async () => {
+test('a client may ask page and route 30 times a minute together, and 0.1.0 has neither', async () => {
   await using service = await startApp();
   const statuses: number[] = [];
   for (let n = 0; n < 32; n += 1) {

@@ -1,5 +1,4 @@
-/** The grade of one origin. */
-
+/** GET /v1/status answers the grade of one origin. */
 import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/guard/origin.ts';
 import { MEMORY, openSqlite } from '../../../src/store/sqlite/store.ts';
@@ -59,7 +58,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('a status costs one statement of the store', async () => {
+test('a status costs one SQL statement', async () => {
   await using service = await startApp();
   await service.publish('shop.example.com');
   const url = '/v1/status?url=shop.example.com';
@@ -68,7 +67,7 @@ test('a status costs one statement of the store', async () => {
   expect({ statements, rows }).toEqual({ statements: 1, rows: 1 });
 });
 
-test('a page and a status each read one row, whatever is published meanwhile', async () => {
+test('a report page and a status each make one read of the directory', async () => {
   let reads = 0;
   await using service = await startApp({
     openStore: async (clock) => {
@@ -77,11 +76,11 @@ test('a page and a status each read one row, whatever is published meanwhile', a
         reads += 1;
         return store.directory.get(host);
       };
-      const gradeOf: typeof store.directory.findGrade = (host) => {
+      const findGrade: typeof store.directory.findGrade = (host) => {
         reads += 1;
         return store.directory.findGrade(host);
       };
-      return { ...store, directory: { ...store.directory, get, findGrade: gradeOf } };
+      return { ...store, directory: { ...store.directory, get, findGrade } };
     },
   });
   await service.publish('shop.example.com');

@@ -1,4 +1,4 @@
-/** Proof of domain control, over the interface. */
+/** POST /v1/verify/start and /v1/verify/confirm prove control of a host. */
 import { expect, test } from 'vitest';
 import { startOwnedApp } from '../../ownership/start-owned-app.ts';
 
@@ -31,7 +31,7 @@ test.each(['0.1.0', '0.3.0'] as const)(
       verified: true,
       instructions: expect.stringContaining('Remove the file'),
     });
-    // Idempotent while the token lives.
+    // Confirm is idempotent while the token lives.
     expect((await owned.confirm()).json().verified).toBe(true);
     const record = await service.get(`/v1/project?host=${origin.host}`);
     expect(record.json().verified).toBe(true);
@@ -39,7 +39,7 @@ test.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('the store keeps hashes of the token and its key, and never either', async () => {
+test('the store keeps only hashes of the token and of the listing key', async () => {
   await using owned = await startOwnedApp();
   const { token, listingKey } = (await owned.start()).json();
   expect(listingKey).not.toBe(token);
@@ -51,21 +51,21 @@ test('the store keeps hashes of the token and its key, and never either', async 
 });
 
 test.each([
-  ['nothing', null, 'wrong_status'],
+  ['no file', null, 'wrong_status'],
   ['another text', (token: string) => token.slice(1), 'mismatch'],
   ['the token in quotes', (token: string) => `"${token}"`, 'mismatch'],
   ['a leading space', (token: string) => ` ${token}`, 'mismatch'],
   ['an empty file', () => '', 'mismatch'],
   ['513 bytes', (token: string) => token.padEnd(513), 'too_large'],
   ['a second line', (token: string) => `${token}\n${token}`, 'mismatch'],
-  ['a NUL behind the token', (token: string) => `${token}\0`, 'mismatch'],
+  ['a NUL after the token', (token: string) => `${token}\0`, 'mismatch'],
 ])(
-  '%s at the path does not verify, and does not use the token up',
-  async (_what, textFor, reason) => {
+  '%s at the path does not verify the owner, and the token stays valid',
+  async (_case, toText, reason) => {
     await using owned = await startOwnedApp();
     const { origin } = owned;
     const { token } = (await owned.start()).json();
-    if (textFor !== null) origin.serve(textFor(token));
+    if (toText !== null) origin.serve(toText(token));
     const refused = await owned.confirm();
     expect(refused.statusCode).toBe(200);
     expect(refused.json()).toEqual({
@@ -81,14 +81,14 @@ test.each([
 
 test.each([
   ['512 bytes', (token: string) => token.padEnd(512)],
-  ['a line end of another system', (token: string) => `${token}\r\n\t`],
-])('trailing whitespace is trimmed: %s', async (_what, textFor) => {
+  ['a Windows line end and a tab', (token: string) => `${token}\r\n\t`],
+])('trailing whitespace is trimmed: %s', async (_case, toText) => {
   await using owned = await startOwnedApp();
-  owned.origin.serve(textFor((await owned.start()).json().token));
+  owned.origin.serve(toText((await owned.start()).json().token));
   expect((await owned.confirm()).json().verified).toBe(true);
 });
 
-test('a redirect is not followed, not even to the token', async () => {
+test('a redirect is not followed, not even to the path of the token', async () => {
   await using owned = await startOwnedApp();
   const { origin } = owned;
   const { token } = (await owned.start()).json();
@@ -116,7 +116,7 @@ test('an origin that closes the connection is unreachable', async () => {
   expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'unreachable' });
 });
 
-test('interface spec 8: a token lives 3600 s; then the owner starts again', async () => {
+test('interface spec 8: a token lives 3600 s, and then the owner has to start again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -141,7 +141,7 @@ test('a host without a started verification is not fetched', async () => {
   expect(owned.origin.visits).toEqual([]);
 });
 
-test("a second starter, stranger or not, invalidates nothing; a client's ninth is 429", async () => {
+test('a new start leaves older tokens valid, and the ninth start of a client is 429', async () => {
   await using owned = await startOwnedApp();
   const first = await owned.startAndServe();
   expect((await owned.start(STRANGER)).json().token).not.toBe(first);
@@ -161,14 +161,14 @@ test("a second starter, stranger or not, invalidates nothing; a client's ninth i
   expect((await owned.start()).statusCode).toBe(200);
 });
 
-test('clients of one IPv6 /64 are one, those of the next /64 are another', async () => {
+test('addresses of one IPv6 /64 are one client, and the next /64 is another client', async () => {
   await using owned = await startOwnedApp();
   for (let count = 1; count <= 8; count += 1) await owned.start(`2001:db8:1:2::${count}`);
   expect((await owned.start('2001:db8:1:2:ffff::1')).statusCode).toBe(429);
   expect((await owned.start('2001:db8:1:3::1')).statusCode).toBe(200);
 });
 
-test('a client has five failed confirms an hour; a stranger uses up only their own', async () => {
+test('a client has five failed confirms an hour, and a stranger uses up only their own', async () => {
   await using owned = await startOwnedApp();
   const { origin, service } = owned;
   const token = await owned.startAndServe();
@@ -179,7 +179,7 @@ test('a client has five failed confirms an hour; a stranger uses up only their o
   const refused = await owned.confirm(STRANGER);
   expect(refused.statusCode).toBe(429);
   expect(refused.json()).toMatchObject({ error: 'confirm_limit', charged: false });
-  // The first of the five was 40 s ago: fetches of one host begin 10 s apart.
+  // Fetches of one host begin 10 s apart, so the first of the five was 40 s ago.
   expect(refused.headers).toMatchObject({
     'retry-after': '3560',
     'ratelimit-limit': '5',
@@ -195,7 +195,7 @@ test('a client has five failed confirms an hour; a stranger uses up only their o
   expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
 });
 
-test('failed confirms with the listing key of a live token are counted apart', async () => {
+test('failed confirms with the listing key of a live token are counted separately', async () => {
   await using owned = await startOwnedApp();
   const { origin } = owned;
   const { token, listingKey } = (await owned.start()).json();

@@ -24,7 +24,7 @@ describe('GET /v1/changes', () => {
     expect(hosts).toEqual(['a.example.com', 'b.example.com', 'c.example.com']);
   });
 
-  test('has one price for one instant and limit, however the instant is written', async () => {
+  test('treats another spelling of the same instant as the same request', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const ask = (query: string) => selling.app.get(`/v1/changes?${query}`, header);
@@ -58,7 +58,7 @@ describe('GET /v1/directory/export', () => {
   const { export: PRICE } = PRICES['0.3.0'];
   const PATH = '/v1/directory/export';
 
-  test('is the whole directory, the same for all payers of a minute without changes', async () => {
+  test('is the whole directory, and payers within a minute without changes get the same bytes', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     await app.publish(HOST);
@@ -93,7 +93,7 @@ describe('GET /v1/directory/export', () => {
 describe('GET /v1/report of revision 0.1.0', () => {
   const { report: PRICE } = PRICES['0.1.0'];
 
-  test('is paid for: the stored report, a cache hit', async () => {
+  test('answers the stored report to a payer, as a cache hit', async () => {
     await using selling = await startSelling('0.1.0');
     const { app } = selling;
     await app.publish(HOST);
@@ -103,7 +103,7 @@ describe('GET /v1/report of revision 0.1.0', () => {
     expect(answer.json()).toMatchObject({ cache: 'hit', grade: 'A' });
   });
 
-  test('is 404 without a report, uncharged, with a pointer to the scan', async () => {
+  test('answers an uncharged 404 that points to the scan if there is no report', async () => {
     await using selling = await startSelling('0.1.0');
     const header = await selling.header(PRICE);
     const absent = await selling.app.get(`/v1/report?url=${HOST}`, header);
@@ -114,7 +114,7 @@ describe('GET /v1/report of revision 0.1.0', () => {
       scan: { path: '/v1/scan' },
     });
     await selling.app.publish(HOST);
-    // The payment is as good as before.
+    // The same payment still buys the report.
     expect((await selling.app.get(`/v1/report?url=${HOST}`, header)).statusCode).toBe(200);
   });
 });

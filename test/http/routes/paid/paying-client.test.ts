@@ -1,15 +1,15 @@
-/** Who counts as one client of paid calls. */
+/** Paid calls are counted by client address, unless a proxy hides it. */
 import type { FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../fixtures/service/start-app.ts';
 
-/** The two members that decide. */
-const from = (ip: string, headers: Record<string, string> = {}) =>
+/** A request with the two members that `findPayingClient` reads. */
+const requestFrom = (ip: string, headers: Record<string, string> = {}) =>
   ({ ip, headers }) as unknown as FastifyRequest;
 
 test('a client is an address, or the /48 of one IPv6 customer', async () => {
   await using service = await startApp();
-  const clientOf = (ip: string) => service.app.findPayingClient(from(ip));
+  const clientOf = (ip: string) => service.app.findPayingClient(requestFrom(ip));
   expect(clientOf('198.51.100.7')).not.toBe(clientOf('198.51.100.8'));
   expect(clientOf('2001:db8:1:2::1')).toBe(clientOf('2001:db8:1:ffff::9'));
   expect(clientOf('2001:db8:1::1')).not.toBe(clientOf('2001:db8:2::1'));
@@ -35,22 +35,22 @@ describe('while TRUST_PROXY is empty, a forwarding header', () => {
     '169.254.1.1',
     'fd00::1',
     'fe80::1',
-  ])('from the loopback or private peer %s makes all its clients unknown', async (peer) => {
+  ])('from the loopback or private peer %s makes its clients unknown', async (peer) => {
     await using service = await startApp();
     for (const headers of HEADERS) {
-      expect(service.app.findPayingClient(from(peer, headers))).toBeNull();
+      expect(service.app.findPayingClient(requestFrom(peer, headers))).toBeNull();
     }
-    expect(service.app.findPayingClient(from(peer))).not.toBeNull();
+    expect(service.app.findPayingClient(requestFrom(peer))).not.toBeNull();
   });
 
   test.each(['198.51.100.7', '8.8.8.8', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8'])(
-    'from any other peer, as %s, is ignored',
+    'from the public peer %s is ignored',
     async (peer) => {
       await using service = await startApp();
-      const client = service.app.findPayingClient(from(peer));
+      const client = service.app.findPayingClient(requestFrom(peer));
       expect(client).not.toBeNull();
       for (const headers of HEADERS) {
-        expect(service.app.findPayingClient(from(peer, headers))).toBe(client);
+        expect(service.app.findPayingClient(requestFrom(peer, headers))).toBe(client);
       }
     },
   );

@@ -7,10 +7,10 @@ import { buyer, PRICES, type SellingApp, startSelling } from './selling.ts';
 
 const { scan: PRICE } = PRICES['0.3.0'];
 const HOST = 'shop.example.com';
-const WITH = { url: HOST, include: ['recording'] };
+const WITH_RECORDING = { url: HOST, include: ['recording'] };
 const MIB = 1024 * 1024;
 
-/** A seller whose recording has about so many bytes. */
+/** A seller whose recording has about this number of bytes. */
 function sellerOf(bytes: number) {
   return { observations: { ...perfectSeller(), llmsTxt: answer(200, 'x'.repeat(bytes)) } };
 }
@@ -19,10 +19,10 @@ const buy = async (selling: SellingApp, body: object, header?: Record<string, st
   selling.app.post('/v1/scan', body, header ?? (await selling.header(PRICE, {}, buyer())));
 
 describe('POST /v1/scan with "include": ["recording"]', () => {
-  test('answers the recording whose digest the signed report has', async () => {
+  test('answers the recording, and its digest is in the signed report', async () => {
     await using selling = await startSelling();
     const { app } = selling;
-    const bought = await buy(selling, WITH);
+    const bought = await buy(selling, WITH_RECORDING);
     expect(bought.statusCode).toBe(200);
     const { recording, ...report } = bought.json();
     expect(report).not.toHaveProperty('recordingReason');
@@ -38,64 +38,69 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     );
   });
 
-  test('is another request than one without, and is redelivered byte for byte', async () => {
+  test('is another request than a scan without it, and is redelivered byte for byte', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
-    const bought = await buy(selling, WITH, header);
+    const bought = await buy(selling, WITH_RECORDING, header);
     expect(bought.statusCode).toBe(200);
     expect((await buy(selling, { url: HOST }, header)).statusCode).toBe(409);
-    const again = await buy(selling, { ...WITH, url: `https://${HOST}/x` }, header);
+    const again = await buy(selling, { ...WITH_RECORDING, url: `https://${HOST}/x` }, header);
     expect(again.headers['x-redelivered']).toBe('1');
     expect(again.body).toBe(bought.body);
-    const plain = await selling.header(PRICE);
-    expect((await buy(selling, { url: HOST }, plain)).statusCode).toBe(200);
-    expect((await buy(selling, WITH, plain)).statusCode).toBe(409);
+    const headerWithout = await selling.header(PRICE);
+    expect((await buy(selling, { url: HOST }, headerWithout)).statusCode).toBe(200);
+    expect((await buy(selling, WITH_RECORDING, headerWithout)).statusCode).toBe(409);
   });
 
   test.each([
     ['another word', ['report']],
-    ['a text', 'recording'],
+    ['a string instead of a list', 'recording'],
     ['a word twice', ['recording', 'recording']],
     ['null', null],
     ['a number in a list', [1]],
-  ])('%s is 400 with a payment, uncharged, and 402 without', async (_name, include) => {
-    await using selling = await startSelling();
-    expect((await selling.app.post('/v1/scan', { url: HOST, include })).statusCode).toBe(402);
-    const paid = await buy(selling, { url: HOST, include });
-    expect(paid.statusCode).toBe(400);
-    expect(paid.json()).toMatchObject({ error: 'invalid_request', charged: false });
-    expect(selling.app.scanner.began).toEqual([]);
-  });
+  ])(
+    'with %s as the list is an uncharged 400 with a payment, and 402 without',
+    async (_name, include) => {
+      await using selling = await startSelling();
+      expect((await selling.app.post('/v1/scan', { url: HOST, include })).statusCode).toBe(402);
+      const paid = await buy(selling, { url: HOST, include });
+      expect(paid.statusCode).toBe(400);
+      expect(paid.json()).toMatchObject({ error: 'invalid_request', charged: false });
+      expect(selling.app.scanner.began).toEqual([]);
+    },
+  );
 
-  test('gets null with the reason over 4 MiB, and the whole recording just below it', async () => {
+  test('answers null and a reason for a recording over 4 MiB, and a smaller recording whole', async () => {
     await using selling = await startSelling();
     const { scanner } = selling.app;
-    const rest = JSON.stringify((await buy(selling, WITH)).json().recording).length;
+    const otherChars = JSON.stringify((await buy(selling, WITH_RECORDING)).json().recording).length;
     for (const [bytes, isWhole] of [
       [4 * MIB + MIB, false],
-      [4 * MIB - 2 * rest, true],
+      [4 * MIB - 2 * otherChars, true],
     ] as const) {
       scanner.will(HOST, sellerOf(bytes));
       const header = await selling.header(PRICE);
-      const bought = await buy(selling, WITH, header);
+      const bought = await buy(selling, WITH_RECORDING, header);
       expect(bought.statusCode).toBe(200);
       const { recording, recordingReason, results } = bought.json();
       expect(results).toHaveLength(25);
       expect([recording !== null, recordingReason !== undefined]).toEqual([isWhole, !isWhole]);
       if (!isWhole) expect(recordingReason).toMatch(/over 4 MiB/);
-      expect((await buy(selling, WITH, header)).body).toBe(bought.body);
+      expect((await buy(selling, WITH_RECORDING, header)).body).toBe(bought.body);
     }
   });
 
-  test('gets it for each caller of a shared scan who asked', async () => {
+  test('answers the recording to those callers of a shared scan that asked for it', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
     app.scanner.will(HOST, { until: gate.promise });
-    const calls = [{ url: HOST }, WITH, { url: HOST }, WITH].map((body) => buy(selling, body));
-    await expect.poll(() => claimed(selling)).toBe(4);
+    const calls = [{ url: HOST }, WITH_RECORDING, { url: HOST }, WITH_RECORDING].map((body) =>
+      buy(selling, body),
+    );
+    await expect.poll(() => countClaims(selling)).toBe(4);
     gate.resolve();
-    const answers = (await Promise.all(calls)).map((one) => one.json());
+    const answers = (await Promise.all(calls)).map((answer) => answer.json());
     expect(answers.map(({ recording }) => recording !== undefined)).toEqual([
       false,
       true,
@@ -106,9 +111,9 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
   });
 
   test.each([
-    ['a small one', {}, false],
-    ['one over 4 MiB', sellerOf(5 * MIB), true],
-  ])('waits for the retry after a 504: %s', async (_name, canned, isNull) => {
+    ['a small recording', {}, false],
+    ['a recording over 4 MiB', sellerOf(5 * MIB), true],
+  ])('is kept for the retry after a 504: %s', async (_name, canned, isNull) => {
     await using selling = await startSelling('0.3.0', {
       environment: { SCAN_TIMEOUT_MS: '1000' },
     });
@@ -116,10 +121,10 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     const gate = Promise.withResolvers<void>();
     app.scanner.will(HOST, { ...canned, until: gate.promise });
     const header = await selling.header(PRICE);
-    expect((await buy(selling, WITH, header)).statusCode).toBe(504);
+    expect((await buy(selling, WITH_RECORDING, header)).statusCode).toBe(504);
     gate.resolve();
-    await finished(selling);
-    const retry = await buy(selling, WITH, header);
+    await waitForScanEnd(selling);
+    const retry = await buy(selling, WITH_RECORDING, header);
     expect(retry.json()).toMatchObject({ cache: 'hit', charged: true });
     expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
   });
@@ -133,36 +138,36 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     app.scanner.will(HOST, { until: gate.promise });
     expect((await buy(selling, { url: HOST }, await selling.header(PRICE))).statusCode).toBe(504);
     gate.resolve();
-    await finished(selling);
-    const bought = await buy(selling, WITH, await selling.header(PRICE));
+    await waitForScanEnd(selling);
+    const bought = await buy(selling, WITH_RECORDING, await selling.header(PRICE));
     expect(bought.json()).toMatchObject({ cache: 'miss', recording: expect.anything() });
-    const left = await buy(selling, { url: HOST }, await selling.header(PRICE));
-    expect(left.json()).toMatchObject({ cache: 'hit' });
+    const withoutRecording = await buy(selling, { url: HOST }, await selling.header(PRICE));
+    expect(withoutRecording.json()).toMatchObject({ cache: 'hit' });
     expect(app.scanner.began).toEqual([HOST, HOST]);
   });
 
-  test('of 0.1.0 gets that of the published scan while it is kept, else of a fresh one', async () => {
+  test('of 0.1.0 answers the stored recording of the published scan, or scans anew', async () => {
     await using selling = await startSelling('0.1.0');
     const price = PRICES['0.1.0'].scan;
     const ask = async (body: object) =>
       (await buy(selling, body, await selling.header(price, {}, buyer()))).json();
     expect(await ask({ url: HOST })).toMatchObject({ cache: 'miss' });
     selling.app.advance(1_000);
-    const first = await ask(WITH);
+    const first = await ask(WITH_RECORDING);
     expect(first).toMatchObject({ cache: 'miss', recording: { scannedAt: first.scannedAt } });
-    expect(await ask(WITH)).toMatchObject({ cache: 'hit', recording: first.recording });
+    expect(await ask(WITH_RECORDING)).toMatchObject({ cache: 'hit', recording: first.recording });
     expect(selling.app.scanner.began).toEqual([HOST, HOST]);
   });
 });
 
-async function claimed({ app }: SellingApp): Promise<number> {
+async function countClaims({ app }: SellingApp): Promise<number> {
   let count = 0;
   for await (const _entry of app.store.ledger.findUnfinished()) count += 1;
   return count;
 }
 
-/** The scan has ended, and its result waits for the payer who left. */
-async function finished({ app, payer }: SellingApp): Promise<void> {
+/** Waits until the scan has ended and its result is stored for the payer. */
+async function waitForScanEnd({ app, payer }: SellingApp): Promise<void> {
   const address = payer.address.toLowerCase();
   await expect.poll(async () => (await app.store.results.findUnpaid(address, 0)).length).toBe(1);
   await expect.poll(() => app.scanCoordinator.running()).toBe(0);

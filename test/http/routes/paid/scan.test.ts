@@ -9,7 +9,7 @@ const { scan: PRICE } = PRICES['0.3.0'];
 const HOST = 'shop.example.com';
 
 describe('POST /v1/scan', () => {
-  test('answers the report, charged, and makes it public', async () => {
+  test('answers the report, charges the payer, and makes the report public', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const before = await app.get(`/v1/status?url=${HOST}`);
@@ -33,7 +33,7 @@ describe('POST /v1/scan', () => {
     expect(app.troubles).toEqual([]);
   });
 
-  test('is a fresh scan for each payer', async () => {
+  test('runs a fresh scan for each payment', async () => {
     await using selling = await startSelling();
     for (const _time of [1, 2]) {
       const answer = await selling.scan(HOST, await selling.header(PRICE));
@@ -43,7 +43,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.began).toEqual([HOST, HOST]);
   });
 
-  test('is one scan for ten payers at once, each of whom pays', async () => {
+  test('runs one scan for ten payers at the same time, and each of them pays', async () => {
     await using selling = await startSelling('0.3.0', { environment: { RATE_LIMIT: 'off' } });
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ describe('POST /v1/scan', () => {
     );
     await expect.poll(() => app.scanner.began.length).toBe(1);
     // All ten must have joined before the scan may end.
-    await expect.poll(() => claimed(app.store)).toBe(10);
+    await expect.poll(() => countClaimed(app.store)).toBe(10);
     gate.resolve();
     const answers = await Promise.all(calls);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
@@ -64,13 +64,13 @@ describe('POST /v1/scan', () => {
     expect((await app.store.history.list(HOST)).length).toBe(1);
   });
 
-  test('costs a caller that disconnects from a shared scan nothing, and the others nothing', async () => {
+  test('drops the claim of a caller that disconnects from a shared scan, and serves the others', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const url = await app.app.listen({ port: 0, host: '127.0.0.1' });
     const gate = Promise.withResolvers<void>();
     app.scanner.will(HOST, { until: gate.promise });
-    const leaver = new AbortController();
+    const abortController = new AbortController();
     const call = async (signal?: AbortSignal) =>
       fetch(`${url}/v1/scan`, {
         method: 'POST',
@@ -81,20 +81,20 @@ describe('POST /v1/scan', () => {
         body: JSON.stringify({ url: HOST }),
         ...(signal ? { signal } : {}),
       });
-    const left = call(leaver.signal);
-    const stayed = [call(), call()];
-    await expect.poll(() => claimed(app.store)).toBe(3);
-    leaver.abort();
-    await expect(left).rejects.toThrow();
-    await expect.poll(() => claimed(app.store)).toBe(2);
+    const aborted = call(abortController.signal);
+    const waiting = [call(), call()];
+    await expect.poll(() => countClaimed(app.store)).toBe(3);
+    abortController.abort();
+    await expect(aborted).rejects.toThrow();
+    await expect.poll(() => countClaimed(app.store)).toBe(2);
     gate.resolve();
-    const answers = await Promise.all(stayed);
+    const answers = await Promise.all(waiting);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(app.scanner.began).toEqual([HOST]);
-    expect(await claimed(app.store)).toBe(0);
+    expect(await countClaimed(app.store)).toBe(0);
   });
 
-  test('scans forty sellers of one wallet in turn, with a quarter of the places', async () => {
+  test('scans forty sellers for one wallet, five at a time, and other wallets do not wait', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
@@ -125,8 +125,8 @@ describe('POST /v1/scan', () => {
     expect((await app.get(`/v1/report?url=${HOST}`)).statusCode).toBe(404);
   });
 
-  test('answers 504 while the scan runs; the retry, by the same header or another, gets its result', async () => {
-    for (const how of ['the same header', 'a new signature']) {
+  test('answers 504 while the scan runs, and a retry with an old or new payment gets the result', async () => {
+    for (const payment of ['the same header', 'a new signature']) {
       await using selling = await startSelling('0.3.0', {
         environment: { SCAN_TIMEOUT_MS: '1000' },
       });
@@ -140,37 +140,40 @@ describe('POST /v1/scan', () => {
       gate.resolve();
       const payer = selling.payer.address.toLowerCase();
       await expect.poll(async () => (await app.store.results.findUnpaid(payer, 0)).length).toBe(1);
-      // Who comes before its report is stored joins it.
+      // A retry before the scan ends would join it and be a cache miss.
       await expect.poll(() => app.scanCoordinator.running()).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
-      const retry = how === 'the same header' ? header : await selling.header(PRICE);
-      const answer = await untilAnswered(() => selling.scan(HOST, retry));
+      const retry = payment === 'the same header' ? header : await selling.header(PRICE);
+      const answer = await retryWhile504(() => selling.scan(HOST, retry));
       expect(answer.statusCode).toBe(200);
       expect(answer.json()).toMatchObject({ cache: 'hit', charged: true });
       expect(app.scanner.began).toEqual([HOST]);
       expect((await app.store.results.findUnpaid(payer, 0)).length).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
-      // It was theirs alone: the next payer gets a fresh one.
+      // The stored result is for its payer only. The next payer gets a fresh scan.
       const others = await selling.header(PRICE, {}, buyer());
-      const other = await untilAnswered(() => selling.scan(HOST, others));
+      const other = await retryWhile504(() => selling.scan(HOST, others));
       expect(other.json()).toMatchObject({ charged: true });
       expect(app.scanner.began).toEqual([HOST, HOST]);
     }
   });
 
   test.each([
-    ['no URL', { url: 'http://shop.example.com' }, 'invalid_url'],
+    ['a url with http', { url: 'http://shop.example.com' }, 'invalid_url'],
     ['no member url', { link: 'x' }, 'invalid_request'],
-    ['a number', { url: 7 }, 'invalid_request'],
-  ])('with %s is 400 with a payment, uncharged, and 402 without', async (_name, body, code) => {
-    await using selling = await startSelling();
-    const paid = await selling.app.post('/v1/scan', body, await selling.header(PRICE));
-    expect(paid.statusCode).toBe(400);
-    expect(paid.json()).toMatchObject({ error: code, charged: false });
-    expect((await selling.app.post('/v1/scan', body)).statusCode).toBe(402);
-  });
+    ['a number as the url', { url: 7 }, 'invalid_request'],
+  ])(
+    'with %s answers an uncharged 400 to a payment, and 402 without one',
+    async (_name, body, code) => {
+      await using selling = await startSelling();
+      const paid = await selling.app.post('/v1/scan', body, await selling.header(PRICE));
+      expect(paid.statusCode).toBe(400);
+      expect(paid.json()).toMatchObject({ error: code, charged: false });
+      expect((await selling.app.post('/v1/scan', body)).statusCode).toBe(402);
+    },
+  );
 
-  test('with a host on a blocked address is 400 before a payment is verified', async () => {
+  test('answers an uncharged 400 for a host on a blocked address', async () => {
     await using selling = await startSelling();
     selling.app.scanner.blocked.add(HOST);
     const answer = await selling.scan(HOST, await selling.header(PRICE));
@@ -179,7 +182,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.began).toEqual([]);
   });
 
-  test('looks no name up for a payment without a signature, or with other terms', async () => {
+  test('resolves no name for a payment with a bad signature or too low a price', async () => {
     await using selling = await startSelling();
     selling.app.scanner.blocked.add(HOST);
     const junk = await selling.header(PRICE, { signAs: buyer().privateKey });
@@ -268,7 +271,7 @@ describe('POST /v1/scan of revision 0.1.0', () => {
   });
 });
 
-async function claimed(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
+async function countClaimed(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
   let count = 0;
   for await (const { last } of store.ledger.findUnfinished())
     if (last.state === 'claimed') count += 1;
@@ -279,8 +282,8 @@ function settlementOf(header: unknown): { payer: string } {
   return JSON.parse(Buffer.from(String(header), 'base64').toString());
 }
 
-/** Asks again after a 504, as a client does: a slow machine takes longer than the limit of a test. */
-async function untilAnswered<Answer extends { readonly statusCode: number }>(
+/** Asks again after a 504. On a slow machine a scan can take longer than the test's time limit. */
+async function retryWhile504<Answer extends { readonly statusCode: number }>(
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** A service that sells on the mock, and a payer. */
+/** Starts a service with mock payments, and a payer. */
 import type { RevisionName } from '../../../../src/config/revision.ts';
 import {
   type Answer,
@@ -13,7 +13,7 @@ export const PRICES = {
   '0.1.0': { scan: 150_000n, report: 20_000n },
 } as const;
 
-/** Whom the service in mock mode is paid to. */
+/** The address to which payments in mock mode go. */
 const PAY_TO = '0x4020000000000000000000000000000000000402';
 
 export type SellingApp = AsyncDisposable & {
@@ -27,7 +27,7 @@ export type SellingApp = AsyncDisposable & {
   scan(url: string, headers?: Record<string, string>): Promise<Answer>;
 };
 
-/** The whole service on the mock, with a payer who signs by the clock of its store. */
+/** Starts the whole service with mock payments. Its payer signs by the clock of the store. */
 export async function startSelling(
   revision: RevisionName = '0.3.0',
   options: TestAppOptions = {},
