@@ -1,4 +1,4 @@
-/** The settings of the census: off by default, and one line for each reason not to start. */
+/** The census is off by default, and each refused setting gives one line that says why. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { type Environment, SettingError } from '../../src/config/environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'census-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const FILE = join(folder, 'origins.txt');
-writeFileSync(FILE, 'shop.example.com\n');
+const ORIGINS_FILE = join(folder, 'origins.txt');
+writeFileSync(ORIGINS_FILE, 'shop.example.com\n');
 
-const ON = {
+const CENSUS_ON = {
   CENSUS: 'bazaar,x402scan',
   CONTACT_EMAIL: 'census@scanner.example',
   SITE_URL: 'https://scanner.example.com',
 };
 
-function refusalOf(environment: Environment): string {
+function getRefusal(environment: Environment): string {
   try {
     loadConfig(environment);
   } catch (error) {
@@ -36,7 +36,7 @@ describe('a census', () => {
   );
 
   test('reads the indexes that are named', () => {
-    expect(loadConfig(ON).census).toEqual({
+    expect(loadConfig(CENSUS_ON).census).toEqual({
       indexes: [
         { name: 'bazaar', url: 'https://api.cdp.coinbase.com' },
         { name: 'x402scan', url: 'https://www.x402scan.com' },
@@ -47,40 +47,44 @@ describe('a census', () => {
   });
 
   test.each(['x402scan', ' x402scan ,', 'x402scan,x402scan'])(
-    'reads an index once, also if it is named twice: %j',
+    'with CENSUS=%j reads x402scan once',
     (CENSUS) => {
-      const { indexes } = loadConfig({ ...ON, CENSUS }).census ?? {};
+      const { indexes } = loadConfig({ ...CENSUS_ON, CENSUS }).census ?? {};
       expect(indexes?.map(({ name }) => name)).toEqual(['x402scan']);
     },
   );
 
-  test('can read only a file of origins, with another file of hosts to leave out', () => {
-    const { CENSUS: _, ...rest } = ON;
-    const files = { CENSUS_FILE: FILE, CENSUS_EXCLUDE: FILE, CENSUS_MAX: '7' };
-    expect(loadConfig({ ...rest, ...files }).census).toMatchObject({
-      ...{ indexes: [], file: FILE, exclude: FILE, maxOrigins: 7 },
+  test('can read a file of origins and a file of excluded hosts, without any index', () => {
+    const { CENSUS: _, ...withoutIndexes } = CENSUS_ON;
+    const files = { CENSUS_FILE: ORIGINS_FILE, CENSUS_EXCLUDE: ORIGINS_FILE, CENSUS_MAX: '7' };
+    expect(loadConfig({ ...withoutIndexes, ...files }).census).toMatchObject({
+      ...{ indexes: [], file: ORIGINS_FILE, exclude: ORIGINS_FILE, maxOrigins: 7 },
     });
   });
 
   test('accepts a SITE_URL under .example as public, and refuses an internal one', () => {
-    const site = { ...ON, SITE_URL: 'https://scanner.example' };
+    const site = { ...CENSUS_ON, SITE_URL: 'https://scanner.example' };
     expect(loadConfig(site).census).not.toBeNull();
-    const internal = { ...ON, SITE_URL: 'https://scanner.internal' };
+    const internal = { ...CENSUS_ON, SITE_URL: 'https://scanner.internal' };
     expect(() => loadConfig(internal)).toThrow('SITE_URL');
   });
 
-  test('names a wrong index first, whatever else is missing', () => {
+  test('reports an unknown index before missing settings', () => {
     expect(() => loadConfig({ CENSUS: 'foo' })).toThrow(/^CENSUS="?foo/);
   });
 
   test('accepts a loopback SITE_URL if SCAN_ALLOW_HOSTS is set', () => {
-    const local = { ...ON, SITE_URL: 'http://127.0.0.1:4021', SCAN_ALLOW_HOSTS: '127.0.0.1:80' };
+    const local = {
+      ...CENSUS_ON,
+      SITE_URL: 'http://127.0.0.1:4021',
+      SCAN_ALLOW_HOSTS: '127.0.0.1:80',
+    };
     expect(loadConfig(local).census).not.toBeNull();
   });
 });
 
-describe('the start is refused, with one line that says why', () => {
-  const { CONTACT_EMAIL: _, ...withoutEmail } = ON;
+describe('the scanner refuses to start, with one line that says why', () => {
+  const { CONTACT_EMAIL: _, ...withoutEmail } = CENSUS_ON;
   test.each<readonly [string, Environment, string]>([
     [
       'without CONTACT_EMAIL',
@@ -89,51 +93,51 @@ describe('the start is refused, with one line that says why', () => {
     ],
     [
       'with a CONTACT_EMAIL that is not an address',
-      { ...ON, CONTACT_EMAIL: 'census' },
+      { ...CENSUS_ON, CONTACT_EMAIL: 'census' },
       'CONTACT_EMAIL=census is not accepted: give an e-mail address, such as census@scanner.example.',
     ],
     [
       'with a SITE_URL that is not public',
-      { ...ON, SITE_URL: 'http://scanner.example.com' },
+      { ...CENSUS_ON, SITE_URL: 'http://scanner.example.com' },
       'SITE_URL=http://scanner.example.com is not accepted: give the public https address of this site, because the User-Agent of the census names its page /about-census.',
     ],
     [
-      'with an index that is unknown',
-      { ...ON, CENSUS: 'bazaar,other' },
+      'with an unknown index',
+      { ...CENSUS_ON, CENSUS: 'bazaar,other' },
       'CENSUS=bazaar,other is not accepted: give a list of indexes, such as bazaar,x402scan.',
     ],
     [
       'with an empty list of indexes',
-      { ...ON, CENSUS: ',' },
+      { ...CENSUS_ON, CENSUS: ',' },
       'CENSUS=, is not accepted: give a list of indexes, such as bazaar,x402scan.',
     ],
     [
-      'with an index that is switched off',
-      { ...ON, BAZAAR_URL: '' },
+      'with the Bazaar switched off',
+      { ...CENSUS_ON, BAZAAR_URL: '' },
       'CENSUS=bazaar,x402scan is not accepted: give only indexes that are switched on: BAZAAR_URL is empty.',
     ],
     [
-      'with another index that is switched off',
-      { ...ON, X402SCAN_URL: '' },
+      'with x402scan switched off',
+      { ...CENSUS_ON, X402SCAN_URL: '' },
       'CENSUS=bazaar,x402scan is not accepted: give only indexes that are switched on: X402SCAN_URL is empty.',
     ],
     [
       'with a CENSUS_FILE that does not exist',
-      { ...ON, CENSUS_FILE: '/nowhere/list.txt' },
+      { ...CENSUS_ON, CENSUS_FILE: '/nowhere/list.txt' },
       'CENSUS_FILE=/nowhere/list.txt is not accepted: give a readable file with an origin, or the URL of a paid GET, in each line.',
     ],
     [
       'with a CENSUS_EXCLUDE that does not exist',
-      { ...ON, CENSUS_EXCLUDE: '/nowhere/list.txt' },
+      { ...CENSUS_ON, CENSUS_EXCLUDE: '/nowhere/list.txt' },
       'CENSUS_EXCLUDE=/nowhere/list.txt is not accepted: give a readable file with a host, or a registrable domain, in each line.',
     ],
     [
-      'with revision 0.1.0',
-      { ...ON, API_REVISION: '0.1.0' },
+      'with API revision 0.1.0',
+      { ...CENSUS_ON, API_REVISION: '0.1.0' },
       'API_REVISION=0.1.0 is not accepted: give 0.3.0 for a census, or leave out CENSUS and CENSUS_FILE.',
     ],
-  ])('%s', (_name, environment, line) => {
-    const message = refusalOf(environment);
+  ])('%s', (_title, environment, line) => {
+    const message = getRefusal(environment);
     expect(message).not.toContain('\n');
     expect(message.replaceAll('"', '')).toBe(line);
   });
@@ -144,10 +148,10 @@ describe('the start is refused, with one line that says why', () => {
     'https://10.0.0.1',
     'https://scanner.test',
   ])('with SITE_URL=%s', (SITE_URL) => {
-    expect(refusalOf({ ...ON, SITE_URL })).toMatch(/^SITE_URL=.* the public https address/);
+    expect(getRefusal({ ...CENSUS_ON, SITE_URL })).toMatch(/^SITE_URL=.* the public https address/);
   });
 
   test.each(['0', '-1', '1.5', 'many'])('with CENSUS_MAX=%s', (CENSUS_MAX) => {
-    expect(refusalOf({ ...ON, CENSUS_MAX })).toMatch(/^CENSUS_MAX=/);
+    expect(getRefusal({ ...CENSUS_ON, CENSUS_MAX })).toMatch(/^CENSUS_MAX=/);
   });
 });

@@ -9,14 +9,14 @@ import { type Environment, SettingError } from '../../src/config/environment.ts'
 const KEY = `0x${'1'.repeat(64)}`;
 const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const LOCAL = {
+const LOCAL_MODE = {
   PAYMENT_MODE: 'local',
   RPC_URL: 'http://127.0.0.1:8545',
   SETTLEMENT_KEY: KEY,
   PAY_TO,
 };
 
-function refusalOf(environment: Environment): string {
+function getRefusal(environment: Environment): string {
   try {
     loadConfig(environment);
   } catch (error) {
@@ -26,7 +26,7 @@ function refusalOf(environment: Environment): string {
   throw new Error('nothing was refused');
 }
 
-test('without settings every default is that of the contract', () => {
+test('without settings, each value is the default that the contract names', () => {
   const config = loadConfig({});
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -61,9 +61,9 @@ test('without settings every default is that of the contract', () => {
   });
 });
 
-test('each setting is applied', () => {
+test('each setting changes its value', () => {
   const config = loadConfig({
-    ...LOCAL,
+    ...LOCAL_MODE,
     HOST: '::',
     PORT: '8080',
     BASE_URL: 'https://api.scanner.example/',
@@ -105,11 +105,11 @@ test('each setting is applied', () => {
   expect(config.originPolicy.allowedPorts).toEqual([443, 8443]);
 });
 
-test('an empty setting counts as absent', () => {
+test('an empty setting gives the default', () => {
   expect(loadConfig({ PORT: '', PAY_TO: '', CHECKS_VERSION: '' })).toEqual(loadConfig({}));
 });
 
-describe('a bad value is refused in one line with the setting, the value and the accepted ones', () => {
+describe('a bad value is refused in one line that names the setting, the value and the accepted values', () => {
   test.each<[Environment, RegExp]>([
     [{ PORT: 'abc' }, /^PORT="abc" is not accepted: give a port from 1 to 65535/],
     [{ PORT: '65536' }, /^PORT="65536" /],
@@ -142,45 +142,53 @@ describe('a bad value is refused in one line with the setting, the value and the
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL="loud" .* info/],
     [{ NODE_EXTRA_CA_CERTS: '/no/such/file.pem' }, /^NODE_EXTRA_CA_CERTS=.* PEM certificates/],
   ])('%j', (environment, line) => {
-    const message = refusalOf(environment);
+    const message = getRefusal(environment);
     expect(message).toMatch(line);
     expect(message).not.toContain('\n');
   });
 });
 
-describe('no default gives work away by mistake', () => {
+describe('a configuration that would give scans away by mistake is refused', () => {
   test.each<[string, Environment, RegExp]>([
     [
-      'a facilitator without a mode',
+      'a facilitator without PAYMENT_MODE',
       { FACILITATOR_URL: 'https://f.example' },
       /^PAYMENT_MODE is not set: it must be mock, local or facilitator, because FACILITATOR_URL is set/,
     ],
     [
-      'a key without a mode',
+      'a settlement key without PAYMENT_MODE',
       { SETTLEMENT_KEY: KEY },
       /^PAYMENT_MODE is not set: it must be mock, local or facilitator, because SETTLEMENT_KEY is set/,
     ],
-    ['no recipient', { ...LOCAL, PAY_TO: '' }, /^PAY_TO is not set: PAYMENT_MODE=local needs/],
-    ['local without a node', { ...LOCAL, RPC_URL: '' }, /^RPC_URL is not set: PAYMENT_MODE=local/],
-    ['local without a key', { ...LOCAL, SETTLEMENT_KEY: '' }, /^SETTLEMENT_KEY is not set/],
+    ['no PAY_TO', { ...LOCAL_MODE, PAY_TO: '' }, /^PAY_TO is not set: PAYMENT_MODE=local needs/],
     [
-      'facilitator without one',
+      'local mode without a node',
+      { ...LOCAL_MODE, RPC_URL: '' },
+      /^RPC_URL is not set: PAYMENT_MODE=local/,
+    ],
+    [
+      'local mode without a key',
+      { ...LOCAL_MODE, SETTLEMENT_KEY: '' },
+      /^SETTLEMENT_KEY is not set/,
+    ],
+    [
+      'facilitator mode without a facilitator',
       { PAYMENT_MODE: 'facilitator', PAY_TO },
       /^FACILITATOR_URL is not set/,
     ],
-    ['half a CDP key', { CDP_API_KEY_ID: 'id' }, /^CDP_API_KEY_SECRET is not set/],
+    ['a CDP key id without a secret', { CDP_API_KEY_ID: 'id' }, /^CDP_API_KEY_SECRET is not set/],
     [
-      'half a CDP secret',
+      'a CDP secret of half the length',
       { CDP_API_KEY_ID: 'id', CDP_API_KEY_SECRET: Buffer.alloc(32).toString('base64') },
       /^CDP_API_KEY_SECRET=\(hidden, 44 characters\) is not accepted: give .* base64 of 64 bytes/,
     ],
     [
-      'mock in production',
+      'mock payments in production',
       { NODE_ENV: 'production' },
       /^PAYMENT_MODE="mock" .* ALLOW_MOCK_PAYMENTS=1/,
     ],
     [
-      'settlements without proof, in production',
+      'settlements without a node that proves them, in production',
       {
         NODE_ENV: 'production',
         PAYMENT_MODE: 'facilitator',
@@ -191,88 +199,92 @@ describe('no default gives work away by mistake', () => {
     ],
     [
       'no rate limit in production',
-      { ...LOCAL, NODE_ENV: 'production', RATE_LIMIT: 'off' },
+      { ...LOCAL_MODE, NODE_ENV: 'production', RATE_LIMIT: 'off' },
       /^RATE_LIMIT="off" /,
     ],
     [
-      'scaled times in production',
-      { ...LOCAL, NODE_ENV: 'production', TEST_TIME_SCALE: '0.1' },
+      'a time scale in production',
+      { ...LOCAL_MODE, NODE_ENV: 'production', TEST_TIME_SCALE: '0.1' },
       /^TEST_TIME_SCALE="0.1" is not accepted: give nothing in production: it is for tests\.$/,
     ],
-    ['time that stands still', { TEST_TIME_SCALE: '0' }, /^TEST_TIME_SCALE="0" .* from 0.01 to 1/],
+    ['a time scale of 0', { TEST_TIME_SCALE: '0' }, /^TEST_TIME_SCALE="0" .* from 0.01 to 1/],
     [
-      'open hosts in production',
-      { ...LOCAL, NODE_ENV: 'production', SCAN_ALLOW_HOSTS: 'localhost:3000' },
+      'allowed local hosts in production',
+      { ...LOCAL_MODE, NODE_ENV: 'production', SCAN_ALLOW_HOSTS: 'localhost:3000' },
       /^SCAN_ALLOW_HOSTS="localhost:3000" .* SCAN_ALLOW_HOSTS_IN_PRODUCTION=1/,
     ],
-  ])('%s', (_what, environment, line) => {
-    expect(refusalOf(environment)).toMatch(line);
+  ])('%s', (_title, environment, line) => {
+    expect(getRefusal(environment)).toMatch(line);
   });
 
-  test('each refused choice can be made explicitly', () => {
-    const stated = { FACILITATOR_URL: 'https://f.example', PAYMENT_MODE: 'mock' };
-    expect(loadConfig(stated).payment.mode).toBe('mock');
+  test('is accepted with the setting that confirms it', () => {
+    const explicitMock = { FACILITATOR_URL: 'https://f.example', PAYMENT_MODE: 'mock' };
+    expect(loadConfig(explicitMock).payment.mode).toBe('mock');
     const production = { NODE_ENV: 'production', ALLOW_MOCK_PAYMENTS: '1' };
     expect(loadConfig(production).isProduction).toBe(true);
-    const unproved = {
+    const unprovedSettlements = {
       NODE_ENV: 'production',
       PAYMENT_MODE: 'facilitator',
       FACILITATOR_URL: 'https://f.example',
       PAY_TO,
       ALLOW_UNPROVED_SETTLEMENTS: '1',
     };
-    expect(loadConfig(unproved).payment.rpcUrl).toBeNull();
-    const open = {
+    expect(loadConfig(unprovedSettlements).payment.rpcUrl).toBeNull();
+    const localHosts = {
       ...production,
       SCAN_ALLOW_HOSTS: 'localhost:3000',
       SCAN_ALLOW_HOSTS_IN_PRODUCTION: '1',
     };
-    expect(loadConfig(open).originPolicy.allowHosts.size).toBe(1);
+    expect(loadConfig(localHosts).originPolicy.allowHosts.size).toBe(1);
   });
 });
 
 test('a refusal shows no secret', () => {
   const secret = 'not-a-key-but-secret';
-  expect(refusalOf({ PAYMENT_MODE: 'mock', SETTLEMENT_KEY: secret })).not.toContain(secret);
-  expect(refusalOf({ STORE_URL: `redis://user:${secret}@db.example` })).not.toContain(secret);
-  expect(refusalOf({ RPC_URL: `ftp://user:${secret}@node.example` })).not.toContain(secret);
-  expect(refusalOf({ RPC_URL: `wss://node.example/v2/${secret}` })).not.toContain(secret);
-  expect(refusalOf({ RPC_URL: `wss://node.example/?key=${secret}` })).not.toContain(secret);
+  expect(getRefusal({ PAYMENT_MODE: 'mock', SETTLEMENT_KEY: secret })).not.toContain(secret);
+  expect(getRefusal({ STORE_URL: `redis://user:${secret}@db.example` })).not.toContain(secret);
+  expect(getRefusal({ RPC_URL: `ftp://user:${secret}@node.example` })).not.toContain(secret);
+  expect(getRefusal({ RPC_URL: `wss://node.example/v2/${secret}` })).not.toContain(secret);
+  expect(getRefusal({ RPC_URL: `wss://node.example/?key=${secret}` })).not.toContain(secret);
 });
 
-test('a file of certificates is accepted', () => {
+test('NODE_EXTRA_CA_CERTS takes a file of PEM certificates and refuses any other file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
   try {
     const file = join(folder, 'ca.pem');
     writeFileSync(file, '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n');
     expect(loadConfig({ NODE_EXTRA_CA_CERTS: file }).port).toBe(4021);
     writeFileSync(file, 'no certificate');
-    expect(refusalOf({ NODE_EXTRA_CA_CERTS: file })).toContain('NODE_EXTRA_CA_CERTS');
+    expect(getRefusal({ NODE_EXTRA_CA_CERTS: file })).toContain('NODE_EXTRA_CA_CERTS');
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test('SIGNING_KEY takes an Ed25519 key as PKCS#8 PEM, also on one line; a refusal shows no value', () => {
-  const pem = (key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8') =>
+test('SIGNING_KEY takes an Ed25519 key as PKCS#8 PEM, also on one line, and a refusal hides it', () => {
+  const toPem = (key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8') =>
     key.export({ type, format: 'pem' }).toString();
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const accepted = pem(privateKey);
-  for (const SIGNING_KEY of [accepted, accepted.trim(), accepted.replaceAll('\n', '\\n')]) {
+  const acceptedPem = toPem(privateKey);
+  for (const SIGNING_KEY of [
+    acceptedPem,
+    acceptedPem.trim(),
+    acceptedPem.replaceAll('\n', '\\n'),
+  ]) {
     expect(loadConfig({ SIGNING_KEY }).signingKey?.equals(privateKey)).toBe(true);
   }
   expect(loadConfig({ SIGNING_KEY: '' }).signingKey).toBeNull();
-  const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const p256Key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   for (const SIGNING_KEY of [
     'secret',
-    accepted.slice(0, -40),
+    acceptedPem.slice(0, -40),
     publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    pem(elliptic),
-    pem(elliptic, 'sec1'),
-    pem(generateKeyPairSync('x25519').privateKey),
+    toPem(p256Key),
+    toPem(p256Key, 'sec1'),
+    toPem(generateKeyPairSync('x25519').privateKey),
     JSON.stringify(privateKey.export({ format: 'jwk' })),
   ]) {
-    const refusal = refusalOf({ SIGNING_KEY });
+    const refusal = getRefusal({ SIGNING_KEY });
     expect(refusal).toMatch(
       /^SIGNING_KEY=\(hidden, \d+ characters\) is not accepted: give an Ed25519 private key as PKCS#8 PEM.*\.$/,
     );

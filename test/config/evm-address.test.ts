@@ -1,4 +1,4 @@
-/** Addresses, held to the packages of the chain, which the settings do without. */
+/** The settings parse addresses and keys without viem. These tests compare the results with those of viem. */
 import fc from 'fast-check';
 import { getAddress, type Hex, isAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -10,16 +10,16 @@ import {
   toChecksummed,
 } from '../../src/config/parse-values.ts';
 
-const hex = (length: number) =>
+const hexOfLength = (length: number) =>
   fc
     .array(fc.constantFrom(...'0123456789abcdef'), { minLength: length, maxLength: length })
     .map((digits): Hex => `0x${digits.join('')}`);
 
-const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
+const CURVE_ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
 
-test('our checksum equals that of viem', () => {
+test('toChecksummed gives the same address as viem', () => {
   fc.assert(
-    fc.property(hex(40), (address) => {
+    fc.property(hexOfLength(40), (address) => {
       expect(toChecksummed(address)).toBe(getAddress(address));
       expect(isChecksummed(getAddress(address))).toBe(true);
     }),
@@ -35,14 +35,14 @@ test.each([
   '0X833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   '833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   '',
-])('%j is an address for us and for viem, or for neither', (address) => {
+])('isChecksummed and isEvmAddress agree with viem about %j', (address) => {
   expect(isChecksummed(address)).toBe(isAddress(address));
   expect(isEvmAddress(address)).toBe(isAddress(address, { strict: false }));
 });
 
-test('a key has the same account for us and for viem', () => {
+test('deriveAddress gives the same address for a key as viem', () => {
   fc.assert(
-    fc.property(hex(64), (key) => {
+    fc.property(hexOfLength(64), (key) => {
       fc.pre(!/^0x0+$/.test(key));
       expect(deriveAddress(key)).toBe(privateKeyToAccount(key).address);
     }),
@@ -50,10 +50,14 @@ test('a key has the same account for us and for viem', () => {
   );
 });
 
-test.each(['', '0x', `0x${'0'.repeat(64)}`, `0x${ORDER}`, `0x${'1'.repeat(63)}`, '1'.repeat(64)])(
-  '%j is not a key for us, nor for viem',
-  (key) => {
-    expect(deriveAddress(key)).toBeNull();
-    expect(() => privateKeyToAccount(key as Hex)).toThrow(); // it takes anything
-  },
-);
+test.each([
+  '',
+  '0x',
+  `0x${'0'.repeat(64)}`,
+  `0x${CURVE_ORDER}`,
+  `0x${'1'.repeat(63)}`,
+  '1'.repeat(64),
+])('deriveAddress and viem both refuse the key %j', (key) => {
+  expect(deriveAddress(key)).toBeNull();
+  expect(() => privateKeyToAccount(key as Hex)).toThrow();
+});

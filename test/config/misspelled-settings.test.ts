@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findMisspelledSettings } from '../../src/config/environment.ts';
 
-describe('a name one letter off a setting is reported', () => {
+describe('a variable whose name is one letter away from a setting', () => {
   test.each([
     ['PORTT', 'PORT'],
     ['PRT', 'PORT'],
@@ -14,7 +14,7 @@ describe('a name one letter off a setting is reported', () => {
     ['STORE_URI', 'STORE_URL'],
     ['SETTLEMENT_KEYS', 'SETTLEMENT_KEY'],
     ['TRUST-PROXY', 'TRUST_PROXY'],
-  ])('%s is reported, and %s suggested', (name, setting) => {
+  ])('%s is reported with the suggestion %s', (name, setting) => {
     const lines = findMisspelledSettings({ [name]: 'a secret', HOST: '::1' });
     expect(lines).toEqual([
       `${name} in the environment is not a setting and is ignored: did you mean ${setting}?`,
@@ -35,6 +35,6 @@ test.each([
   'SHELL',
   'npm_config_loglevel',
   'X402SCAN_URL',
-])("%s is a setting, or another program's, and is not reported", (name) => {
+])('%s is a setting or belongs to another program, and is not reported', (name) => {
   expect(findMisspelledSettings({ [name]: 'x' })).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { findPartner } from '../../src/indexes/partners.ts';
 
-function listed(origin: string, website: string): boolean {
+function isListed(origin: string, website: string): boolean {
   const policy = allowOrigin(origin, DEFAULT_POLICY);
-  return findPartner(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
+  return findPartner(parseOrigin(origin, policy), [{ name: 'Partner', website }]).listed;
 }
 
 test.each([
@@ -15,8 +15,8 @@ test.each([
   ['https://mine.vercel.app', 'https://mine.vercel.app/'],
   ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
   ['https://bücher.example.com', 'https://xn--bcher-kva.example.com'],
-])('%s is the partner at %s', (origin, website) => {
-  expect(listed(origin, website)).toBe(true);
+])('the origin %s belongs to the partner with the website %s', (origin, website) => {
+  expect(isListed(origin, website)).toBe(true);
 });
 
 test.each([
@@ -29,19 +29,19 @@ test.each([
   ['https://mine.vercel.app', 'https://vercel.com'],
   ['http://127.0.0.1:4000', 'http://127.0.0.2:4000'],
   ['https://example.com', 'not a website'],
-])('%s is not the partner at %s', (origin, website) => {
-  expect(listed(origin, website)).toBe(false);
+])('the origin %s does not belong to the partner with the website %s', (origin, website) => {
+  expect(isListed(origin, website)).toBe(false);
 });
 
-test('the first record of the host gives name and website', () => {
+test('the first partner of the same registrable domain gives name and website', () => {
   const partners = [
     { name: 'Other', website: 'https://other.example' },
-    { name: 'It', website: 'https://www.example.com' },
-    { name: 'Again', website: 'https://example.com' },
+    { name: 'Partner', website: 'https://www.example.com' },
+    { name: 'Later', website: 'https://example.com' },
   ];
   expect(findPartner(parseOrigin('https://api.example.com'), partners)).toEqual({
     listed: true,
-    name: 'It',
+    name: 'Partner',
     website: 'https://www.example.com',
   });
   expect(findPartner(parseOrigin('https://api.example.net'), partners)).toEqual({

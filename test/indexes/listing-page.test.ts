@@ -1,46 +1,46 @@
-/** Rows of indexes are written by sellers: an odd one costs itself, and no text of it is trusted. */
+/** Sellers write the rows of an index. A malformed row is left out, and its text is never trusted. */
 import { describe, expect, test } from 'vitest';
 import { readListingPage } from '../../src/indexes/listing-page.ts';
 import { bazaarItem, resourceRow } from './recorded-answers.ts';
 
-const GOOD = 'https://weather.example.com/paid';
+const GOOD_URL = 'https://weather.example.com/paid';
 const MAX_URL_CHARS = 2_048;
 
-/** The page with one good row after these, as raw JSON, since some of it cannot be written as an object. */
-const bazaarText = (...rows: readonly string[]) =>
+/** A page of raw JSON: the given rows, then one good row. Some of the rows cannot be written as an object. */
+const toBazaarPage = (...rows: readonly string[]) =>
   `{"items":[${[...rows, JSON.stringify(bazaarItem(null))].join(',')}]}`;
-const x402scanText = (...rows: readonly string[]) =>
-  `{"result":{"data":{"json":{"items":[${[...rows, JSON.stringify(resourceRow(GOOD))].join(',')}],"total_count":9}}}}`;
+const toX402scanPage = (...rows: readonly string[]) =>
+  `{"result":{"data":{"json":{"items":[${[...rows, JSON.stringify(resourceRow(GOOD_URL))].join(',')}],"total_count":9}}}}`;
 
 function readBoth(...rows: readonly string[]) {
   return [
-    readListingPage(bazaarText(...rows), { source: 'bazaar' }),
-    readListingPage(x402scanText(...rows), { source: 'x402scan' }),
+    readListingPage(toBazaarPage(...rows), { source: 'bazaar' }),
+    readListingPage(toX402scanPage(...rows), { source: 'x402scan' }),
   ];
 }
 
-const urlOf = (chars: number) => `${GOOD}/`.padEnd(chars, 'x');
-const row = (members: object) => JSON.stringify({ ...bazaarItem(null), ...members });
+const urlOfLength = (chars: number) => `${GOOD_URL}/`.padEnd(chars, 'x');
+const bazaarRow = (members: object) => JSON.stringify({ ...bazaarItem(null), ...members });
 
 describe('a row that is left out', () => {
   test.each([
     ['null', 'null'],
     ['a list', '[[]]'],
     ['a number', '7'],
-    ['a number as URL', row({ resource: 7 })],
-    ['no URL', row({ resource: undefined })],
-    ['an object as URL', row({ resource: { toString: 1 } })],
-    ['a URL of 2,049 characters', row({ resource: urlOf(MAX_URL_CHARS + 1) })],
-    ['a URL only in its prototype', `{"__proto__":{"resource":"${GOOD}/proto"},"accepts":[]}`],
-    ['a number as recipient', row({ accepts: [{ payTo: 7 }] })],
-    ['no object as payment option', row({ accepts: ['exact'] })],
-    ['payment options that are no list', row({ accepts: { length: 1 } })],
-    ['a tool of an MCP server', row({ type: 'mcp' })],
-    ['nothing that it accepts', row({ accepts: [] })],
-  ])('has %s', (_name, odd) => {
-    for (const page of readBoth(odd)) {
+    ['a number as URL', bazaarRow({ resource: 7 })],
+    ['no URL', bazaarRow({ resource: undefined })],
+    ['an object as URL', bazaarRow({ resource: { toString: 1 } })],
+    ['a URL of 2,049 characters', bazaarRow({ resource: urlOfLength(MAX_URL_CHARS + 1) })],
+    ['a URL only in its prototype', `{"__proto__":{"resource":"${GOOD_URL}/proto"},"accepts":[]}`],
+    ['a number as recipient', bazaarRow({ accepts: [{ payTo: 7 }] })],
+    ['a text as payment option', bazaarRow({ accepts: ['exact'] })],
+    ['an object instead of a list of payment options', bazaarRow({ accepts: { length: 1 } })],
+    ['a tool of an MCP server', bazaarRow({ type: 'mcp' })],
+    ['no payment option', bazaarRow({ accepts: [] })],
+  ])('has %s', (_title, row) => {
+    for (const page of readBoth(row)) {
       expect(page?.size).toBe(2);
-      expect(page?.listings.map(({ url }) => url)).toEqual([GOOD]);
+      expect(page?.listings.map(({ url }) => url)).toEqual([GOOD_URL]);
     }
   });
 });
@@ -50,30 +50,30 @@ describe('a row that is kept', () => {
     readBoth(...rows).map((page) => page?.listings.map(({ url }) => url));
 
   test('has a URL of 2,048 characters', () => {
-    const url = urlOf(MAX_URL_CHARS);
-    expect(urlsOf(row({ resource: url }))).toEqual([
-      [url, GOOD],
-      [url, GOOD],
+    const url = urlOfLength(MAX_URL_CHARS);
+    expect(urlsOf(bazaarRow({ resource: url }))).toEqual([
+      [url, GOOD_URL],
+      [url, GOOD_URL],
     ]);
   });
 
-  test('has any text as URL: whoever looks there parses it', () => {
+  test('may have any text as URL, because the URL is parsed later', () => {
     const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', ''];
-    const all = [...texts, GOOD];
-    expect(urlsOf(...texts.map((resource) => row({ resource })))).toEqual([all, all]);
+    const all = [...texts, GOOD_URL];
+    expect(urlsOf(...texts.map((resource) => bazaarRow({ resource })))).toEqual([all, all]);
   });
 
-  test('loses lone surrogates, which no store keeps', () => {
-    const odd = `{"resource":"${GOOD}/\\ud800","accepts":[{"payTo":"0x1\\udfff"}]}`;
-    const [bazaar, x402scan] = readBoth(odd);
-    expect(x402scan?.listings[0]?.url).toBe(`${GOOD}/\ufffd`);
-    expect(bazaar?.listings[0]?.bazaar?.resource).toBe(`${GOOD}/\ufffd`);
+  test('has its lone surrogates replaced, because a store cannot keep them', () => {
+    const row = `{"resource":"${GOOD_URL}/\\ud800","accepts":[{"payTo":"0x1\\udfff"}]}`;
+    const [bazaar, x402scan] = readBoth(row);
+    expect(x402scan?.listings[0]?.url).toBe(`${GOOD_URL}/\ufffd`);
+    expect(bazaar?.listings[0]?.bazaar?.resource).toBe(`${GOOD_URL}/\ufffd`);
     expect(JSON.stringify(bazaar)).not.toMatch(/\\ud[89a-f]/i);
   });
 
-  test('changes no prototype by its members', () => {
-    const odd = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"resource":"${GOOD}/odd","accepts":[{"__proto__":{"payTo":"0x2"}}]}`;
-    for (const page of readBoth(odd)) {
+  test('cannot change a prototype through its members', () => {
+    const row = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"resource":"${GOOD_URL}/odd","accepts":[{"__proto__":{"payTo":"0x2"}}]}`;
+    for (const page of readBoth(row)) {
       expect(page?.listings).toHaveLength(2);
       expect(Object.keys(page?.listings[0] ?? {})).toEqual(['url', 'method', 'bazaar']);
     }
@@ -89,21 +89,21 @@ describe('a row that is kept', () => {
     ['A'.repeat(17), null],
     [7, null],
     [null, null],
-  ])('has %j as method, which is read as %j', (method, expected) => {
-    const input = row({ extensions: { bazaar: { info: { input: { method } } } } });
+  ])('with the method %j has the method %j', (method, expected) => {
+    const input = bazaarRow({ extensions: { bazaar: { info: { input: { method } } } } });
     const [bazaar] = readBoth(input);
     expect(bazaar?.listings[0]).toMatchObject({ method: expected, bazaar: { method: expected } });
-    const [, x402scan] = readBoth(JSON.stringify(resourceRow(`${GOOD}/odd`, { method })));
+    const [, x402scan] = readBoth(JSON.stringify(resourceRow(`${GOOD_URL}/odd`, { method })));
     const [listing] = x402scan?.listings ?? [];
     expect(x402scan?.listings).toHaveLength(2);
     expect(listing?.method).toBe(expected);
   });
 
-  test('is cut to what is needed', () => {
+  test('loses long texts and members that nobody reads', () => {
     const long = 'x'.repeat(100_000);
     const input = { type: 'http', method: 'GET', body: long };
     const [bazaar] = readBoth(
-      row({ description: long, padding: long, extensions: { bazaar: { info: { input } } } }),
+      bazaarRow({ description: long, padding: long, extensions: { bazaar: { info: { input } } } }),
     );
     expect(JSON.stringify(bazaar).length).toBeLessThan(3_000);
   });

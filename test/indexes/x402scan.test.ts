@@ -23,8 +23,8 @@ import { requestContext } from './request-context.ts';
 
 const BASE = 'https://www.x402scan.example';
 const ORIGIN = parseOrigin('https://weather.example.com');
-const OTHER = 'https://notweather.example.com';
-const EMPTY = { id: null, resources: [] };
+const OTHER_ORIGIN = 'https://notweather.example.com';
+const NOT_LISTED = { id: null, resources: [] };
 
 beforeEach(() => nock.disableNetConnect());
 afterEach(() => {
@@ -32,19 +32,20 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-/** Answers the procedure if it is asked with exactly this input. */
-function onAsked(procedure: string, input: object) {
+/** Mocks the procedure for a request with exactly this input. */
+function mockProcedure(procedure: string, input: object) {
   return nock(BASE)
     .get(`/api/trpc/${procedure}`)
     .query({ input: JSON.stringify({ json: input }) });
 }
 
-const onSearch = (search: string) => onAsked('public.origins.search', { search, limit: 10 });
+const mockSearch = (search: string) =>
+  mockProcedure('public.origins.search', { search, limit: 10 });
 const lookup = () => askX402scanOrigin(BASE, ORIGIN, requestContext());
 
-describe('the origin in the index of x402scan', () => {
+describe('a scanned origin in the index of x402scan', () => {
   test('is found with its resources', async () => {
-    onSearch('weather.example.com').reply(
+    mockSearch('weather.example.com').reply(
       200,
       trpc([
         originRow(ORIGIN.url, [
@@ -89,46 +90,46 @@ describe('the origin in the index of x402scan', () => {
     });
   });
 
-  test('is compared as an origin: a path, a port or another scheme makes another one', async () => {
+  test('is not found under another host, port or scheme', async () => {
     const others = [
-      OTHER,
+      OTHER_ORIGIN,
       'https://weather.example.com.evil.example',
       'http://weather.example.com',
     ];
     const rows = [...others, 'https://weather.example.com:8443', 'not a url'];
-    onSearch('weather.example.com').reply(
+    mockSearch('weather.example.com').reply(
       200,
       trpc(rows.map((origin) => originRow(origin, [resourceRow(`${origin}/paid`)]))),
     );
     const elsewhere = ['http://weather.example.com/paid', 'https://weather.example.com:8443/paid'];
-    expect(await lookup()).toEqual({ ok: true, value: { ...EMPTY, elsewhere } });
+    expect(await lookup()).toEqual({ ok: true, value: { ...NOT_LISTED, elsewhere } });
   });
 
-  test('is found under its trailing slash too', async () => {
-    onSearch('weather.example.com').reply(200, trpc([originRow(`${ORIGIN.url}/`, [])]));
+  test('is found if the index lists it with a trailing slash', async () => {
+    mockSearch('weather.example.com').reply(200, trpc([originRow(`${ORIGIN.url}/`, [])]));
     expect(await lookup()).toEqual({ ok: true, value: { id: ORIGIN_ID, resources: [] } });
   });
 
   test('is absent if nothing is found', async () => {
-    onSearch('weather.example.com').reply(200, trpc([]));
-    expect(await lookup()).toEqual({ ok: true, value: EMPTY });
+    mockSearch('weather.example.com').reply(200, trpc([]));
+    expect(await lookup()).toEqual({ ok: true, value: NOT_LISTED });
   });
 
-  test('is searched for more closely behind a full page of others', async () => {
+  test('is searched for by its whole URL if the first page is full of other origins', async () => {
     const others = Array.from({ length: 10 }, (_, index) =>
       originRow(`https://a${index}.example`, []),
     );
-    onSearch('weather.example.com').reply(200, trpc(others));
-    onSearch('https://weather.example.com').reply(200, trpc([originRow(ORIGIN.url, [])]));
+    mockSearch('weather.example.com').reply(200, trpc(others));
+    mockSearch('https://weather.example.com').reply(200, trpc([originRow(ORIGIN.url, [])]));
     expect(await lookup()).toMatchObject({ ok: true, value: { id: ORIGIN_ID } });
   });
 
-  test('is unknown, not absent, behind two full pages of others', async () => {
+  test('is unknown, not absent, if both searches give full pages of other origins', async () => {
     const others = Array.from({ length: 10 }, (_, index) =>
       originRow(`https://a${index}.example`, []),
     );
-    onSearch('weather.example.com').reply(200, trpc(others));
-    onSearch('https://weather.example.com').reply(200, trpc(others));
+    mockSearch('weather.example.com').reply(200, trpc(others));
+    mockSearch('https://weather.example.com').reply(200, trpc(others));
     expect(await lookup()).toMatchObject({
       ok: false,
       detail: expect.stringContaining('too many'),
@@ -137,8 +138,9 @@ describe('the origin in the index of x402scan', () => {
 });
 
 describe('the verification status', () => {
-  const status = () => askX402scanVerified(BASE, ORIGIN_ID, requestContext());
-  const onStatus = () => onAsked('public.resources.verificationStatus', { originId: ORIGIN_ID });
+  const askStatus = () => askX402scanVerified(BASE, ORIGIN_ID, requestContext());
+  const mockStatus = () =>
+    mockProcedure('public.resources.verificatimockStatus', { originId: ORIGIN_ID });
 
   test.each([
     [verification(3, 3), true],
@@ -147,32 +149,32 @@ describe('the verification status', () => {
     [verification(0, 0), false],
     [trpc({ verified: true }), true],
     [trpc({ verified: false }), false],
-  ])('%j means %s', async (answer, expected) => {
-    onStatus().reply(200, answer);
-    expect(await status()).toEqual({ ok: true, value: expected });
+  ])('with the answer %j is %s', async (answer, expected) => {
+    mockStatus().reply(200, answer);
+    expect(await askStatus()).toEqual({ ok: true, value: expected });
   });
 
   test.each([trpc({ verified: 'yes' }), trpc({}), trpc(null)])(
-    '%j is no answer',
+    '%j counts as a failed answer',
     async (answer) => {
-      onStatus().reply(200, answer);
-      expect(await status()).toMatchObject({ ok: false });
+      mockStatus().reply(200, answer);
+      expect(await askStatus()).toMatchObject({ ok: false });
     },
   );
 });
 
 describe('settlements by origin', () => {
   const lookup = () => askX402scanByOrigin(BASE, ORIGIN, requestContext());
-  const onList = () =>
-    onAsked('public.sellers.bazaar.list', {
+  const mockList = () =>
+    mockProcedure('public.sellers.bazaar.list', {
       originUrls: [ORIGIN.url],
       timeframe: 30,
       sorting: { id: 'tx_count', desc: true },
     });
 
-  test('are those of the row of this origin', async () => {
-    const rows = [sellerOfOrigin(OTHER, { tx_count: 900 }), sellerOfOrigin(ORIGIN.url)];
-    onList().reply(200, page(rows));
+  test('come from the row of this origin', async () => {
+    const rows = [sellerOfOrigin(OTHER_ORIGIN, { tx_count: 900 }), sellerOfOrigin(ORIGIN.url)];
+    mockList().reply(200, page(rows));
     expect(await lookup()).toEqual({
       ok: true,
       value: {
@@ -185,8 +187,8 @@ describe('settlements by origin', () => {
     });
   });
 
-  test('prove nothing if the index has no row of it', async () => {
-    onList().reply(200, page([sellerOfOrigin(OTHER)]));
+  test('have a window of 0 days, and so prove nothing, if the index has no row of the origin', async () => {
+    mockList().reply(200, page([sellerOfOrigin(OTHER_ORIGIN)]));
     expect(await lookup()).toEqual({
       ok: true,
       value: { address: null, windowDays: 0, settlements: 0, payers: 0, lastAt: null },
@@ -196,12 +198,12 @@ describe('settlements by origin', () => {
 
 describe('settlements by address', () => {
   const lookup = (address = PAY_TO) => askX402scanByAddress(BASE, address, requestContext());
-  const onList = (address = PAY_TO) =>
-    onAsked('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
+  const mockList = (address = PAY_TO) =>
+    mockProcedure('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
 
-  test('add up over rows; buyers may be the same, so the greatest count is taken', async () => {
+  test('are the sum of all rows, but payers are the greatest count, because rows may share payers', async () => {
     const lower = PAY_TO.toLowerCase();
-    onList().reply(
+    mockList().reply(
       200,
       page([
         sellerByAddress(lower),
@@ -224,36 +226,36 @@ describe('settlements by address', () => {
     });
   });
 
-  test('are none in the whole window if there is no row', async () => {
-    onList().reply(200, page([]));
+  test('are 0 in the whole window if the index has no row', async () => {
+    mockList().reply(200, page([]));
     expect(await lookup()).toMatchObject({
       ok: true,
       value: { windowDays: 30, settlements: 0, lastAt: null },
     });
   });
 
-  test('never include payments to others, should the filter be ignored', async () => {
-    onList().reply(200, page([sellerByAddress('0x2222222222222222222222222222222222222222')]));
+  test('leave out payments to other addresses, even if the index ignores the filter', async () => {
+    mockList().reply(200, page([sellerByAddress('0x2222222222222222222222222222222222222222')]));
     expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 
-  test('tell base58 addresses apart by case', async () => {
+  test('of a base58 address leave out an address that differs only in case', async () => {
     const solana = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-    onList(solana).reply(200, page([sellerByAddress(solana.toLowerCase())]));
+    mockList(solana).reply(200, page([sellerByAddress(solana.toLowerCase())]));
     expect(await lookup(solana)).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 });
 
-const QUESTIONS: Record<string, () => Promise<IndexAnswer<unknown>>> = {
+const ASK_BY_PROCEDURE: Record<string, () => Promise<IndexAnswer<unknown>>> = {
   'public.origins.search': lookup,
-  'public.resources.verificationStatus': () =>
+  'public.resources.verificatimockStatus': () =>
     askX402scanVerified(BASE, ORIGIN_ID, requestContext()),
   'public.sellers.bazaar.list': () => askX402scanByOrigin(BASE, ORIGIN, requestContext()),
   'public.sellers.all.list': () => askX402scanByAddress(BASE, PAY_TO, requestContext()),
 };
 
-describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
-  const on = () => nock(BASE).get(`/api/trpc/${procedure}`).query(true);
+describe.each(Object.entries(ASK_BY_PROCEDURE))('a request of %s', (procedure, askIndex) => {
+  const mockAnyInput = () => nock(BASE).get(`/api/trpc/${procedure}`).query(true);
 
   test.each([
     {},
@@ -263,31 +265,31 @@ describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
     { result: { data: { json: 'text' } } },
     { result: { data: { json: [{ origin: 7 }] } } },
     { error: { json: { message: 'No procedure found on path', code: -32004 } } },
-  ])('with the answer %j say so', async (answer) => {
-    on().reply(200, JSON.stringify(answer));
-    expect(await question()).toEqual({
+  ])('reports the answer %j as an unknown shape', async (answer) => {
+    mockAnyInput().reply(200, JSON.stringify(answer));
+    expect(await askIndex()).toEqual({
       ok: false,
       detail: `www.x402scan.example answered ${procedure} in an unknown shape`,
       quietMs: 0,
     });
   });
 
-  test('fail with an error, too much or bad JSON for an answer', async () => {
-    on().reply(500, { error: { json: { message: 'x' } } });
-    expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('500') });
-    on().reply(200, `"${'x'.repeat(1024 * 1024)}"`);
-    expect(await question()).toMatchObject({
+  test('fails if the index answers an error, too many bytes or bad JSON', async () => {
+    mockAnyInput().reply(500, { error: { json: { message: 'x' } } });
+    expect(await askIndex()).toMatchObject({ ok: false, detail: expect.stringContaining('500') });
+    mockAnyInput().reply(200, `"${'x'.repeat(1024 * 1024)}"`);
+    expect(await askIndex()).toMatchObject({
       ok: false,
       detail: 'www.x402scan.example answered with more than 1048576 bytes',
     });
-    on().reply(200, '<!doctype html>');
-    expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('JSON') });
+    mockAnyInput().reply(200, '<!doctype html>');
+    expect(await askIndex()).toMatchObject({ ok: false, detail: expect.stringContaining('JSON') });
   });
 
-  test('are requested once more if the index is busy', async () => {
-    on().reply(429, '', { 'retry-after': '0' });
-    on().reply(503, '', { 'retry-after': '90' });
-    expect(await question()).toMatchObject({ ok: false, quietMs: 90_000 });
+  test('is sent once more if the index is busy', async () => {
+    mockAnyInput().reply(429, '', { 'retry-after': '0' });
+    mockAnyInput().reply(503, '', { 'retry-after': '90' });
+    expect(await askIndex()).toMatchObject({ ok: false, quietMs: 90_000 });
     expect(nock.isDone()).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { Saturated } from '../../src/model/errors.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 
-test('each resource is requested by its method, in turn, and the first 429 ends the look', async () => {
+test('each resource is requested once with its method, one after another, and the first 429 stops the requests', async () => {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -18,7 +18,7 @@ test('each resource is requested by its method, in turn, and the first 429 ends 
   const address = server.address();
   const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
-  // Nothing is judged: no answer is a 402.
+  // The engine is never called, because no answer is a 402.
   const engine = {} as PreflightEngine;
   const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
   const ask = createAskResources({ engine, ...clientOptions });
@@ -39,10 +39,10 @@ test('each resource is requested by its method, in turn, and the first 429 ends 
     ]);
     expect(requests).toEqual(['GET /weather?city=x', 'POST /order', 'POST /busy']);
 
-    // Each request waits for its turn: the second one gets none.
-    let turns = 1;
-    const half = await ask(origin, resources, async () => turns-- > 0);
-    expect(half.answers.map(({ kind }) => kind)).toEqual([
+    // The third argument decides before each request whether it may be sent. Here only the first may.
+    let permits = 1;
+    const stopped = await ask(origin, resources, async () => permits-- > 0);
+    expect(stopped.answers.map(({ kind }) => kind)).toEqual([
       'answered',
       'unknown',
       'unknown',
