@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
@@ -11,12 +12,14 @@ const SAMPLE_INTERVAL_MS = 10_000;
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
-/** Answers 503 before validation and payment while the process is overloaded or stopping. */
+/** Answers 503 before validation and payment while the process is overloaded or stopping, and closes unused connections. */
 export default fp(
   async (app: FastifyInstance) => {
     let isStopping = false;
+    const unusedSockets = collectUnusedSockets(app);
     app.addHook('preClose', async () => {
       isStopping = true;
+      for (const socket of unusedSockets) socket.destroy();
     });
     app.addHook('onRequest', (_request, reply, next) => {
       if (!isStopping) return next();
@@ -36,3 +39,17 @@ export default fp(
   },
   { name: 'pressure', dependencies: ['errors'] },
 );
+
+/**
+ * Collects the connections on which no request has arrived yet; browsers open such connections in advance. Node does not
+ * count them as idle, so a server that stops would wait for them.
+ */
+function collectUnusedSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }) => unused.delete(socket));
+  return unused;
+}

@@ -33,3 +33,15 @@ test('a request that arrives while the service stops gets 503 in the usual form 
   expect(refused).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 10[\s\S]*"error":"saturated"/);
   await closed;
 });
+
+test('a stopping service does not wait for connections on which no request has arrived', async () => {
+  await using service = await startApp();
+  const { app } = service;
+  const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+  const accepted = once(app.server, 'connection');
+  const socket = connect(port, '127.0.0.1');
+  await accepted;
+  const end = text(socket);
+  await app.close();
+  expect(await end).toBe('');
+});
