@@ -1,4 +1,4 @@
-/** `capture`: a recording without secrets and bulk, of which every check says what it said before. */
+/** `capture` writes a recording without secrets and long texts. Each check gives the same result on it. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const saved = async (name: string) => readFile(join(folder, name), 'utf8');
+const readSaved = async (name: string) => readFile(join(folder, name), 'utf8');
 
-async function outcomes(recording: string): Promise<unknown> {
+async function replayOutcomes(recording: string): Promise<unknown> {
   const { streams, written } = collector();
   await scanCommand(['--from', join(folder, recording), '--format', 'json'], streams);
   const { grade, score, results } = JSON.parse(written());
@@ -55,13 +55,13 @@ test('capture removes secrets, foreign headers and long texts, and keeps the ver
   const small = join(folder, 'small.json');
   expect(await captureCommand(['--from', whole, '--output', small], streams)).toBe(0);
 
-  const [before, after] = [await saved('whole.json'), await saved('small.json')];
+  const [before, after] = [await readSaved('whole.json'), await readSaved('small.json')];
   for (const secret of [...SECRETS, 'trace-0815']) {
     expect(before).toContain(secret);
     expect(after).not.toContain(secret);
   }
   expect(after.length).toBeLessThan(before.length / 2);
-  expect(await outcomes('small.json')).toEqual(await outcomes('whole.json'));
+  expect(await replayOutcomes('small.json')).toEqual(await replayOutcomes('whole.json'));
   expect(written()).toContain('Every check gives the same result as for the whole recording.');
 });
 
@@ -72,7 +72,7 @@ test('capture scans the origin itself', async () => {
   expect(await captureCommand(args, streams)).toBe(0);
   expect((await stat(file)).size).toBeGreaterThan(0);
   expect(written()).toContain('0 secrets removed');
-  expect(await outcomes('f.json')).toEqual(['F', 0, expect.any(Array)]);
+  expect(await replayOutcomes('f.json')).toEqual(['F', 0, expect.any(Array)]);
 });
 
 test.each([

@@ -1,8 +1,7 @@
-/** Streams that keep what a command writes. */
 import { PassThrough } from 'node:stream';
 import type { Streams } from '../../src/cli/io.ts';
 
-/** Streams of a command, and what it wrote. No terminal. */
+/** Makes streams that keep what a command writes. They are not a terminal. */
 export function collector(): {
   readonly streams: Streams;
   written(): string;
@@ -11,7 +10,7 @@ export function collector(): {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const read = (stream: PassThrough): string => String(stream.read() ?? '');
   return {
-    // A command needs of a terminal's stream what every stream has, as long as it is none.
+    // A command uses only members that each stream has, unless `isTTY` is true.
     streams: { out, err } as unknown as Streams,
     written: () => read(out),
     complained: () => read(err),

@@ -31,15 +31,15 @@ async function diff(...files: readonly string[]): Promise<readonly string[]> {
 
 describe('diff', () => {
   test('names other ways to pay that were added or removed', async () => {
-    const having = (otherWays: readonly OtherWay[]) => {
+    const reportWith = (otherWays: readonly OtherWay[]) => {
       const { report, ...rest } = printable({ printed: [PASSED] });
       return FORMATS.json({ ...rest, report: { ...report, otherWays } });
     };
     const way = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
-    const before = await save('a.json', having([way]));
+    const before = await save('a.json', reportWith([way]));
     const after = await save(
       'b.json',
-      having([
+      reportWith([
         { ...way, methods: ['tempo', 'stripe'] },
         { ...way, protocol: 'L402', methods: [] },
       ]),
@@ -69,13 +69,13 @@ describe('diff', () => {
     ]);
   });
 
-  test('says so if only words differ', async () => {
+  test('says that no check moved if only evidence differs', async () => {
     const before = await save('a.json', report(FAILED));
     const after = await save('b.json', report({ ...FAILED, evidence: 'other words' }));
     expect((await diff(before, after)).at(2)).toBe('No check moved.');
   });
 
-  test('lets no report steer the terminal', async () => {
+  test('prints no terminal command from a report', async () => {
     const evil = { ...FAILED, title: '\u001b[2J\u001b[31mx\nP9 forged', outcome: 'o\u202e' };
     const before = await save('a.json', report(FAILED));
     const lines = await diff(before, await save('b.json', report(evil)));
@@ -86,8 +86,8 @@ describe('diff', () => {
   });
 
   test.each([
-    ['no file', null, 'cannot be read as JSON'],
-    ['no JSON', '{', 'cannot be read as JSON'],
+    ['a missing file', null, 'cannot be read as JSON'],
+    ['a file that is not JSON', '{', 'cannot be read as JSON'],
     ['another format', FORMATS.sarif(printable()), 'no scan report'],
     ['a report without results', '{"origin":"https://a.example"}', 'no scan report'],
   ])('refuses %s', async (_name, text, words) => {
@@ -97,7 +97,7 @@ describe('diff', () => {
   });
 
   test.each([[[]], [['a.json']], [['a.json', 'b.json', 'c.json']]])(
-    'refuses %j, which cannot be compared',
+    'refuses %j, which is not two files',
     async (files) => {
       await expect(diffCommand(files, collector().streams)).rejects.toThrow('usage');
     },
@@ -105,8 +105,12 @@ describe('diff', () => {
 });
 
 describe('--fail-on-regression', () => {
-  type Fields = { grade?: string; payableBy?: string | null; printed?: readonly CheckResult[] };
-  const saved = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: Fields) =>
+  type ReportFields = {
+    grade?: string;
+    payableBy?: string | null;
+    printed?: readonly CheckResult[];
+  };
+  const saved = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: ReportFields) =>
     save(
       name,
       JSON.stringify({
@@ -116,7 +120,7 @@ describe('--fail-on-regression', () => {
       }),
     );
 
-  async function run(before: Fields, after: Fields) {
+  async function run(before: ReportFields, after: ReportFields) {
     const files = [await saved('a.json', before), await saved('b.json', after)];
     const { streams, complained } = collector();
     const code = await diffCommand([...files, '--fail-on-regression'], streams);
@@ -124,9 +128,9 @@ describe('--fail-on-regression', () => {
   }
 
   const failed: CheckResult = { ...PASSED, status: 'fail' };
-  const unseen: CheckResult = { ...PASSED, status: 'warn', basis: 'not_determined' };
+  const undetermined: CheckResult = { ...PASSED, status: 'warn', basis: 'not_determined' };
 
-  test.each<[string, Fields, Fields, string]>([
+  test.each<[string, ReportFields, ReportFields, string]>([
     ['the grade', { grade: 'A' }, { grade: 'B' }, 'grade A -> B'],
     [
       'who can pay',
@@ -135,19 +139,19 @@ describe('--fail-on-regression', () => {
       'payableBy default -> settings',
     ],
     ['a check', {}, { printed: [failed] }, 'S1 pass -> fail'],
-  ])('exits 1 if %s fell', async (_what, before, after, said) => {
+  ])('exits 1 if %s got worse', async (_what, before, after, said) => {
     expect(await run(before, after)).toEqual({ code: 1, said: `--fail-on-regression: ${said}\n` });
   });
 
-  test.each<[string, Fields, Fields]>([
+  test.each<[string, ReportFields, ReportFields]>([
     ['nothing moved', {}, {}],
     [
       'all rose',
       { grade: 'F', payableBy: 'nobody', printed: [failed] },
       { grade: 'A', payableBy: 'default' },
     ],
-    ['a check could not be observed any more', {}, { printed: [unseen] }],
-    ['the older report knows nothing of payability', {}, { payableBy: 'nobody' }],
+    ['a check could not be observed any more', {}, { printed: [undetermined] }],
+    ['the older report has no payableBy', {}, { payableBy: 'nobody' }],
     ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
   ])('exits 0 if %s', async (_what, before, after) => {
     expect(await run(before, after)).toEqual({ code: 0, said: '' });

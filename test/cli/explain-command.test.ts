@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function savedReport(origin = 'https://api.example.com'): Promise<string> {
+async function saveReport(origin = 'https://api.example.com'): Promise<string> {
   const file = join(folder, `${origin.replace(/\W/g, '-')}.json`);
   await writeFile(file, JSON.stringify(report({ origin })));
   return file;
@@ -36,7 +36,7 @@ describe('explain', () => {
     expect(text).toMatch(/\nOutcomes, first match wins: [a-z0-9-]+(?:, [a-z0-9-]+)+\n$/);
   });
 
-  test('prints the row of a pair', async () => {
+  test('prints what the catalog knows of a scheme on a network', async () => {
     const hedera = await explain('p3', '--offer', 'exact,hedera:mainnet');
     expect(hedera).toMatch(/^exact on hedera:mainnet/);
     for (const words of [
@@ -67,7 +67,7 @@ describe('explain', () => {
     expect(text).toContain(`${scheme} on ${network}: unknown to this catalog`);
   });
 
-  test('treats a malformed pair, or another check, as bad usage', async () => {
+  test('refuses a malformed pair, and --offer for a check other than P3', async () => {
     const pairs = [
       '',
       'exact',
@@ -85,11 +85,11 @@ describe('explain', () => {
     await expect(other).rejects.toThrow('only P3 judges offers by scheme and network');
   });
 
-  test('takes the id in lower case', async () => {
+  test('accepts an id in lower case', async () => {
     expect(await explain('s10')).toBe(await explain('S10'));
   });
 
-  test('lists the stacks that it has patches for, and prints the first one’s', async () => {
+  test('lists the stacks that have a patch, and prints the patch for the first', async () => {
     const text = await explain('P6');
     expect(text).toContain('\nPATCH\n\nStacks: express, hono, next, fastapi, flask, go, nginx (');
     expect(text).toContain("'GET /<route>': { price: '<price>'");
@@ -97,7 +97,7 @@ describe('explain', () => {
   });
 
   test('prints only the patch for a given stack, with the values of a report', async () => {
-    const text = await explain('p3', '--stack', 'fastapi', '--report', await savedReport());
+    const text = await explain('p3', '--stack', 'fastapi', '--report', await saveReport());
     expect(text.split('\n')[0]).toMatch(/^P3 for fastapi\. /);
     expect(text).toContain('"resource": "https://api.example.com/summaries"');
     expect(text).toContain('"price": "$0.02"');
@@ -110,7 +110,7 @@ describe('explain', () => {
     expect(text.split('\n')[0]).toMatch(/^T7 replay /);
     for (const heading of ['WHY', 'FIX', 'PATCH']) expect(text).toContain(`\n${heading}\n`);
     expect(await explain('T7', '--stack', 'go')).toContain('claimed.LoadOrStore');
-    const own = await explain('T2', '--stack', 'hono', '--report', await savedReport());
+    const own = await explain('T2', '--stack', 'hono', '--report', await saveReport());
     expect(own).toContain("'GET /weather': sold1");
     expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can fix this');
   });
@@ -122,8 +122,8 @@ describe('explain', () => {
     'http://[fd00::1]:80',
     'http://seller:3000',
     'https://shop.internal',
-  ])('does not mention %s where buyers cannot come', async (origin) => {
-    const args = ['--report', await savedReport(new URL(origin).origin)];
+  ])('prints no patch with %s, which buyers cannot reach', async (origin) => {
+    const args = ['--report', await saveReport(new URL(origin).origin)];
     for (const id of ['S1', 'S6', 'S7', 'S8', 'P3', 'S11', 'P1']) {
       const text = await explain(id, '--stack', 'express', ...args);
       expect(text).not.toContain(new URL(origin).hostname);

@@ -1,4 +1,4 @@
-/** Commands print texts of strangers: none of them is a command to a pipeline or steers a terminal. */
+/** Commands print texts of strangers. No text may give a command to a pipeline or a terminal. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const RECORDED = new URL(
 );
 const EVIL = '##vso[task.setvariable variable=a]b ##[error]c ::stop-commands::d';
 const COMMAND = /^[\s\u0085]*::|##\w*\[/m;
-const UNSEEN = /[\p{Cc}\p{Cf}]/u;
+const INVISIBLE = /[\p{Cc}\p{Cf}]/u;
 
 let folder: string;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ describe('a recording with a payability that no scan would have written', () => 
     async (format) => {
       const stdout = await replay(await hostileRecording(), format);
       expect(stdout).not.toMatch(COMMAND);
-      expect(stdout.replaceAll('\n', '')).not.toMatch(UNSEEN);
+      expect(stdout.replaceAll('\n', '')).not.toMatch(INVISIBLE);
       const isJson = ['json', 'sarif'].includes(format);
       if (isJson) expect(JSON.stringify(JSON.parse(stdout))).not.toContain('\\u001b');
     },
@@ -113,12 +113,12 @@ describe('a recording with a payability that no scan would have written', () => 
   });
 });
 
-test('the line of a failure holds no terminal command', async () => {
+test('an error message holds no terminal command', async () => {
   const file = join(folder, 'not.json');
   await writeFile(file, `\u001b[2J${EVIL}`);
   const { code, stderr } = await runCli(['scan', '--from', file]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^[^\n]+\n$/);
   expect(stderr).not.toMatch(COMMAND);
-  expect(stderr.trimEnd()).not.toMatch(UNSEEN);
+  expect(stderr.trimEnd()).not.toMatch(INVISIBLE);
 });

@@ -1,4 +1,4 @@
-/** What a command does not use is not loaded: people and build machines wait for each module. */
+/** A command loads only the modules that it uses. Each module costs start time. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { newPurchase } from '../hosts/purchase.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECORDING = 'test/fixtures/origins/recorded/newcomer.json';
-const WATCH = new URL('../fixtures/loaded-modules.mjs', import.meta.url).href;
+const LOADED_MODULES_HOOK = new URL('../fixtures/loaded-modules.mjs', import.meta.url).href;
 
 let folder: string;
 beforeAll(async () => {
@@ -20,20 +20,24 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Of the main thread: packages by name, our own modules by path. */
-async function loadedBy(...args: readonly string[]) {
+/** Modules that the main thread loaded: packages by name, our own modules by path. */
+async function runCommand(...args: readonly string[]) {
   const file = join(folder, 'loaded.json');
-  const running = run(process.execPath, ['--import', WATCH, 'src/cli/main.ts', ...args], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], LOADED_TO: file },
-  });
-  // What reads standard input ends with it.
+  const running = run(
+    process.execPath,
+    ['--import', LOADED_MODULES_HOOK, 'src/cli/main.ts', ...args],
+    {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], LOADED_TO: file },
+    },
+  );
+  // `mcp` ends when its standard input ends.
   running.child.stdin?.end();
   await running;
-  return await loadedIn(file);
+  return await readLoaded(file);
 }
 
-async function loadedIn(file: string) {
+async function readLoaded(file: string) {
   const urls: readonly string[] = JSON.parse(await readFile(file, 'utf8'));
   const paths = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
   const [packaged, own] = [true, false].map((is) =>
@@ -49,15 +53,15 @@ async function loadedIn(file: string) {
   };
 }
 
-test('--help loads only its own text', async () => {
-  const { packages, own } = await loadedBy('--help');
+test('--help loads no package and at most seven modules', async () => {
+  const { packages, own } = await runCommand('--help');
   expect(packages).toEqual([]);
   expect(own.length).toBeLessThanOrEqual(7);
   expect(own.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
 });
 
 test('a replay loads the judging modules, and no probing module', async () => {
-  const { packages, own } = await loadedBy('scan', '--offline', '--from', RECORDING);
+  const { packages, own } = await runCommand('scan', '--offline', '--from', RECORDING);
   const chain = packages.filter((name) => name === 'viem' || name?.startsWith('@x402/'));
   const service = packages.filter((name) => name === 'mongodb' || name === 'fastify');
   const client = packages.filter((name) => name === 'undici');
@@ -67,14 +71,14 @@ test('a replay loads the judging modules, and no probing module', async () => {
 });
 
 test('explain loads only its own check, and no probing module', async () => {
-  const { packages, own } = await loadedBy('explain', 'P6');
-  expect(asking(packages)).toEqual([]);
+  const { packages, own } = await runCommand('explain', 'P6');
+  expect(selectNetworkPackages(packages)).toEqual([]);
   expect(own.filter((path) => path.startsWith('checks/') && !path.includes('/P6-'))).toEqual([]);
   expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
-/** What a chain, an index and an official client are asked with, and what signatures are recovered by. */
-function asking(packages: readonly (string | undefined)[]) {
+/** Packages that request chains, indexes and stores, run official clients, or recover signatures. */
+function selectNetworkPackages(packages: readonly (string | undefined)[]) {
   return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts)/.test(name ?? ''));
 }
 
@@ -88,30 +92,30 @@ test('diff compares two reports without an engine', async () => {
     ],
     { cwd: ROOT },
   );
-  const { packages, own, threads } = await loadedBy('diff', report, report);
-  expect([asking(packages), threads]).toEqual([[], 0]);
+  const { packages, own, threads } = await runCommand('diff', report, report);
+  expect([selectNetworkPackages(packages), threads]).toEqual([[], 0]);
   expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
 test('a preflight that the guard refuses loads no chain library and sends nothing', async () => {
-  const { packages, threads } = await loadedBy('preflight', 'https://10.0.0.1/').catch(
-    async () => await loadedIn(join(folder, 'loaded.json')),
+  const { packages, threads } = await runCommand('preflight', 'https://10.0.0.1/').catch(
+    async () => await readLoaded(join(folder, 'loaded.json')),
   );
-  expect(asking(packages).filter((name) => name !== 'undici')).toEqual([]);
+  expect(selectNetworkPackages(packages).filter((name) => name !== 'undici')).toEqual([]);
   expect(threads).toBe(0);
 });
 
-test('the tools over standard input load no chain library before a call', async () => {
-  const { packages } = await loadedBy('mcp');
+test('mcp loads no chain library before a tool is called', async () => {
+  const { packages } = await runCommand('mcp');
   expect(packages).not.toContain('viem');
 });
 
-/** What a service has loaded at its end, after `work`. */
-async function loadedByService(work: (host: HostProcess) => Promise<void>) {
+/** Runs `work` against a service, stops the service, and returns what it loaded. */
+async function runService(work: (host: HostProcess) => Promise<void>) {
   const file = join(folder, 'service.json');
   const host = await startHost({
     STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
-    NODE_OPTIONS: `--import ${WATCH}`,
+    NODE_OPTIONS: `--import ${LOADED_MODULES_HOOK}`,
     LOADED_TO: file,
   });
   try {
@@ -120,11 +124,11 @@ async function loadedByService(work: (host: HostProcess) => Promise<void>) {
   } finally {
     await host.kill('SIGKILL');
   }
-  return await loadedIn(file);
+  return await readLoaded(file);
 }
 
-test('a service at rest has one thread, and loads what it serves without a payment', async () => {
-  const { packages, own, threads } = await loadedByService(async (host) => {
+test('a service that answers only free calls has one thread, and loads no scanning module', async () => {
+  const { packages, own, threads } = await runService(async (host) => {
     for (const path of [
       '/health',
       '/v1/status?url=https://api.example.com',
@@ -138,16 +142,21 @@ test('a service at rest has one thread, and loads what it serves without a payme
   expect(own.filter((path) => scanning.some((start) => path.startsWith(start)))).toEqual([]);
   const unused = ['zod', 'badge-maker', 'marked'];
   const sdk = packages.filter((name) => name?.startsWith('@modelcontextprotocol/'));
-  expect(asking(packages)).toEqual(['@x402/core', '@x402/extensions']);
+  expect(selectNetworkPackages(packages)).toEqual(['@x402/core', '@x402/extensions']);
   expect(packages.filter((name) => unused.includes(name ?? ''))).toEqual([]);
   expect([sdk, threads]).toEqual([[], 0]);
 });
 
-test('a first payment loads signature recovery, and asks no chain', async () => {
+test('the first payment loads signature recovery and no chain client', async () => {
   const { headers } = await newPurchase('changes');
-  const { packages } = await loadedByService(async (host) => {
+  const { packages } = await runService(async (host) => {
     const path = '/v1/changes?since=2026-01-01T00:00:00Z';
     expect((await host.get(path, headers)).status).toBe(200);
   });
-  expect(asking(packages)).toEqual(['@x402/core', '@x402/evm', '@x402/extensions', 'viem']);
+  expect(selectNetworkPackages(packages)).toEqual([
+    '@x402/core',
+    '@x402/evm',
+    '@x402/extensions',
+    'viem',
+  ]);
 });

@@ -1,4 +1,4 @@
-/** `scan https://api.example.com/weather`: the resource that was named is asked too, and told in the text. */
+/** `scan https://api.example.com/weather` also requests the named resource, and the text report describes it. */
 import { expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
@@ -6,7 +6,7 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { collector } from './collector.ts';
 
-const HIDDEN = 'no document declares it, so neither agents nor this grade find it.';
+const UNDECLARED_TEXT = 'no document declares it, so neither agents nor this grade find it.';
 
 async function startShop() {
   const challenge = (origin: string, offer: object) =>
@@ -33,7 +33,7 @@ async function scan(...args: readonly string[]): Promise<string> {
 test.each([
   [
     '/hidden',
-    `GET /hidden, which you named, asks for a payment that default clients can pay; ${HIDDEN}`,
+    `GET /hidden, which you named, asks for a payment that default clients can pay; ${UNDECLARED_TEXT}`,
   ],
   [
     '/hidden?city=Paris',
@@ -51,13 +51,13 @@ test.each([
     '/nowhere',
     'GET /nowhere, which you named, asks for no payment: GET /nowhere: status 404, not 402.',
   ],
-])('%s', async (path, sentence) => {
+])('a scan that names %s says: %s', async (path, sentence) => {
   await using seller = await startShop();
   const text = await scan(seller.url + path);
   expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence);
 });
 
-test('grade and results stay those of the origin, and other formats send no further request', async () => {
+test('a named resource does not change the grade, and JSON output does not request it', async () => {
   await using seller = await startShop();
   const grade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
   const named = await scan(`${seller.url}/hidden`);
@@ -66,11 +66,11 @@ test('grade and results stay those of the origin, and other formats send no furt
   const plain = await scan(seller.url);
   expect(grade(named)).toBe(grade(plain));
   expect(plain).not.toContain('which you named');
-  const [one, other] = await Promise.all([
+  const [namedJson, plainJson] = await Promise.all([
     scan(`${seller.url}/hidden`, '--format', 'json'),
     scan(seller.url, '--format', 'json'),
   ]);
-  const resultsOf = (json: string) => JSON.parse(json).payability;
-  expect(resultsOf(one)).toEqual(resultsOf(other));
+  const payabilityOf = (json: string) => JSON.parse(json).payability;
+  expect(payabilityOf(namedJson)).toEqual(payabilityOf(plainJson));
   expect(seller.requests.filter(({ path }) => path === '/hidden')).toHaveLength(asked);
 });

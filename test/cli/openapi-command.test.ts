@@ -1,4 +1,4 @@
-/** `openapi FILE`: S1 to S4 on documents that nobody serves yet. */
+/** `openapi FILE` runs S1 to S4 on a file, before anybody serves it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openapiCommand } from '../../src/cli/openapi-command.ts';
 import { collector } from './collector.ts';
 
-const RIGHT = {
+const CORRECT_DOCUMENT = {
   openapi: '3.1.0',
   info: {
     title: 'Weather',
@@ -45,23 +45,23 @@ async function run(document: unknown, ...flags: readonly string[]) {
 }
 
 test('a correct document has no finding', async () => {
-  expect(await run(RIGHT, '--fail-on', 'warn')).toEqual({ code: 0, lines: [] });
+  expect(await run(CORRECT_DOCUMENT, '--fail-on', 'warn')).toEqual({ code: 0, lines: [] });
 });
 
 test('a finding names the file and the line', async () => {
-  const { contact: _, ...info } = RIGHT.info;
-  const warned = await run({ ...RIGHT, info });
+  const { contact: _, ...info } = CORRECT_DOCUMENT.info;
+  const warned = await run({ ...CORRECT_DOCUMENT, info });
   expect(warned.code).toBe(0);
   expect(warned.lines).toEqual([
     expect.stringMatching(/^openapi\.json:3: warn S1 openapi-present: .*\/info\/contact/),
   ]);
-  expect(await run({ ...RIGHT, info }, '--fail-on', 'warn')).toMatchObject({ code: 1 });
+  expect(await run({ ...CORRECT_DOCUMENT, info }, '--fail-on', 'warn')).toMatchObject({ code: 1 });
 });
 
-test('a failure exits 1', async () => {
-  const { '402': _, ...responses } = RIGHT.paths['/weather'].get.responses;
-  const get = { ...RIGHT.paths['/weather'].get, responses };
-  const { code, lines } = await run({ ...RIGHT, paths: { '/weather': { get } } });
+test('a failed check makes the command exit with 1', async () => {
+  const { '402': _, ...responses } = CORRECT_DOCUMENT.paths['/weather'].get.responses;
+  const get = { ...CORRECT_DOCUMENT.paths['/weather'].get, responses };
+  const { code, lines } = await run({ ...CORRECT_DOCUMENT, paths: { '/weather': { get } } });
   expect(code).toBe(1);
   expect(lines).toEqual([
     expect.stringMatching(/^openapi\.json:\d+: fail S4 paid-ops-security-402/),

@@ -3,7 +3,7 @@ import { parsePayTest } from '../../src/cli/pay-test-command.ts';
 
 const SELLER = 'http://127.0.0.1:3000';
 
-test('the flags of pay-test are all optional', () => {
+test('pay-test needs only the address of a seller', () => {
   expect(parsePayTest([SELLER])).toEqual({
     target: SELLER,
     start: null,
@@ -21,7 +21,7 @@ test('the flags of pay-test are all optional', () => {
   });
 });
 
-test('the flags of pay-test are read', () => {
+test('pay-test accepts all flags in one command', () => {
   const flags = [
     ['--route', 'post /a?b=c', '--route', '/d', '--failing-route', 'GET /e', '--body', '{"f":1}'],
     ['--only', 't1, T14', '--facilitator-port', '65535', '--facilitator-env', 'MY_URL'],
@@ -57,7 +57,7 @@ test.each([
   [['--format', 'yaml'], 'is not one of text, json'],
   [['--fail-on', 'pass'], 'is not one of fail, warn'],
   [['--loud'], 'lists the flags'],
-])('%j is refused', (args, words) => {
+])('pay-test refuses %j', (args, words) => {
   const positional = args[0]?.startsWith('--') ? [SELLER] : [];
   expect(() => parsePayTest([...positional, ...args])).toThrow(words);
 });

@@ -5,39 +5,39 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { collector } from './collector.ts';
 
-const MPP = 'Payment id="1", method="tempo"';
+const MPP_HEADER = 'Payment id="1", method="tempo"';
 
 async function preflight(...args: readonly string[]) {
   const { streams, written } = collector();
   const code = await preflightCommand([...args, '--format', 'json'], streams);
-  return { code, said: JSON.parse(written()) };
+  return { code, report: JSON.parse(written()) };
 }
 
 describe('preflight', () => {
   test('says go for a good seller, with its terms', async () => {
     await using seller = await startCraftedSeller();
     const url = `${seller.url}/weather`;
-    const { code, said } = await preflight(url, '--allow-private');
-    expect(said).toMatchObject({
+    const { code, report } = await preflight(url, '--allow-private');
+    expect(report).toMatchObject({
       verdict: 'go',
       reasons: [],
       terms: { x402Version: 2, payableBy: 'default', resourceUrl: url },
     });
-    expect(said.termsDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(report.termsDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(code).toBe(0);
     const again = await preflight(url, '--allow-private');
-    expect(again.said.termsDigest).toBe(said.termsDigest);
+    expect(again.report.termsDigest).toBe(report.termsDigest);
     expect(seller.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /weather',
       'GET /weather',
     ]);
   });
 
-  test('posts {} if told to', async () => {
+  test('sends POST with the body {} for --method post', async () => {
     await using seller = await startCraftedSeller();
     const url = `${seller.url}/summaries`;
-    const { said } = await preflight(url, '--allow-private', '--method', 'post');
-    expect(said.verdict).toBe('go');
+    const { report } = await preflight(url, '--allow-private', '--method', 'post');
+    expect(report.verdict).toBe('go');
     expect(seller.requests).toMatchObject([{ method: 'POST', body: '{}' }]);
   });
 
@@ -60,23 +60,23 @@ describe('preflight', () => {
     return challengeAnswer({ ...challenge, resource, accepts });
   };
 
-  test('reports another protocol, beside x402 or in its place', async () => {
+  test('reports another protocol, with or without x402', async () => {
     await using seller = await startCraftedSeller({
       answers: {
-        'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP }, body: {} },
+        'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP_HEADER }, body: {} },
         'GET /weather': ({ origin }) => {
           const usual = challengeAnswer(challengeOf(WEATHER, origin));
-          return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP } };
+          return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP_HEADER } };
         },
       },
     });
     const way = { protocol: 'MPP', methods: ['tempo'] };
     const alone = await preflight(`${seller.url}/mpp`, '--allow-private');
-    expect(alone.said.otherWays).toEqual([{ method: 'GET', path: '/mpp', ...way }]);
-    expect(alone.said.reasons[0].evidence).toContain('over MPP (tempo), not x402');
+    expect(alone.report.otherWays).toEqual([{ method: 'GET', path: '/mpp', ...way }]);
+    expect(alone.report.reasons[0].evidence).toContain('over MPP (tempo), not x402');
     const both = await preflight(`${seller.url}/weather`, '--allow-private');
-    expect(both.said).toMatchObject({ verdict: 'go', reasons: [] });
-    expect(both.said.otherWays).toEqual([{ method: 'GET', path: '/weather', ...way }]);
+    expect(both.report).toMatchObject({ verdict: 'go', reasons: [] });
+    expect(both.report.otherWays).toEqual([{ method: 'GET', path: '/weather', ...way }]);
     const { streams, written } = collector();
     await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
     expect(written()).toContain('  other way to pay: MPP (tempo)\n');
@@ -92,25 +92,28 @@ describe('preflight', () => {
     ['/mpp', [], 'no-go', 'other_protocol', 1],
     ['/upfront', [], 'caution', 'pays_before_delivery', 0],
     ['/nowhere', [], 'no-go', 'not_found', 1],
-  ] as const)('of %s %j: %s, %s', async (path, flags, verdict, reason, exit) => {
-    await using seller = await startCraftedSeller({
-      answers: {
-        'GET /testnet': ({ origin }) => testnet(origin),
-        'GET /empty': { status: 402, body: 'Pay!' },
-        'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP }, body: {} },
-        'GET /upfront': ({ origin }) => upfront(origin),
-        'GET /nowhere': { status: 404 },
-      },
-    });
-    const { code, said } = await preflight(`${seller.url}${path}`, '--allow-private', ...flags);
-    expect(said.verdict).toBe(verdict);
-    expect(said.reasons.map((one: { code: string }) => one.code)).toContain(reason);
-    expect(code).toBe(exit);
-  });
+  ] as const)(
+    'says of %s with flags %j: %s because of %s; exit %i',
+    async (path, flags, verdict, reason, exit) => {
+      await using seller = await startCraftedSeller({
+        answers: {
+          'GET /testnet': ({ origin }) => testnet(origin),
+          'GET /empty': { status: 402, body: 'Pay!' },
+          'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP_HEADER }, body: {} },
+          'GET /upfront': ({ origin }) => upfront(origin),
+          'GET /nowhere': { status: 404 },
+        },
+      });
+      const { code, report } = await preflight(`${seller.url}${path}`, '--allow-private', ...flags);
+      expect(report.verdict).toBe(verdict);
+      expect(report.reasons.map((one: { code: string }) => one.code)).toContain(reason);
+      expect(code).toBe(exit);
+    },
+  );
 
   test('says no-go for an address that the guard refuses, and sends nothing', async () => {
-    const { code, said } = await preflight('https://127.0.0.1/');
-    expect(said).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }], terms: null });
+    const { code, report } = await preflight('https://127.0.0.1/');
+    expect(report).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }], terms: null });
     expect(code).toBe(1);
   });
 

@@ -47,7 +47,7 @@ export const OPEN = result('D1', {
   fix: 'Register the origin.',
 });
 export const PASSED = result('S1');
-/** Nothing that cleaning takes out, and everything that markup is made of. */
+/** Its evidence has markup of each output format, and no character that we remove. */
 export const HOSTILE = result('P3', {
   status: 'fail',
   outcome: 'wrong',

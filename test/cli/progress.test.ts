@@ -4,7 +4,7 @@ import { createProgress } from '../../src/cli/io.ts';
 
 function run(isTTY: boolean): string {
   const stream = new PassThrough();
-  // Progress asks of a terminal's stream whether it is one, and writes.
+  // Progress reads only `isTTY` of the stream, and writes to it.
   const progress = createProgress(
     Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream,
   );
@@ -14,11 +14,11 @@ function run(isTTY: boolean): string {
 }
 
 test('a terminal shows progress in one line that is removed at the end', () => {
-  const told = run(true);
-  expect(told).toContain('reading documents …');
-  expect(told).toContain('asking for paid resources …');
-  expect(told).not.toContain('\n');
-  expect(told.endsWith('\r\u001b[2K')).toBe(true);
+  const output = run(true);
+  expect(output).toContain('reading documents …');
+  expect(output).toContain('asking for paid resources …');
+  expect(output).not.toContain('\n');
+  expect(output.endsWith('\r\u001b[2K')).toBe(true);
 });
 
 test('an output that is not a terminal shows no progress', () => {

@@ -1,10 +1,10 @@
-/** What the README shows is what the command prints, and the flags that it lists are those that there are. */
+/** The README shows the report that the command prints, and lists only flags that exist. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runCli } from './run-cli.ts';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-/** The last line of the report that is shown; the rest of it is left out. */
+/** This line ends the report in the README. The report that the command prints is longer. */
 const CUT = '\n  …\n';
 
 /** Arguments of the first scan of the README, up to its comment. */

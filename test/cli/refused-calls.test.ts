@@ -10,7 +10,7 @@ import { OriginRefused } from '../../src/guard/errors.ts';
 import { collector } from './collector.ts';
 import { runCli } from './run-cli.ts';
 
-const FOREIGN = {
+const UNKNOWN_RECORDING = {
   format: 'x402-scan-observations',
   schemaVersion: 99,
   scannedAt: 'yesterday',
@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Exit 2, nothing printed, one line that says so, and nobody was called. */
-async function refusal(
+/** Expects exit code 2, no output, one line of error, and no connection. Returns that line. */
+async function expectRefusal(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
@@ -60,14 +60,14 @@ describe('a refused origin:', () => {
     'http://api.internal',
   ])('%s is refused with the flag that would allow it', async (origin) => {
     const typed = origin.replace('PORT', String(port));
-    expect(await refusal(['scan', typed])).toContain(FLAG);
+    expect(await expectRefusal(['scan', typed])).toContain(FLAG);
     const { streams, written } = collector();
     expect(await preflightCommand([typed], streams)).toBe(1);
     expect(written()).toContain(FLAG);
   });
 
   test.each(['ftp://127.0.0.1', 'https://user@127.0.0.1', 'https://a..b'])(
-    '%s is refused without a flag, because none would allow it',
+    '%s is refused, and the message names no flag, since no flag would allow it',
     async (origin) => {
       await expect(scanCommand([origin], collector().streams)).rejects.not.toThrow('--allow');
     },
@@ -79,12 +79,12 @@ describe('a refused origin:', () => {
     ['https://user@127.0.0.1:PORT', 'user information'],
     ['https://127.0.0.1:PORT', 'port'],
     ['nonsense', 'single label'],
-  ])('%s', async (origin, words) => {
-    expect(await refusal(['scan', origin.replace('PORT', String(port))])).toContain(words);
+  ])('%s is refused: the message contains "%s"', async (origin, words) => {
+    expect(await expectRefusal(['scan', origin.replace('PORT', String(port))])).toContain(words);
   });
 
   test('http://user@127.0.0.1 is refused with --allow-private too', async () => {
-    await refusal(['scan', `http://user@127.0.0.1:${port}`, '--allow-private']);
+    await expectRefusal(['scan', `http://user@127.0.0.1:${port}`, '--allow-private']);
   });
 
   test.each([
@@ -112,7 +112,7 @@ describe('a refused origin:', () => {
 
 describe('a call that is refused before any request:', () => {
   const scan = (...flags: readonly string[]) =>
-    refusal(['scan', `http://127.0.0.1:${port}`, '--allow-private', ...flags]);
+    expectRefusal(['scan', `http://127.0.0.1:${port}`, '--allow-private', ...flags]);
 
   test('a format that does not exist; the message lists the formats', async () => {
     expect(await scan('--format', 'nonsense')).toBe(
@@ -132,51 +132,53 @@ describe('a call that is refused before any request:', () => {
 
   test('an impossible setting; the message names it', async () => {
     const origin = `http://127.0.0.1:${port}`;
-    const line = await refusal(['scan', origin, '--allow-private'], { X402SCAN_URL: 'nonsense' });
+    const line = await expectRefusal(['scan', origin, '--allow-private'], {
+      X402SCAN_URL: 'nonsense',
+    });
     expect(line).toContain('X402SCAN_URL');
   });
 
-  test('a command that does not exist, or none', async () => {
-    expect(await refusal(['toString'])).toContain(
+  test('a command that does not exist, or a missing command', async () => {
+    expect(await expectRefusal(['toString'])).toContain(
       'toString: no such command; there are scan, explain, diff',
     );
-    expect(await refusal([])).toContain('a command is missing');
-    expect(await refusal(['scan', 'diff', 'a.json'])).toContain('usage');
+    expect(await expectRefusal([])).toContain('a command is missing');
+    expect(await expectRefusal(['scan', 'diff', 'a.json'])).toContain('usage');
   });
 
-  test('a recording of another schema; the message names the place', async () => {
+  test('a recording of another schema; the message names the member', async () => {
     const file = join(folder, 'foreign.json');
-    await writeFile(file, JSON.stringify({ ...FOREIGN, scannedAt: '2026-08-20T12:00:00Z' }));
-    const line = await refusal(['scan', '--from', file]);
+    await writeFile(
+      file,
+      JSON.stringify({ ...UNKNOWN_RECORDING, scannedAt: '2026-08-20T12:00:00Z' }),
+    );
+    const line = await expectRefusal(['scan', '--from', file]);
     expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
   test('a recording with line breaks; the message is one line with the advice', async () => {
     const file = join(folder, 'lines.json');
     await writeFile(file, 'x\ny\n');
-    expect(await refusal(['scan', '--from', file])).toMatch(
+    expect(await expectRefusal(['scan', '--from', file])).toMatch(
       /not JSON \(.+\); make it with --save\n$/,
     );
   });
 
   test.each([
-    ['none', null, 'cannot be read'],
-    ['half', '{"half":', 'not JSON'],
+    ['missing', null, 'cannot be read'],
+    ['cut', '{"half":', 'not JSON'],
     ['empty', '{}', "(/ must have required property 'format')"],
-    ['no time', JSON.stringify({ ...FOREIGN, schemaVersion: 1 }), '(/scannedAt '],
+    ['no time', JSON.stringify({ ...UNKNOWN_RECORDING, schemaVersion: 1 }), '(/scannedAt '],
     [
       'no observations',
-      JSON.stringify({ ...FOREIGN, schemaVersion: 1, scannedAt: '2026-08-20T12:00:00Z' }),
+      JSON.stringify({ ...UNKNOWN_RECORDING, schemaVersion: 1, scannedAt: '2026-08-20T12:00:00Z' }),
       '(/observations ',
     ],
-  ])(
-    'a recording that cannot be read (%s); the message names the place',
-    async (name, text, words) => {
-      const file = join(folder, `${name}.json`);
-      if (text !== null) await writeFile(file, text);
-      await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
-    },
-  );
+  ])('a recording that cannot be read (%s); the message says why', async (name, text, words) => {
+    const file = join(folder, `${name}.json`);
+    if (text !== null) await writeFile(file, text);
+    await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
+  });
 });
 
 describe('--help', () => {

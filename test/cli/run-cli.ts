@@ -1,4 +1,3 @@
-/** The command line in a process of its own, as people and build machines run it. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +10,7 @@ export type CliRun = {
   readonly stderr: string;
 };
 
-/** Only `environment` and what a process needs to start is set; the checkout is the folder. */
+/** Runs the command line in a new process, with `environment` and `PATH` only, in the root folder. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -4,12 +4,12 @@ import { UsageError } from '../../src/cli/usage.ts';
 
 const ORIGIN = 'https://api.example.com';
 
-function refusal(...args: string[]): string {
+function refuseOptions(...args: string[]): string {
   try {
     parseScanOptions(args);
   } catch (error) {
     expect(error).toBeInstanceOf(UsageError);
-    const { message } = error as UsageError; // as the line above holds
+    const { message } = error as UsageError; // the line above checks it
     expect(message).not.toContain('\n');
     return message;
   }
@@ -40,7 +40,7 @@ describe('the flags of scan', () => {
     });
   });
 
-  test('accept a resource beside the origin', () => {
+  test('accept a resource after the origin', () => {
     const named = [
       [ORIGIN],
       [`${ORIGIN}/`],
@@ -53,7 +53,7 @@ describe('the flags of scan', () => {
     expect(named).toEqual([null, null, '/weather', '/weather?city=Paris', '/?q=1', null, null]);
   });
 
-  test('accept the MCP endpoint, by itself or in the origin', () => {
+  test('accept the MCP endpoint as an argument or as the path of the origin', () => {
     const endpoints = [
       [ORIGIN, '--mcp'],
       [`${ORIGIN}/`, '--mcp'],
@@ -62,8 +62,8 @@ describe('the flags of scan', () => {
       ['api.example.com/tools/mcp?a=1', '--mcp'],
     ].map((args) => parseScanOptions(args).mcp?.path);
     expect(endpoints).toEqual([null, null, '/tools/mcp', '/tools/mcp', '/tools/mcp?a=1']);
-    expect(refusal(ORIGIN, '--mcp', '/a', '/b')).toContain('one endpoint');
-    expect(refusal(ORIGIN, '/a')).toContain('one origin');
+    expect(refuseOptions(ORIGIN, '--mcp', '/a', '/b')).toContain('one endpoint');
+    expect(refuseOptions(ORIGIN, '/a')).toContain('one origin');
   });
 
   test('work together, before and after the origin', () => {
@@ -93,15 +93,17 @@ describe('the flags of scan', () => {
     });
   });
 
-  test('take their value after "=" too, and a list with spaces', () => {
+  test('accept a value after "=", and a list with spaces', () => {
     const options = parseScanOptions([ORIGIN, '--format=json', '--only=P1, d*']);
     expect(options).toMatchObject({ format: 'json', only: ['P1', 'D*'] });
   });
 
   test('need an origin or a recording', () => {
-    expect(refusal()).toContain('an origin is missing');
+    expect(refuseOptions()).toContain('an origin is missing');
     expect(parseScanOptions(['--from', 'f.json'])).toMatchObject({ origin: null, from: 'f.json' });
-    expect(refusal(ORIGIN, 'https://b.example')).toContain('one origin at a time: 2 were given');
+    expect(refuseOptions(ORIGIN, 'https://b.example')).toContain(
+      'one origin at a time: 2 were given',
+    );
   });
 
   test.each([
@@ -118,7 +120,7 @@ describe('the flags of scan', () => {
     [['--offline=yes'], '--offline'],
     [['--format'], '--format'],
     [['--output', '--timing'], '--output'],
-  ])('%j are refused, and the message lists what is accepted', (args, words) => {
-    expect(refusal(ORIGIN, ...args)).toContain(words);
+  ])('refuse %j with a message that contains "%s"', (args, words) => {
+    expect(refuseOptions(ORIGIN, ...args)).toContain(words);
   });
 });

@@ -14,20 +14,20 @@ import { type CliRun, runCli } from './run-cli.ts';
 
 const CATALOGS = ['2026-07-25.1', '2026-08-14.2'] as const;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SLOW_MS = 240_000;
+const TIMEOUT_MS = 240_000;
 
 let seller: CraftedSeller;
 let folder: string;
 let recording: string;
-/** The run that made the recording. */
+/** The scan that made the recording. */
 let live: CliRun;
 beforeAll(async () => {
-  // Right in everything but the one document: an S7 that fails, nothing else.
+  // Only S7 fails on this seller: it has no /llms.txt.
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
   folder = await mkdtemp(join(tmpdir(), 'scan-runs-'));
   recording = join(folder, 'recording.json');
   live = await scan('--format', 'json', '--save', recording);
-}, SLOW_MS);
+}, TIMEOUT_MS);
 afterAll(async () => {
   await seller?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
@@ -37,8 +37,8 @@ const scan = (...flags: readonly string[]) =>
   runCli(['scan', seller.url, '--allow-private', '--offline', ...flags]);
 const replay = (...flags: readonly string[]) => runCli(['scan', '--from', recording, ...flags]);
 
-/** The same command in this process, if a process of its own would show nothing more. */
-async function here(...args: readonly string[]): Promise<CliRun> {
+/** Runs `scan` in this process, which is faster than a new process. */
+async function runInProcess(...args: readonly string[]): Promise<CliRun> {
   const { streams, written, complained } = collector();
   const code = await scanCommand(args, streams);
   return { code, stdout: written(), stderr: complained() };
@@ -60,7 +60,7 @@ describe('a finished scan', () => {
     expect(failed.map(({ id }: { id: string }) => id)).toEqual(['S7']);
   });
 
-  test('of a closed port is an F with 25 results, and not our failure', async () => {
+  test('of a closed port has grade F and 25 results, and exits 0', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -105,20 +105,20 @@ describe('a finished scan', () => {
 describe('a recording', () => {
   test.each(CATALOGS)(
     'gives the same bytes each time by catalog %s',
-    { timeout: SLOW_MS },
+    { timeout: TIMEOUT_MS },
     async (version) => {
       const flags = ['--format', 'json', '--checks-version', version];
-      const [one, other] = [await replay(...flags), await replay(...flags)];
-      expect(one).toEqual(other);
-      expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: '' });
-      const report = JSON.parse(one.stdout);
+      const [first, second] = [await replay(...flags), await replay(...flags)];
+      expect(first).toEqual(second);
+      expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
+      const report = JSON.parse(first.stdout);
       expect(report).toMatchObject({ checksVersion: version, origin: seller.url });
       expect(report.scannedAt).toBe(JSON.parse(live.stdout).scannedAt);
       expect(report.results).toHaveLength(25);
     },
   );
 
-  test('accepts its own origin beside it, and no other', async () => {
+  test('accepts its own origin as an argument, and refuses another', async () => {
     const named = await runCli(['scan', seller.url, '--from', recording, '--only', 'S7']);
     expect(named.code).toBe(0);
     const other = await runCli(['scan', 'https://api.example.com', '--from', recording]);
@@ -131,7 +131,7 @@ describe('a recording', () => {
 });
 
 describe('thresholds', () => {
-  test('that are missed exit 1 after a whole report', async () => {
+  test('that are missed make the command exit 1 after a whole report', async () => {
     const { code, stdout, stderr } = await replay(
       '--format',
       'json',
@@ -147,7 +147,7 @@ describe('thresholds', () => {
   });
 
   test('apply to the printed results; grade and score stay those of the whole scan', async () => {
-    const { code, stdout, stderr } = await here(
+    const { code, stdout, stderr } = await runInProcess(
       '--from',
       recording,
 
@@ -170,21 +170,21 @@ describe('thresholds', () => {
 
   test('apply to the grade', async () => {
     expect(JSON.parse(live.stdout).grade).toBe('A');
-    expect((await here('--from', recording, '--min-grade', 'A')).code).toBe(0);
+    expect((await runInProcess('--from', recording, '--min-grade', 'A')).code).toBe(0);
     const worse = join(folder, 'worse.json');
     const saved = JSON.parse(await readFile(recording, 'utf8'));
     const gone = { ok: false, reason: 'refused', detail: 'connection refused', ms: 1 };
     saved.observations.openapi = gone;
     saved.observations.resources.probed = [];
     await writeFile(worse, JSON.stringify(saved));
-    const { code, stdout, stderr } = await here('--from', worse, '--min-grade', 'D');
+    const { code, stdout, stderr } = await runInProcess('--from', worse, '--min-grade', 'D');
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'grade F is below D\n' });
     expect(stdout).toContain('  F  ');
   });
 });
 
 describe('files', () => {
-  test('are written whole at any exit code, and then nothing is printed', async () => {
+  test('are written whole although a threshold is missed, and nothing is printed', async () => {
     const output = join(folder, 'report.sarif');
     const run = await replay('--format', 'sarif', '--output', output, '--fail-on', 'fail');
     expect(run).toEqual({ code: 1, stdout: '', stderr: '--fail-on fail: S7\n' });
@@ -192,7 +192,7 @@ describe('files', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('that cannot be written exit 2 in one line after a finished scan', async () => {
+  test('that cannot be written make a finished scan exit 2 with one line', async () => {
     const before = seller.requests.length;
     const saved = join(folder, 'saved.json');
     const output = join(folder, 'missing', 'report.json');
@@ -203,7 +203,7 @@ describe('files', () => {
       stderr: `--output ${output}: cannot be written (its folder does not exist: create it first)\n`,
     });
     expect(seller.requests.length).toBeGreaterThan(before + 10);
-    // The work is not lost: what was seen is there, for --from.
+    // The observations are saved, and `--from` can judge them.
     expect(JSON.parse(await readFile(saved, 'utf8'))).toMatchObject({ schemaVersion: 2 });
   });
 });
@@ -220,7 +220,7 @@ test('a reader that closes the pipe early is not a failure', async () => {
 });
 
 test.each(['junit', 'markdown', 'text', 'sarif'])('%s is printed whole', async (format) => {
-  const { code, stdout, stderr } = await here('--from', recording, '--format', format);
+  const { code, stdout, stderr } = await runInProcess('--from', recording, '--format', format);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.endsWith('\n')).toBe(true);
   expect(stdout).toContain('llms-txt');

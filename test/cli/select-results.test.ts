@@ -10,7 +10,7 @@ describe('--only', () => {
     expect(selectResults(RESULTS, null)).toEqual(RESULTS);
   });
 
-  test('takes ids and prefixes, and prints each check once in the order of the catalog', () => {
+  test('accepts ids and prefixes, and prints each check once in the order of the catalog', () => {
     expect(select('S1')).toEqual(['S1']);
     expect(select('S1*')).toEqual(['S1', 'S10']);
     expect(select('D*', 'P1', 'P*')).toEqual(['P1', 'P2', 'D1']);

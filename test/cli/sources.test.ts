@@ -1,4 +1,4 @@
-/** `--source`: a finding names the file of the repository and its line. */
+/** With `--source`, a finding names the file in the repository and its line. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,23 +31,27 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 test.each([
-  ['the member that a pointer names', '/openapi.json#/paths/~1weather/get/responses: no 402', 7],
-  ['an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
+  [
+    'the line of the member that a pointer names',
+    '/openapi.json#/paths/~1weather/get/responses: no 402',
+    7,
+  ],
+  ['the line of an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
   ['the nearest line above a missing member', '/openapi.json#/info/contact: missing', 3],
   ['the first line if no part of it exists', '/openapi.json#/components/x: 0, none', 1],
   ['the first line if no pointer is given', '2 of 2 free operations in /openapi.json', 1],
-])('is the line of %s', async (_what, evidence, line) => {
+])('a location is %s', async (_place, evidence, line) => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
 });
 
-test('is null for a document without a source, or a check without a document', async () => {
+test('a location is null for a document without a source, or a check without a document', async () => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S7', evidence: 'GET /llms.txt: 404' })).toBeNull();
   expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toBeNull();
 });
 
-test('is the first line of a source that is not JSON', async () => {
+test('a location is the first line of a source that is not JSON', async () => {
   await writeFile(file, '# A\n\ntext\n');
   const sources = await readSources([`/llms.txt=${file}`]);
   expect(sources.locate({ id: 'S7', evidence: 'no ">" line' })).toEqual({ file, line: 1 });
@@ -60,7 +64,7 @@ test.each([
   await expect(readSources([pair])).rejects.toThrow(why);
 });
 
-test('is the first line of the file if no other place is known', async () => {
+test('a location is the first line of the source of "/" if no other source fits', async () => {
   const rest = join(folder, 'workflow.yml');
   await writeFile(rest, 'on: push\n');
   const sources = await readSources([`/openapi.json=${file}`, `/=${rest}`]);

@@ -13,14 +13,20 @@ import type { StandIn } from '../indexes/stand-in.ts';
 import { runCli } from './run-cli.ts';
 
 const SCAN_MS = 120_000;
-const OFF = { X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '', RPC_URL: '' };
+const ALL_SOURCES_OFF = { X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '', RPC_URL: '' };
 
-type Cell = { id: string; status: string; basis: string; evidence: string; severity: string };
+type DirectoryResult = {
+  id: string;
+  status: string;
+  basis: string;
+  evidence: string;
+  severity: string;
+};
 type Report = {
   grade: string;
   score: number;
   subScores: { protocol: number; docs: number; standing: number | null };
-  results: Cell[];
+  results: DirectoryResult[];
 };
 
 describe('the standing on the command line', needs(chainUnavailable()), () => {
@@ -45,7 +51,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     };
   });
 
-  async function scan(overrides: Partial<typeof OFF> = {}): Promise<Report> {
+  async function scan(overrides: Partial<typeof ALL_SOURCES_OFF> = {}): Promise<Report> {
     const { code, stdout, stderr } = await runCli(
       ['scan', seller.url, '--allow-private', '--format', 'json'],
       {
@@ -61,11 +67,11 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     return JSON.parse(stdout);
   }
 
-  test('is measured by all sources, and stays when they are gone', {
+  test('is measured with all sources, and stays when they stop', {
     timeout: SCAN_MS,
   }, async () => {
     const before = await scan();
-    expect(cells(before)).toEqual([
+    expect(directoryLines(before)).toEqual([
       'D1 pass measured',
       'D2 pass measured',
       'D3 pass measured',
@@ -74,29 +80,29 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     ]);
     expect(before).toMatchObject({ grade: 'A', score: 100, subScores: { standing: 100 } });
 
-    await agesBy(2 * 86_400_000);
+    await ageCacheBy(2 * 86_400_000);
     await sources.close();
-    const dead = await scan();
-    expect(cells(dead)).toEqual(cells(before));
-    expect(dead).toMatchObject({ grade: 'A', score: 100, subScores: before.subScores });
-    for (const { evidence } of standingOf(dead)) expect(evidence).toMatch(/\(4[89] h old\)/);
+    const fromCache = await scan();
+    expect(directoryLines(fromCache)).toEqual(directoryLines(before));
+    expect(fromCache).toMatchObject({ grade: 'A', score: 100, subScores: before.subScores });
+    for (const { evidence } of standingOf(fromCache)) expect(evidence).toMatch(/\(4[89] h old\)/);
   });
 
   test('falls back to the Bazaar, then to the chain', { timeout: SCAN_MS }, async () => {
     const bazaar = await scan({ X402SCAN_URL: '' });
-    expect(cells(bazaar)).toEqual([
+    expect(directoryLines(bazaar)).toEqual([
       'D1 warn not_determined',
       'D2 warn not_determined',
       'D3 pass measured',
       'D4 pass measured',
       'D5 pass measured',
     ]);
-    // What is not determined stands on neither side of the sum.
+    // The score ignores checks that are not determined.
     expect(bazaar).toMatchObject({ score: 100, subScores: { standing: 100 } });
     expect(evidenceOf(bazaar, 'D4')).toContain('30 settlements of 6 payers in 30 days: Bazaar');
 
     const logs = await scan({ X402SCAN_URL: '', BAZAAR_URL: '' });
-    expect(cells(logs).slice(2)).toEqual([
+    expect(directoryLines(logs).slice(2)).toEqual([
       'D3 pass measured',
       'D4 warn measured',
       'D5 pass measured',
@@ -107,18 +113,18 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
 
   test('is left out of the score if sources are off', { timeout: SCAN_MS }, async () => {
     const unlisted = await scan({ ECOSYSTEM_URL: '' });
-    expect(cells(unlisted)[4]).toBe('D5 warn not_determined');
+    expect(directoryLines(unlisted)[4]).toBe('D5 warn not_determined');
     expect(unlisted.subScores.standing).toBe(100);
 
     sources.forget();
-    const off = await scan(OFF);
+    const off = await scan(ALL_SOURCES_OFF);
     expect(standingOf(off).every(({ basis }) => basis === 'not_determined')).toBe(true);
     expect(off).toMatchObject({ grade: 'A', score: 100, subScores: { standing: null } });
     expect(sources.asked).toEqual([]);
   });
 
-  /** As if the answers had been taken so long ago. */
-  async function agesBy(ms: number): Promise<void> {
+  /** Makes the cached answers `ms` older. */
+  async function ageCacheBy(ms: number): Promise<void> {
     const files = await readdir(folder);
     expect(files.length).toBeGreaterThan(3);
     for (const name of files) {
@@ -130,17 +136,17 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
 });
 
 const standingOf = ({ results }: Report) => results.filter(({ id }) => id.startsWith('D'));
-const cells = (report: Report) =>
+const directoryLines = (report: Report) =>
   standingOf(report).map(({ id, status, basis }) => `${id} ${status} ${basis}`);
 const evidenceOf = ({ results }: Report, id: string) =>
   results.find((result) => result.id === id)?.evidence;
 
-/** The sub-score by the published rule, from the report alone. */
+/** Computes the sub-score from the report by the published rule. */
 function standingScore(report: Report): number {
   const points: Record<string, number> = { critical: 20, major: 10, minor: 4 };
   const earned: Record<string, number> = { pass: 1, warn: 0.5, fail: 0 };
   const determined = standingOf(report).filter(({ basis }) => basis !== 'not_determined');
-  const sum = (share: (cell: Cell) => number) =>
+  const sum = (share: (cell: DirectoryResult) => number) =>
     determined.reduce((total, cell) => total + (points[cell.severity] ?? 0) * share(cell), 0);
   return Math.floor((100 * sum(({ status }) => earned[status] ?? 0)) / sum(() => 1));
 }

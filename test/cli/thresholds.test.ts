@@ -3,7 +3,7 @@ import { listMissedThresholds } from '../../src/cli/thresholds.ts';
 import type { Grade } from '../../src/model/report.ts';
 import { FAILED, OPEN, PASSED, printable, UNEVALUATED, WARNED } from './printable.ts';
 
-function missed(
+function listMissed(
   thresholds: Partial<Parameters<typeof listMissedThresholds>[2]>,
   printed = [PASSED],
   grade: Grade = 'B',
@@ -15,7 +15,7 @@ function missed(
 
 describe('thresholds', () => {
   test('that are not given are never missed', () => {
-    expect(missed({}, [FAILED, WARNED], 'F')).toEqual([]);
+    expect(listMissed({}, [FAILED, WARNED], 'F')).toEqual([]);
   });
 
   test.each([
@@ -23,8 +23,8 @@ describe('thresholds', () => {
     ['B', []],
     ['C', []],
     ['D', []],
-  ] as const)('--min-grade %s against a B', (minGrade, lines) => {
-    expect(missed({ minGrade })).toEqual(lines);
+  ] as const)('--min-grade %s on grade B gives %j', (minGrade, lines) => {
+    expect(listMissed({ minGrade })).toEqual(lines);
   });
 
   test.each([
@@ -35,7 +35,7 @@ describe('thresholds', () => {
     ['unknown', 'settings', false],
     ['nobody', 'settings', false],
     [null, 'settings', false],
-  ] as const)('--min-payable %s: payable by %s', (payableBy, minPayable, isEnough) => {
+  ] as const)('payableBy %s meets --min-payable %s: %s', (payableBy, minPayable, isEnough) => {
     const report = { ...printable().report, payableBy };
     const lines = listMissedThresholds(report, [PASSED], {
       minGrade: null,
@@ -47,23 +47,25 @@ describe('thresholds', () => {
   });
 
   test('an F is below every grade', () => {
-    expect(missed({ minGrade: 'D' }, [PASSED], 'F')).toEqual(['grade F is below D']);
+    expect(listMissed({ minGrade: 'D' }, [PASSED], 'F')).toEqual(['grade F is below D']);
   });
 
   test('--fail-on fail counts failures and checks that were not evaluated, never warnings', () => {
     const printed = [PASSED, WARNED, OPEN];
-    expect(missed({ failOn: 'fail' }, printed)).toEqual([]);
-    expect(missed({ failOn: 'fail' }, [...printed, FAILED, UNEVALUATED])).toEqual([
+    expect(listMissed({ failOn: 'fail' }, printed)).toEqual([]);
+    expect(listMissed({ failOn: 'fail' }, [...printed, FAILED, UNEVALUATED])).toEqual([
       '--fail-on fail: P1, P2',
     ]);
   });
 
   test('--fail-on warn counts warnings too, but not undetermined checks', () => {
-    expect(missed({ failOn: 'warn' }, [PASSED, OPEN])).toEqual([]);
-    expect(missed({ failOn: 'warn' }, [OPEN, WARNED, FAILED])).toEqual(['--fail-on warn: S7, P1']);
+    expect(listMissed({ failOn: 'warn' }, [PASSED, OPEN])).toEqual([]);
+    expect(listMissed({ failOn: 'warn' }, [OPEN, WARNED, FAILED])).toEqual([
+      '--fail-on warn: S7, P1',
+    ]);
   });
 
   test('print one line each', () => {
-    expect(missed({ minGrade: 'A', failOn: 'fail' }, [FAILED])).toHaveLength(2);
+    expect(listMissed({ minGrade: 'A', failOn: 'fail' }, [FAILED])).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-/** A report of a real scan, as the service sells and signs it, proved by the command line. */
+/** The service sells and signs the report of a real scan, and `verify` proves it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   expect([bought.status, bought.json['error']]).toEqual([200, undefined]);
   recording = JSON.stringify(bought.json['recording']);
   const asked = `/v1/attestation?url=${encodeURIComponent(seller.url)}`;
-  await vi.waitFor(async () => expect((await host.get(asked)).status).toBe(200), WAIT);
+  await vi.waitFor(async () => expect((await host.get(asked)).status).toBe(200), WAIT_OPTIONS);
   envelope = JSON.parse((await host.get(asked)).body);
   keys = JSON.parse((await host.get('/.well-known/jwks.json')).body);
   files.envelope = await save('envelope.json', envelope);
@@ -73,19 +73,22 @@ async function verify(...args: readonly string[]) {
 }
 
 const SIGNING_KEY = makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-const WAIT = { timeout: 30_000 };
-const ALL = ['proved signature', 'proved time', 'proved recording'];
+const WAIT_OPTIONS = { timeout: 30_000 };
+const ALL_PROVED = ['proved signature', 'proved time', 'proved recording'];
 const statement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
 
 describe('verify', () => {
   test('proves the report of a sold scan with key set and recording', async () => {
     const { keys: at, recording: seen } = files;
     const byFile = await verify(files.envelope, '--keys', at, '--recording', seen);
-    expect([byFile.code, byFile.proofs]).toEqual([0, ALL]);
+    expect([byFile.code, byFile.proofs]).toEqual([0, ALL_PROVED]);
     expect(byFile.text).toContain(seller.url);
     expect(byFile.text).toContain(keys.keys[0]?.kid);
     const byUrl = await verify(files.envelope, '--keys', `${host.url}/.well-known/jwks.json`);
-    expect([byUrl.code, byUrl.proofs]).toEqual([0, [...ALL.slice(0, 2), 'not asked recording']]);
+    expect([byUrl.code, byUrl.proofs]).toEqual([
+      0,
+      [...ALL_PROVED.slice(0, 2), 'not asked recording'],
+    ]);
   });
 
   test('accepts a bought recording that scan --from judges to the same results', async () => {
@@ -97,7 +100,7 @@ describe('verify', () => {
     });
   });
 
-  test('does not ask a private address that only the report names', async () => {
+  test('does not request a private address that only the report names', async () => {
     await expect(verify(files.envelope)).rejects.toThrow(
       /names, is not requested: .*--keys URL\|FILE/,
     );
@@ -118,11 +121,14 @@ describe('verify', () => {
   test('fails on one changed character of the envelope, even if it decodes to the same bytes', async () => {
     const [signature] = envelope.signatures;
     const sig = signature?.sig ?? '';
-    // 64 bytes end in "x==": four bits of x are padding.
+    // The base64 text of 64 bytes ends in "x==", and four bits of x are padding.
     const last = sig.charAt(85);
-    const twin = String.fromCharCode(last.charCodeAt(0) + 1);
+    const sameBytesCharacter = String.fromCharCode(last.charCodeAt(0) + 1);
     const changed = [
-      { ...envelope, signatures: [{ ...signature, sig: `${sig.slice(0, 85)}${twin}==` }] },
+      {
+        ...envelope,
+        signatures: [{ ...signature, sig: `${sig.slice(0, 85)}${sameBytesCharacter}==` }],
+      },
       { ...envelope, signatures: [{ ...signature, sig: `${sig.slice(0, 86)}` }] },
       { ...envelope, signatures: [{ ...signature, keyid: 'another' }] },
       { ...envelope, payload: `${envelope.payload} ` },
@@ -133,7 +139,7 @@ describe('verify', () => {
     }
   });
 
-  test('fails on one changed byte of the observations, and the rest stays proved', async () => {
+  test('fails on one changed byte of the observations, and signature and time stay proved', async () => {
     const at = recording.indexOf('"observations"') + 100;
     for (const byte of [at, at + 5_000]) {
       const digit = /[0-9]/.exec(recording.slice(byte))?.[0] ?? '';
@@ -142,14 +148,17 @@ describe('verify', () => {
       const changed = `${recording.slice(0, index)}${other}${recording.slice(index + 1)}`;
       const file = await save('changed-recording.json', changed);
       const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
-      expect([run.code, run.proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
+      expect([run.code, run.proofs]).toEqual([
+        1,
+        [...ALL_PROVED.slice(0, 2), 'NOT proved recording'],
+      ]);
       expect(run.says['recording']).toMatch(
         /^the recording has other observations: their digest is [0-9a-f]{64}/,
       );
     }
   });
 
-  test("refuses a recording of another time or of spent budgets as the report's", async () => {
+  test('does not prove a recording with another time or with used-up budgets', async () => {
     const value = JSON.parse(recording);
     const later = { ...value, scannedAt: '2026-01-01T00:00:00.000Z' };
     const spent = { ...value, exhausted: ['origin'] };
@@ -164,7 +173,7 @@ describe('verify', () => {
     }
   });
 
-  test('fails with a changed key, and with another one', async () => {
+  test('fails with a changed key, and with a different key', async () => {
     const [key] = keys.keys;
     const x = key?.x ?? '';
     const flipped = `${x.startsWith('A') ? 'B' : 'A'}${x.slice(1)}`;
@@ -199,7 +208,7 @@ describe('verify', () => {
     }
   });
 
-  test('does not prove a future scan, or one whose results its catalog does not give', async () => {
+  test('does not prove a future scan, or results that the catalog does not give', async () => {
     const key = makeSigningKey();
     const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
     const keySet = await save('own-keys.json', { keys: [own] });
@@ -228,11 +237,11 @@ describe('verify', () => {
     });
     expect(other.says['recording']).toMatch(/^the catalog \S+ differs/);
     for (const { code, proofs } of [raised, passed, fewer, other]) {
-      expect([code, proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
+      expect([code, proofs]).toEqual([1, [...ALL_PROVED.slice(0, 2), 'NOT proved recording']]);
     }
   });
 
-  test("takes only a site's own keys for its name", async () => {
+  test('proves a site only with keys from that site', async () => {
     const key = makeSigningKey();
     const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
     const keySet = await save('stranger.json', { keys: [own] });
@@ -260,7 +269,7 @@ describe('verify', () => {
   });
 
   test.each(['https://other.com', 'https://shop.com ', ''])(
-    'refuses a subject of another origin than the report: %j',
+    'does not prove a subject that is not the origin of the report: %j',
     async (name) => {
       const key = makeSigningKey();
       const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
@@ -276,7 +285,7 @@ describe('verify', () => {
 
   test('writes no key of the service to a log', async () => {
     const [, secret = ''] = SIGNING_KEY.split('\n');
-    await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT);
+    await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT_OPTIONS);
     expect(host.out() + host.err()).not.toContain(secret);
   });
 

@@ -52,7 +52,7 @@ test('says in one line that the folder is missing, and creates none', async () =
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("says that the name is a folder's, and leaves nothing behind", async () => {
+test('refuses the name of a folder, and leaves no file behind', async () => {
   await mkdir(join(folder, 'taken', 'inside'), { recursive: true });
   const file = join(folder, 'taken');
   await expect(writeOutput('--save', file, 'x')).rejects.toThrow(
@@ -61,7 +61,7 @@ test("says that the name is a folder's, and leaves nothing behind", async () => 
   expect(await readdir(folder)).toEqual(['taken']);
 });
 
-test('says that a file is in the place of the folder', async () => {
+test('refuses a path whose folder is a file, and keeps that file', async () => {
   await writeFile(join(folder, 'file'), 'mine');
   await expect(writeOutput('--save', join(folder, 'file', 'x.json'), 'x')).rejects.toThrow(
     'its folder is a file',
@@ -69,7 +69,7 @@ test('says that a file is in the place of the folder', async () => {
   expect(await readFile(join(folder, 'file'), 'utf8')).toBe('mine');
 });
 
-test('keeps the old file if the new one cannot be finished', async () => {
+test('keeps the old file if the new file cannot be written', async () => {
   const file = join(folder, 'report.json');
   await writeFile(file, 'old');
   await writeFile(`${file}.${process.pid}.part`, 'of somebody else');
@@ -77,8 +77,8 @@ test('keeps the old file if the new one cannot be finished', async () => {
   expect(await readFile(file, 'utf8')).toBe('old');
 });
 
-const rootLack = process.getuid?.() === 0 ? 'a user other than root' : null;
-describe('without permission', needs(rootLack), () => {
+const missingUser = process.getuid?.() === 0 ? 'a user other than root' : null;
+describe('without permission', needs(missingUser), () => {
   test('says that this user may not write there', async () => {
     await chmod(folder, 0o500);
     await expect(writeOutput('--output', join(folder, 'x'), 'x')).rejects.toThrow(
@@ -88,9 +88,9 @@ describe('without permission', needs(rootLack), () => {
   });
 });
 
-const pipeLack = process.platform === 'win32' ? 'named pipes' : null;
-describe('a pipe', needs(pipeLack), () => {
-  test('is written to, and stays one', async () => {
+const missingPipes = process.platform === 'win32' ? 'named pipes' : null;
+describe('a pipe', needs(missingPipes), () => {
+  test('is written to, and stays a pipe', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const [text] = await Promise.all([readFile(pipe, 'utf8'), writeOutput('--output', pipe, 'x')]);

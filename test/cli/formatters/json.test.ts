@@ -4,7 +4,7 @@ import { HOSTILE, printable, RESULTS } from '../printable.ts';
 
 const TIMING = { gatherMs: 90.4, judgeMs: 12.6, totalMs: 103, requests: 9, roundTrips: 4 };
 
-test('JSON is the report of the service with the sub-scores, in the same order', () => {
+test('JSON has the members and the order of a report of the service, and adds subScores', () => {
   const text = FORMATS.json(printable());
   expect(text.endsWith('}\n')).toBe(true);
   const report = JSON.parse(text);
@@ -41,7 +41,7 @@ test('JSON has only the printed results, and keeps evidence to the letter', () =
   expect(JSON.parse(FORMATS.json(scan)).results).toEqual([HOSTILE]);
 });
 
-test('JSON has the timing if it was requested, in whole milliseconds', () => {
+test('JSON has the timing in whole milliseconds if it was requested', () => {
   expect(JSON.parse(FORMATS.json(printable({ timing: TIMING }))).timing).toEqual({
     gatherMs: 90,
     judgeMs: 13,

@@ -22,7 +22,7 @@ describe('JUnit', () => {
     });
   });
 
-  test('has one case a check, with evidence and fix', () => {
+  test('has one case for each check, with evidence and fix', () => {
     const cases = casesOf(FORMATS.junit(printable())).map(({ attributes, children: [child] }) => [
       attributes.get('name'),
       child?.name,
@@ -50,11 +50,11 @@ describe('JUnit', () => {
 
   test('has grade, score and who can pay as properties', () => {
     const [properties] = suiteOf(FORMATS.junit(printable())).children;
-    const told = properties?.children.map(({ attributes }) => [
+    const pairs = properties?.children.map(({ attributes }) => [
       attributes.get('name'),
       attributes.get('value'),
     ]);
-    expect(told).toEqual([
+    expect(pairs).toEqual([
       ['grade', 'F'],
       ['score', '0'],
       ['payableBy', 'unknown'],
@@ -66,19 +66,19 @@ describe('JUnit', () => {
   test.each(['fail', 'warn'] as const)(
     'stays well formed around hostile evidence (%s)',
     (status) => {
-      const [only] = casesOf(FORMATS.junit(printable({ printed: [{ ...HOSTILE, status }] })));
-      const child = only?.children[0];
-      const said = child?.attributes.get('message') ?? child?.text;
-      expect(said).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
+      const [testCase] = casesOf(FORMATS.junit(printable({ printed: [{ ...HOSTILE, status }] })));
+      const child = testCase?.children[0];
+      const text = child?.attributes.get('message') ?? child?.text;
+      expect(text).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
     },
   );
 
   test('drops characters that XML cannot hold', () => {
     const evidence = 'a\u0000b\u001b[31mc\ud800d\uffffe';
-    const [only] = casesOf(
+    const [testCase] = casesOf(
       FORMATS.junit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
     );
-    expect(only?.children[0]?.attributes.get('message')).toBe('ab[31mcde. Keep S1 as it is.');
+    expect(testCase?.children[0]?.attributes.get('message')).toBe('ab[31mcde. Keep S1 as it is.');
   });
 });
 

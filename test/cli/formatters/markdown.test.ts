@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
 import { HOSTILE, OPEN, PASSED, printable, RESULTS } from '../printable.ts';
 
-/** What a reader of GitHub's Markdown makes of it: elements in order, and the text of each cell. */
-function rendered(markdown: string): {
+/** Renders GitHub's Markdown; returns its elements in order, and the text of each table cell. */
+function render(markdown: string): {
   readonly tags: readonly string[];
   readonly cells: string[];
 } {
@@ -45,7 +45,7 @@ describe('the report as Markdown', () => {
       'Protocol 0, Docs 88, Standing not determined. 1 of 5 checks passed. 1 failed, 1 not evaluated because of it.',
     );
     expect(markdown).toContain('\nNot evaluated because of P1: P2\n');
-    const { cells } = rendered(markdown);
+    const { cells } = render(markdown);
     expect(cells.filter((_, index) => index % 4 === 1)).toEqual([
       'P1 Check p1 (check-p1)',
       'S7 Check s7 (check-s7)',
@@ -72,16 +72,16 @@ describe('the report as Markdown', () => {
     expect(markdown).not.toContain('Not determined:');
   });
 
-  test('says so if nothing needs a fix', () => {
+  test('says "Nothing to mend." if all checks pass', () => {
     const markdown = formatMarkdown(printable({ printed: [PASSED] }));
     expect(markdown).toContain('Nothing to mend.');
-    expect(rendered(markdown).tags).not.toContain('table');
+    expect(render(markdown).tags).not.toContain('table');
   });
 
   test('renders hostile evidence to the letter: without markup, links or further cells', () => {
-    const { tags, cells } = rendered(formatMarkdown(printable({ printed: [HOSTILE] })));
+    const { tags, cells } = render(formatMarkdown(printable({ printed: [HOSTILE] })));
     expect(cells).toEqual(['fail', 'P3 Check p3 (check-p3)', HOSTILE.evidence, HOSTILE.fix]);
-    // The heading may link to the origin; what the origin says may link to nothing.
+    // The heading may link to the origin. Texts of the origin must not become links.
     const inTable = tags.slice(tags.indexOf('table'));
     expect(new Set(inTable)).toEqual(
       new Set(['table', 'thead', 'tr', 'th', 'tbody', 'td', 'code']),
@@ -102,7 +102,7 @@ describe('the report as Markdown', () => {
     'a@b.example',
     '&lt;b&gt;',
   ])('keeps %j in its cell', (evidence) => {
-    const { cells } = rendered(formatMarkdown(printable({ printed: [{ ...HOSTILE, evidence }] })));
+    const { cells } = render(formatMarkdown(printable({ printed: [{ ...HOSTILE, evidence }] })));
     expect(cells).toHaveLength(4);
     expect(cells[2]).toBe(evidence.replaceAll(/\s+/g, ' '));
   });

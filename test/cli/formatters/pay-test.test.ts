@@ -47,7 +47,7 @@ describe('a pay-test', () => {
   test.each([
     [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
     [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
-  ])('with %d gifts that delivers %s says so', (gifts, delivers, sentence) => {
+  ])('with gifts: %d and delivers: %s says "%s"', (gifts, delivers, sentence) => {
     const summary = { ...REPORT.summary, gifts, delivers };
     expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
   });
@@ -111,10 +111,10 @@ describe('a pay-test', () => {
   });
 
   test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'github', 'codequality'] as const)(
-    'as %s gives no command to the runner of a pipeline',
+    'as %s: gives no command to the runner of a pipeline',
     (format) => {
-      const forged = formatPayTest(REPORT, format).split('\n');
-      expect(forged.filter((line) => /^::error::|##vso\[/.test(line))).toEqual([]);
+      const lines = formatPayTest(REPORT, format).split('\n');
+      expect(lines.filter((line) => /^::error::|##vso\[/.test(line))).toEqual([]);
     },
   );
 });

@@ -1,4 +1,4 @@
-/** Formats that pipelines read: workflow commands of GitHub, Code Quality of GitLab, locations of SARIF. */
+/** Pipelines read GitHub's workflow commands, GitLab's Code Quality and SARIF's locations. */
 import { expect, test } from 'vitest';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
@@ -6,7 +6,7 @@ import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../pri
 const place = { file: 'docs/open,api.json', line: 7 };
 const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
 
-test('each finding is an annotation, at its line if a source is given; the grade is one too', () => {
+test('each finding is an annotation, at its line if a source is given; so is the grade', () => {
   const text = FORMATS.github(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
@@ -16,7 +16,7 @@ test('each finding is an annotation, at its line if a source is given; the grade
   ]);
 });
 
-test('evidence cannot begin a command', () => {
+test('evidence in an annotation cannot begin a command', () => {
   const evil = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
   const lines = FORMATS.github(printable({ printed: [evil] }))
     .trimEnd()
@@ -25,7 +25,7 @@ test('evidence cannot begin a command', () => {
   expect(lines[0]).toContain('a%0A: :set-output name=x::1%0D100%25');
 });
 
-test('each finding is a violation, with a fingerprint that does not depend on its evidence', () => {
+test('each finding is a Code Quality violation, with a fingerprint that does not depend on its evidence', () => {
   const printed = [FAILED, PASSED, WARNED, OPEN, HOSTILE];
   const violations = JSON.parse(FORMATS.codequality(printable({ printed, locate })));
   expect(violations).toHaveLength(3);

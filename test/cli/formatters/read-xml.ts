@@ -1,5 +1,3 @@
-/** A strict reader of the XML that build machines read: it throws if the text is not well formed. */
-
 export type XmlElement = {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -19,46 +17,48 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
+/** Throws if the text is not well-formed XML. */
 export function readXml(text: string): XmlElement {
   if (!text.startsWith(DECLARATION)) throw new Error('no XML declaration');
   if (FORBIDDEN.test(text)) throw new Error('a character that XML cannot hold');
-  const document = element('#document', '');
-  const open = [document];
+  const document = toElement('#document', '');
+  const openElements = [document];
   let rest = text.slice(DECLARATION.length);
   while (rest !== '') {
     const words = /^[^<]+/.exec(rest)?.[0];
-    const read = words ?? readTag(rest, open);
-    if (words !== undefined) innermost(open).text += decode(words);
+    const read = words ?? readTag(rest, openElements);
+    if (words !== undefined) innermost(openElements).text += decode(words);
     rest = rest.slice(read.length);
   }
   const [root, ...more] = document.children;
-  if (open.length !== 1 || root === undefined || more.length > 0) throw new Error('no single root');
+  if (openElements.length !== 1 || root === undefined || more.length > 0)
+    throw new Error('no single root');
   return root;
 }
 
-/** Opens or closes an element; what it read. */
-function readTag(rest: string, open: XmlElement[]): string {
+/** Opens or closes an element. Returns the text of the tag. */
+function readTag(rest: string, openElements: XmlElement[]): string {
   const [all, closes, name = '', attributes = '', empty] = TAG.exec(rest) ?? [];
   if (all === undefined) throw new Error(`no tag: ${rest.slice(0, 60)}`);
-  const parent = innermost(open);
+  const parent = innermost(openElements);
   if (closes === '/') {
     if (parent.name !== name) throw new Error(`</${name}> ends ${parent.name}`);
-    open.pop();
+    openElements.pop();
     return all;
   }
-  const child = element(name, attributes);
+  const child = toElement(name, attributes);
   parent.children.push(child);
-  if (empty !== '/') open.push(child);
+  if (empty !== '/') openElements.push(child);
   return all;
 }
 
-function innermost(open: readonly XmlElement[]): XmlElement {
-  const last = open.at(-1);
+function innermost(openElements: readonly XmlElement[]): XmlElement {
+  const last = openElements.at(-1);
   if (last === undefined) throw new Error('more ends than starts');
   return last;
 }
 
-function element(name: string, attributes: string): XmlElement {
+function toElement(name: string, attributes: string): XmlElement {
   const pairs = [...attributes.matchAll(ATTRIBUTE)];
   const map = new Map(pairs.map(([, key = '', value = '']) => [key, decode(value)]));
   if (map.size !== pairs.length) throw new Error(`an attribute of ${name} stands twice`);

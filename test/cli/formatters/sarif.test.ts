@@ -6,7 +6,7 @@ import { HOSTILE, PASSED, printable, RESULTS } from '../printable.ts';
 
 const text = Type.String({ minLength: 1 });
 const message = Type.Object({ text });
-/** What SARIF 2.1.0 asks of the parts that we write: sections 3.13, 3.14, 3.19, 3.27 and 3.49. */
+/** SARIF 2.1.0, sections 3.13, 3.14, 3.19, 3.27 and 3.49: members that we write. */
 const sarif = Type.Object({
   $schema: Type.String({ format: 'uri' }),
   version: Type.Literal('2.1.0'),
@@ -64,8 +64,8 @@ describe('SARIF', () => {
     expect(tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(
       RESULTS.map(({ id }) => id),
     );
-    const told = results.map((one: Finding) => [one.ruleId, one.level, one.message.text]);
-    expect(told).toEqual([
+    const findings = results.map((one: Finding) => [one.ruleId, one.level, one.message.text]);
+    expect(findings).toEqual([
       ['P1', 'error', 'GET /: connection refused. Start the server.'],
       ['P2', 'error', 'Not evaluated, see P1: connection refused. Correct what P1 names.'],
       ['S7', 'warning', 'no ">" line below "# A". Add a summary.'],
@@ -86,7 +86,7 @@ describe('SARIF', () => {
     }
   });
 
-  test('identifies findings by check and outcome, so that words may change', () => {
+  test('identifies a finding by check and outcome, so that its evidence may change', () => {
     const [first] = runOf().results;
     expect(first.partialFingerprints).toEqual({ 'finding/v1': 'P1/refused' });
     expect(first.locations[0].physicalLocation.artifactLocation.uri).toBe(

@@ -53,10 +53,10 @@ describe('the report as text', () => {
     expect(text).not.toContain('\n\n\n');
   });
 
-  test('folds checks that were not evaluated into one line for each root cause', () => {
-    const following = (cause: string, ids: readonly string[]) =>
+  test('prints one SKIP line for all checks that were not evaluated because of one check', () => {
+    const unevaluated = (cause: string, ids: readonly string[]) =>
       ids.map((id) => ({ ...UNEVALUATED, id, evidence: `Not evaluated, see ${cause}: refused` }));
-    const unreached = following('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
+    const unreached = unevaluated('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
     const one = formatText(printable({ printed: [FAILED, ...unreached, PASSED] }));
     expect(one).toContain('\n  1 failed, 6 not evaluated because of it, 0 warned, 1 passed · ');
     expect(one.split('\n').slice(7, 13).join('\n')).toBe(`\
@@ -69,9 +69,9 @@ describe('the report as text', () => {
     const document = { ...FAILED, id: 'S1', title: 'check-s1' };
     const several = [
       FAILED,
-      ...following('P1', ['P2']),
+      ...unevaluated('P1', ['P2']),
       document,
-      ...following('S1', ['S2', 'S3']),
+      ...unevaluated('S1', ['S2', 'S3']),
     ];
     const two = formatText(printable({ printed: several }));
     expect(two).toContain(
@@ -81,7 +81,7 @@ describe('the report as text', () => {
     expect(two).toContain('\n  SKIP S2, S3: not evaluated because of S1\n');
   });
 
-  test('never folds a fault, or a check that follows from one', () => {
+  test('prints a fault, and a check that depends on it, without a SKIP line', () => {
     const fault = {
       ...UNEVALUATED,
       id: 'P1',
@@ -123,7 +123,7 @@ describe('the report as text', () => {
     expect(formatText(printable({ printed: [FAILED] }))).not.toContain('PASS');
   });
 
-  test('is coloured on request, and the same without the colours', () => {
+  test('is coloured on request, with the same text', () => {
     const scan = printable({ printed: [FAILED, WARNED, PASSED] });
     const painted = formatText({ ...scan, hasColours: true });
     expect(painted).toContain('\u001b[31m');
@@ -148,7 +148,7 @@ describe('the report as text', () => {
     expect(formatText({ ...scan, columns })).toBe(formatText({ ...scan, columns: expected }));
   });
 
-  test('leaves a too long word in one piece', () => {
+  test('does not break a word that is longer than a line', () => {
     const word = `/${'a'.repeat(60)}`;
     const text = formatText(printable({ printed: [{ ...FAILED, evidence: word }], columns: 40 }));
     expect(text).toContain(`    seen  ${word}\n`);

@@ -1,4 +1,4 @@
-/** No output holds what the runner of a pipeline would obey, and machines read the same values. */
+/** No output holds a command for the runner of a pipeline, and JSON and XML keep their values. */
 import { expect, test } from 'vitest';
 import { breakCommands } from '../../../src/cli/formatters/escapes.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
@@ -16,16 +16,16 @@ const COMMANDS = [
   '###[error]',
   '##VSO[x]',
 ];
-/** Long enough to be wrapped, so that each word begins a line at some width. */
-const SAID = COMMANDS.flatMap((one) => ['x'.repeat(36), one]).join(' ');
-const OBEYED = /^[\s\u0085]*::|##\w*\[/m;
+/** Long text of commands. At some width each command begins a line. */
+const COMMAND_TEXT = COMMANDS.flatMap((one) => ['x'.repeat(36), one]).join(' ');
+const RUNNER_COMMAND = /^[\s\u0085]*::|##\w*\[/m;
 
-function hostile(columns: number, results: readonly CheckResult[]) {
+function hostileScan(columns: number, results: readonly CheckResult[]) {
   const payability: ResourcePayability = {
     method: 'GET',
     path: '/##[error]',
     payableBy: 'nobody',
-    words: SAID,
+    words: COMMAND_TEXT,
     offers: [
       {
         pointer: '/accepts/0',
@@ -35,21 +35,25 @@ function hostile(columns: number, results: readonly CheckResult[]) {
         amount: '::c::',
         client: '@x402/evm',
         verdict: 'refuses',
-        words: SAID,
+        words: COMMAND_TEXT,
       },
     ],
   };
-  const advice: Advice = { id: 'testnet-only', evidence: SAID, fix: 'Offer a main network.' };
+  const advice: Advice = {
+    id: 'testnet-only',
+    evidence: COMMAND_TEXT,
+    fix: 'Offer a main network.',
+  };
   const scan = printable({ printed: results, columns });
   const report = { ...scan.report, payability: [payability], payableBy: 'nobody' as const };
   return { ...scan, report: { ...report, advice: [advice] } };
 }
 
 const RESULTS = [
-  result('P3', { status: 'fail', evidence: SAID }),
-  result('S7', { status: 'warn', evidence: `a\n  ${SAID}` }),
-  { ...OPEN, evidence: SAID },
-  { ...PASSED, evidence: SAID },
+  result('P3', { status: 'fail', evidence: COMMAND_TEXT }),
+  result('S7', { status: 'warn', evidence: `a\n  ${COMMAND_TEXT}` }),
+  { ...OPEN, evidence: COMMAND_TEXT },
+  { ...PASSED, evidence: COMMAND_TEXT },
 ];
 
 test.each(Object.keys(FORMATS).map((name) => [name]))(
@@ -58,7 +62,7 @@ test.each(Object.keys(FORMATS).map((name) => [name]))(
     const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? FORMATS.json;
     for (let columns = 40; columns <= 110; columns += 1) {
       const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
-      const text = format(hostile(columns, RESULTS));
+      const text = format(hostileScan(columns, RESULTS));
       expect(text.replaceAll(own, '')).not.toMatch(/^[\s\u0085]*::/m);
       expect(text).not.toMatch(/##\w*\[/);
     }
@@ -66,7 +70,7 @@ test.each(Object.keys(FORMATS).map((name) => [name]))(
 );
 
 test('JSON and JUnit keep the values to the letter', () => {
-  const scan = hostile(100, RESULTS);
+  const scan = hostileScan(100, RESULTS);
   expect(JSON.parse(FORMATS.json(scan))).toMatchObject({
     results: RESULTS,
     payability: scan.report.payability,
@@ -75,11 +79,11 @@ test('JSON and JUnit keep the values to the letter', () => {
   expect(runs[0].properties.payability).toEqual(scan.report.payability);
   const [suite] = readXml(FORMATS.junit(scan)).children;
   const [failed] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
-  expect(failed?.children[0]?.attributes.get('message')).toBe(`${SAID}. Keep P3 as it is.`);
+  expect(failed?.children[0]?.attributes.get('message')).toBe(`${COMMAND_TEXT}. Keep P3 as it is.`);
 });
 
 test('the answer in Markdown mentions nobody and links nowhere', () => {
-  const { report, ...rest } = hostile(100, []);
+  const { report, ...rest } = hostileScan(100, []);
   const words = '@acme/sec https://evil.example/x www.evil.example a@b.example #12 [x](//y)';
   const payability = report.payability.map((one) => ({ ...one, offers: [], words }));
   const [, , line = ''] = formatMarkdown({ ...rest, report: { ...report, payability } }).split(
@@ -108,5 +112,5 @@ test.each([
   ['## heading [a]', '## heading [a]'],
 ])('%j is printed as %j', (text, printed) => {
   expect(breakCommands(text)).toBe(printed);
-  expect(printed).not.toMatch(OBEYED);
+  expect(printed).not.toMatch(RUNNER_COMMAND);
 });
