@@ -35,6 +35,9 @@ How a scan judges an offer depends on its pair of scheme and network. The column
 |---|---|---|---|---|---|---|---|
 ${SCHEMES.map(schemeLine).join('\n')}
 
+In the column \`extra\`, "by M" means: only if the transfer method is M; "in F": only if the payment flow is F; "except A": not for
+the asset A; "no X": the member X must be absent.
+
 If an offer has \`extra.paymentFlow\`, it must be one of those in its row; if it has none, the first applies. "Version read" is
 the git blob of the specification in the x402 repository, or a commit with the specification if the blob is not known.
 
