@@ -97,11 +97,11 @@ export default defineCheck({
       kit,
       (paidResource) => {
         const { challenge } = paidResource.reading;
-        const clients = findPayability(paidResource);
+        const payability = findPayability(paidResource);
         return [
-          ...inspectTopLevel(paidResource, origin, clients, kit),
+          ...inspectTopLevel(paidResource, origin, payability, kit),
           ...findIllTyped(challenge, kit),
-          ...listFlaws(judgeOffers(challenge, clients, kit), clients),
+          ...listFlaws(judgeOffers(challenge, payability, kit), payability),
         ];
       },
       (count, challenged) => {
@@ -122,11 +122,11 @@ export default defineCheck({
 function inspectTopLevel(
   { reading, resource }: ChallengedResource,
   origin: Origin,
-  clients: ResourcePayability | null,
+  payability: ResourcePayability | null,
   kit: Kit,
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
-  const message = quoteMessage(clients, kit);
+  const message = quoteMessage(payability, kit);
   const flaws: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
   if (version === 1) flaws.push(['version-1', `/x402Version: ${stated}`]);
@@ -172,11 +172,11 @@ function judgeUrl(text: string, origin: Origin, tool: ToolFacts | undefined): Ki
 
 function judgeOffers(
   challenge: Challenge,
-  clients: ResourcePayability | null,
+  payability: ResourcePayability | null,
   kit: Kit,
 ): readonly JudgedOffer[] {
   return challenge.offers.map((offer) => {
-    const verdict = clients?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
+    const verdict = payability?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
     const faults = kit.offerFaults(offer, challenge.version);
     const [first] = faults;
     if (first !== undefined) {
@@ -200,7 +200,7 @@ function judgeOffers(
 function judgeAllowed(
   offer: Offer,
   version: Challenge['version'],
-  client: OfferPayability | null,
+  payability: OfferPayability | null,
   kit: Kit,
 ): Flaw | null {
   const { pointer, scheme, network, asset, extra, maxTimeoutSeconds } = offer;
@@ -217,20 +217,23 @@ function judgeAllowed(
     const source = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
     return [
       'client-refuses',
-      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${quoteMessage(client, kit)}`,
+      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${quoteMessage(payability, kit)}`,
     ];
   }
-  if (client?.verdict === 'refuses') {
-    const member = findRefusedMember(offer, client.words ?? '', kit);
+  if (payability?.verdict === 'refuses') {
+    const member = findRefusedMember(offer, payability.words ?? '', kit);
     return [
       'client-refuses',
-      `${row.specification?.file} allows ${member}, and the official client refuses it${quoteMessage(client, kit)}`,
+      `${row.specification?.file} allows ${member}, and the official client refuses it${quoteMessage(payability, kit)}`,
     ];
   }
   const known = kit.asset(String(network), String(asset));
   // A price over the client's default limit is no flaw: the buyer decides about it.
-  if (client?.verdict === 'limited' && known === null) {
-    return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${quoteMessage(client, kit)}`];
+  if (payability?.verdict === 'limited' && known === null) {
+    return [
+      'unusual-asset',
+      `${pointer}/asset: ${kit.show(asset)}${quoteMessage(payability, kit)}`,
+    ];
   }
   const seconds = Number(maxTimeoutSeconds);
   if (seconds >= MIN_TIMEOUT_SECONDS && seconds <= MAX_TIMEOUT_SECONDS) return null;
@@ -259,20 +262,20 @@ function describePassive(offer: Offer, kit: Kit): string | null {
   return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}; no client that we run pays it`;
 }
 
-function listFlaws(offers: readonly JudgedOffer[], clients: ResourcePayability | null): Flaw[] {
+function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayability | null): Flaw[] {
   const flawed = offers.filter(({ kind }) => kind !== null);
   const hasSound = offers.some(
     ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
   );
   const hasAllowed = offers.some(({ isUnsound }) => !isUnsound);
-  const isHindered = clients === null || clients.payableBy !== 'default';
+  const mayFailByDefault = payability === null || payability.payableBy !== 'default';
   const findKind = ({ kind, isUnsound }: JudgedOffer): Kind | null => {
     if (kind === null || kind === 'timeout') return kind;
     if (isUnsound && !hasSound) return hasAllowed ? 'unsound-offer' : kind;
-    if (isUnsound) return isHindered ? 'unsound-offer' : null;
+    if (isUnsound) return mayFailByDefault ? 'unsound-offer' : null;
     if (!hasSound) return kind;
     // Clients skip an offer that they do not know, but may choose one that they then refuse.
-    return kind === 'client-refuses' && isHindered && clients !== null ? kind : null;
+    return kind === 'client-refuses' && mayFailByDefault && payability !== null ? kind : null;
   };
   return flawed.flatMap((offer): readonly Flaw[] => {
     const kind = findKind(offer);
@@ -280,11 +283,11 @@ function listFlaws(offers: readonly JudgedOffer[], clients: ResourcePayability |
   });
 }
 
-function quoteMessage(client: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
-  if (client === null || client.words === null) return '';
-  // This text is ours, not a client's. The finding names the member itself.
-  if (client.words.startsWith('some clients sign it')) return '';
-  return ` (the official client says ${kit.quote(client.words, MAX_MESSAGE_CHARS)})`;
+function quoteMessage(payability: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
+  if (payability === null || payability.words === null) return '';
+  // These words are ours, not a client's, and the evidence has the member already.
+  if (payability.words.startsWith('some clients sign it')) return '';
+  return ` (the official client says ${kit.quote(payability.words, MAX_MESSAGE_CHARS)})`;
 }
 
 function joinFirst(texts: readonly string[]): string {

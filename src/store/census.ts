@@ -170,7 +170,7 @@ export function toCensusMembers(row: Row<'census'> | null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }
   const { word, wordAtMs, letters, letterDay } = row;
-  // If no further word is inserted, the week of each later day loses its oldest letter.
+  // A week is the last seven letters. Each day without a new word shifts the oldest letter out of it.
   const daysAhead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
   const weekDays = daysAhead.filter((days) => isPayableWeek(shiftLetters(letters, days)));
   return {
@@ -208,7 +208,7 @@ function countChecked(letters: string): number {
 /** Null if the census never looked at the host. */
 export function toAvailability(dayWords: string | null, nowMs: number): Availability | null {
   if (dayWords === null) return null;
-  // `censusMembers` is the only writer of this text.
+  // `toCensusMembers` is the only writer of this text.
   const { word, wordAtMs, letters, letterDay } = objectFromStoredJson(dayWords) as DayWords;
   const days = shiftLetters(letters, Math.max(0, utcDay(nowMs) - letterDay));
   return {

@@ -40,9 +40,7 @@ export function findChallengeDifference(
     body.offers
       .map((offer) => compareOffer(headerOffers.get(toKey(offer)) ?? [], offer))
       .find((difference) => difference !== null);
-  return pointer === undefined
-    ? null
-    : { inTerms: false, text: `${pointer} is another in the body` };
+  return pointer === undefined ? null : { inTerms: false, text: `${pointer} differs in the body` };
 }
 
 /** Returns the offers of `other` whose terms no offer of `challenge` has. */

@@ -5,7 +5,7 @@ import { cleanText } from '../text/text.ts';
 
 export type OtherChallenge = Pick<OtherWay, 'protocol' | 'methods'>;
 
-/** Protocols by their authentication scheme: MPP has `Payment` (draft-httpauth-payment), L402 also its old name. */
+/** Protocols by authentication scheme. MPP uses `Payment` (draft-httpauth-payment); L402 uses `L402`, formerly `LSAT`. */
 const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
   payment: 'MPP',
   l402: 'L402',
@@ -18,10 +18,10 @@ const MAX_METHOD_CHARS = 40;
 const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"?/g;
 /** An authentication scheme is the first word, or follows a comma. A "=" after the word makes it a parameter. */
 const AUTH_SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]|[ \t]*(?:$|,))/g;
-/** The parameter `method`. A quoted value was replaced by its index before. */
+/** The parameter `method`. `readHeader` has replaced a quoted value by its index in `quoted`. */
 const METHOD_PARAMETER = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 
-/** Lists each other protocol of a 402 once, in the order of its headers. The 402 may have an x402 challenge too. */
+/** Lists the protocols except x402 by which a 402 can be paid, each once, in the order of its headers. */
 export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
   const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>

@@ -7,7 +7,7 @@ export type PaymentFlow = 'authorization' | 'upfront' | 'escrow';
 /**
  * `client`: an official client tries each offer of a scan, beside the rules of the row. `tests`: an official client
  * confirms the rules of the row in our tests. `passive`: only the rules of the row judge an offer. `named`: the row has
- * no rules, so only the rules of every offer judge it.
+ * no rules, so an offer is judged only by the rules for all offers.
  */
 export type JudgedBy = 'client' | 'tests' | 'passive' | 'named';
 

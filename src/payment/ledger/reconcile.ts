@@ -29,7 +29,7 @@ export type ReconcileOptions = {
 /** Sends the payment again; null if no further send is due. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
 
-/** So long after `validBefore` we give up a payment without proof, because its answer cannot be stored for ever. */
+/** This long after `validBefore`, a payment without proof counts as settled: we cannot store its answer for ever. */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
 /** Result of one look; `chainVerdict` is missing if no node was asked, or the node did not answer. */
@@ -55,7 +55,7 @@ export async function reconcileOnce(
       : await askChain(evidence, entry, payment, resend);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   if (verdict.kind !== 'open' || now() <= validBeforeMs + GIVE_UP_AFTER_MS) return verdict;
-  // A node that no longer follows the chain shows no final block, but a spent nonce stays spent.
+  // A node that no longer follows the chain has no final block. A nonce that was spent elsewhere still cannot pay us.
   if (chainVerdict?.kind === 'spent_elsewhere')
     return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };
@@ -105,7 +105,7 @@ function toFinalVerdict(verdict: ChainVerdict): ReconcileVerdict | null {
   }
 }
 
-/** Trusts the facilitator, because a false answer only gives one answer to a payer for free. */
+/** Trusts the facilitator: if it lies, we give away one paid answer. */
 async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<LookResult> {
   if (resend === null) return { verdict: toOpenVerdict(null, 'waiting') };
   const sent = await resend();
@@ -136,8 +136,8 @@ export const DEFAULT_TIMING = {
   /** Interval of looks while a call waits. */
   lookIntervalMs: 1_000,
   /**
-   * Times of the later sends, counted from the first send. The last send is made at three quarters of the validity,
-   * but not after the last of these times. The first of them is also the minimum pause between two sends of a process.
+   * Times of the later sends, counted from the first send. The last send moves to three quarters of the validity if
+   * that is earlier. The first of these times is also the minimum pause between two sends of a process.
    */
   resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
   /** First and longest interval of looks in the background; each interval is twice the one before. */
