@@ -140,7 +140,7 @@ describe('a scanned origin in the index of x402scan', () => {
 describe('the verification status', () => {
   const askStatus = () => askX402scanVerified(BASE, ORIGIN_ID, requestContext());
   const mockStatus = () =>
-    mockProcedure('public.resources.verificatimockStatus', { originId: ORIGIN_ID });
+    mockProcedure('public.resources.verificationStatus', { originId: ORIGIN_ID });
 
   test.each([
     [verification(3, 3), true],
@@ -248,7 +248,7 @@ describe('settlements by address', () => {
 
 const ASK_BY_PROCEDURE: Record<string, () => Promise<IndexAnswer<unknown>>> = {
   'public.origins.search': lookup,
-  'public.resources.verificatimockStatus': () =>
+  'public.resources.verificationStatus': () =>
     askX402scanVerified(BASE, ORIGIN_ID, requestContext()),
   'public.sellers.bazaar.list': () => askX402scanByOrigin(BASE, ORIGIN, requestContext()),
   'public.sellers.all.list': () => askX402scanByAddress(BASE, PAY_TO, requestContext()),
