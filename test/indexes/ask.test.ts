@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, askOk } from '../../src/indexes/ask.ts';
 import { requestContext, WHOLE } from './request-context.ts';
 
-const LOOK = 'https://index.example.com/look';
+const ASKED_URL = 'https://index.example.com/look';
 const CAP_BYTES = 1_000;
-const host = () => nock('https://index.example.com');
+const mockIndex = () => nock('https://index.example.com');
 
 beforeEach(() => nock.disableNetConnect());
 afterEach(() => {
@@ -15,12 +15,17 @@ afterEach(() => {
 });
 
 function lookup() {
-  return askOk(LOOK, { ...requestContext(), capBytes: CAP_BYTES, parser: WHOLE, detail: null });
+  return askOk(ASKED_URL, {
+    ...requestContext(),
+    capBytes: CAP_BYTES,
+    parser: WHOLE,
+    detail: null,
+  });
 }
 
-describe('a question to a third party', () => {
-  test('names the asker, and gives the parsed answer', async () => {
-    host()
+describe('a request to a third party', () => {
+  test('sends our User-Agent and gives the parsed answer', async () => {
+    mockIndex()
       .get('/look')
       .matchHeader('user-agent', 'x402-conformance-scanner/test')
       .reply(200, { a: 1 });
@@ -28,12 +33,12 @@ describe('a question to a third party', () => {
   });
 
   test('is a POST of JSON if it has a body', async () => {
-    host()
+    mockIndex()
       .post('/look', { q: 1 })
       .matchHeader('content-type', 'application/json')
       .reply(201, '"made"');
     const body = '{"q":1}';
-    const reply = await ask(LOOK, { ...requestContext(), body, parser: WHOLE, detail: null });
+    const reply = await ask(ASKED_URL, { ...requestContext(), body, parser: WHOLE, detail: null });
     expect(reply).toEqual({ ok: true, value: { status: 201, value: 'made' } });
   });
 
@@ -41,29 +46,29 @@ describe('a question to a third party', () => {
     [500, 'index.example.com answered 500'],
     [404, 'index.example.com answered 404'],
     [302, 'index.example.com answered 302'],
-  ])('fails with status %i, and is sent once', async (status, detail) => {
-    const scope = host()
+  ])('fails with the status %i and is sent only once', async (status, detail) => {
+    const scope = mockIndex()
       .get('/look')
       .reply(status, 'no', { location: 'https://other.example.com/' });
     expect(await lookup()).toEqual({ ok: false, detail, quietMs: 0 });
     expect(scope.isDone()).toBe(true);
   });
 
-  test('reads the same answer in pieces of one byte', async () => {
+  test('reads an answer that arrives in pieces of one byte', async () => {
     const text = JSON.stringify({ a: 'x'.repeat(CAP_BYTES - 20), b: 'é' });
     const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
-    host()
+    mockIndex()
       .get('/look')
       .reply(200, () => Readable.from(pieces));
     expect(await lookup()).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  test('reads up to the cap, and no byte more', async () => {
-    host()
+  test('reads up to the byte limit and fails one byte beyond it', async () => {
+    mockIndex()
       .get('/look')
       .reply(200, JSON.stringify('x'.repeat(CAP_BYTES - 2)));
     expect(await lookup()).toMatchObject({ ok: true });
-    host()
+    mockIndex()
       .get('/look')
       .reply(200, JSON.stringify('x'.repeat(CAP_BYTES - 1)));
     expect(await lookup()).toEqual({
@@ -74,8 +79,8 @@ describe('a question to a third party', () => {
     });
   });
 
-  test('fails with the reason if nothing listens', async () => {
-    host()
+  test('fails with the error code if no server listens', async () => {
+    mockIndex()
       .get('/look')
       .replyWithError(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
     expect(await lookup()).toMatchObject({
@@ -87,7 +92,7 @@ describe('a question to a third party', () => {
 
 describe.each([429, 503])('a source that is busy (%i)', (status) => {
   test('is asked once more after Retry-After', async () => {
-    const scope = host()
+    const scope = mockIndex()
       .get('/look')
       .reply(status, 'later', { 'retry-after': '0' })
       .get('/look')
@@ -96,8 +101,8 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.isDone()).toBe(true);
   });
 
-  test('may give a date', async () => {
-    host()
+  test('may give Retry-After as a date', async () => {
+    mockIndex()
       .get('/look')
       .reply(status, 'later', { 'retry-after': new Date(Date.now() - 1_000).toUTCString() })
       .get('/look')
@@ -106,7 +111,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
   });
 
   test('is not asked a third time', async () => {
-    const scope = host().get('/look').times(3).reply(status, 'later', { 'retry-after': '0' });
+    const scope = mockIndex().get('/look').times(3).reply(status, 'later', { 'retry-after': '0' });
     expect(await lookup()).toMatchObject({
       ok: false,
       detail: `index.example.com answered ${status}`,
@@ -114,8 +119,8 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.pendingMocks()).toHaveLength(1);
   });
 
-  test('is left alone for as long as it says, if that is past our limit', async () => {
-    const scope = host().get('/look').twice().reply(status, 'later', { 'retry-after': '120' });
+  test('is not asked again if its Retry-After is longer than we wait, and the failure names it', async () => {
+    const scope = mockIndex().get('/look').twice().reply(status, 'later', { 'retry-after': '120' });
     expect(await lookup()).toEqual({
       ok: false,
       detail: `index.example.com answered ${status}`,
@@ -125,8 +130,8 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.pendingMocks()).toHaveLength(1);
   });
 
-  test('is never left alone for more than ten minutes', async () => {
-    host().get('/look').reply(status, 'later', { 'retry-after': '86400' });
+  test('is paused for at most ten minutes', async () => {
+    mockIndex().get('/look').reply(status, 'later', { 'retry-after': '86400' });
     expect(await lookup()).toMatchObject({ ok: false, quietMs: 600_000 });
   });
 });

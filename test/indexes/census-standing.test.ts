@@ -26,19 +26,19 @@ const OTHER_PAYEE = {
 const SEARCH = 'public.origins.search';
 const BY_ORIGIN = 'public.sellers.bazaar.list';
 const BY_ADDRESS = 'public.sellers.all.list';
-const TOO_SOON = 'the census makes one request in 5 s';
+const TOO_SOON_DETAIL = 'the census makes one request in 5 s';
 
 let source: StandIn;
-let script: Record<string, () => Said>;
+let answersByName: Record<string, () => Said>;
 let cache: MemoryCache;
 let isBusy: boolean;
-let imported: Record<string, ImportedRows>;
+let importedByHost: Record<string, ImportedRows>;
 beforeEach(async () => {
   cache = memoryCache();
   isBusy = false;
-  imported = {};
+  importedByHost = {};
   const row = originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)]);
-  script = {
+  answersByName = {
     [SEARCH]: () => ({ json: trpc([row]) }),
     'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
     [BY_ORIGIN]: () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
@@ -47,7 +47,7 @@ beforeEach(async () => {
   };
   source = await startStandIn(({ pathname }) => {
     const name = pathname.split('/').at(-1) ?? '';
-    return script[name]?.() ?? { status: 404, json: 'nothing here' };
+    return answersByName[name]?.() ?? { status: 404, json: 'nothing here' };
   });
 });
 afterEach(() => source.close());
@@ -66,24 +66,24 @@ function sources(overrides: Partial<EcosystemOptions> = {}): EcosystemOptions {
   };
 }
 
-function census(overrides: Partial<EcosystemOptions> = {}) {
+function openCensus(overrides: Partial<EcosystemOptions> = {}) {
   return createCensusStanding({
     sources: sources(overrides),
     snapshots: cache,
-    bazaarRows: async (host) => imported[host] ?? null,
+    bazaarRows: async (host) => importedByHost[host] ?? null,
     isBusy: () => isBusy,
   });
 }
 
-const paidScans = () => createStanding(sources(), cache, PATIENT_MS);
+const openPaidStanding = () => createStanding(sources(), cache, PATIENT_MS);
 
 /** Names of the procedures and paths that were asked, oldest first. */
-const asked = () =>
+const askedNames = () =>
   source.asked.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
 
-/** The snapshot of the listing, as the service keeps it. */
+/** Reads the partner listing into the cache, so that no test request is spent on it. */
 async function keepListing(): Promise<void> {
-  await paidScans().refreshListing();
+  await openPaidStanding().refreshListing();
   source.forget();
 }
 
@@ -100,76 +100,76 @@ function rowOf(overrides: Partial<ImportedRows['rows'][number]> = {}) {
     ...overrides,
   };
 }
-const paying = (payTo: string | null) => {
+const payingTo = (payTo: string | null) => {
   const { terms } = rowOf();
   return { terms: { ...terms, offers: terms.offers.map((offer) => ({ ...offer, payTo })) } };
 };
 const keepRows = (...rows: readonly ImportedRows['rows'][number][]) => {
-  imported[ORIGIN.host] = { rows, takenAtMs: cache.now() - HOUR_MS };
+  importedByHost[ORIGIN.host] = { rows, takenAtMs: cache.now() - HOUR_MS };
 };
 
 describe('the census asks x402scan', () => {
   test('once for an origin, and leaves its ownership open', async () => {
     await keepListing();
-    const { x402scan, listing } = await census().origin(ORIGIN);
+    const { x402scan, listing } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({
       state: 'seen',
       data: { resources: [{ resource: `${ORIGIN.url}/paid` }], ownershipVerified: null },
     });
     expect(listing).toMatchObject({ state: 'seen', data: { listed: true } });
-    expect(asked()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH]);
   });
 
-  test('not again for 5 s, and says so', async () => {
+  test('only 5 s after its last request, and fails before that', async () => {
     await keepListing();
-    const { origin } = census();
+    const { origin } = openCensus();
     await origin(ORIGIN);
     const other = parseOrigin('https://other.example.com');
     const refused = {
       state: 'failed',
       source: 'x402scan',
-      detail: `${new URL(source.url).host} was not asked: ${TOO_SOON}`,
+      detail: `${new URL(source.url).host} was not asked: ${TOO_SOON_DETAIL}`,
     };
     cache.wait(4_999);
     expect((await origin(other)).x402scan).toEqual(refused);
-    expect(asked()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH]);
     cache.wait(1);
     expect((await origin(other)).x402scan).toMatchObject({ state: 'seen' });
-    expect(asked()).toEqual([SEARCH, SEARCH]);
+    expect(askedNames()).toEqual([SEARCH, SEARCH]);
   });
 
-  test('21 times in 100 s, whatever 101 scans want', async () => {
+  test('21 times in 100 s for 101 scans', async () => {
     await keepListing();
-    const { origin, settlements } = census();
+    const { origin, settlements } = openCensus();
     for (let second = 0; second <= 100; second += 1) {
-      const one = parseOrigin(`https://seller-${second}.example.com`);
-      await Promise.all([origin(one), settlements(one, [PAYEE])]);
+      const seller = parseOrigin(`https://seller-${second}.example.com`);
+      await Promise.all([origin(seller), settlements(seller, [PAYEE])]);
       cache.wait(1_000);
     }
-    expect(asked()).toHaveLength(21);
+    expect(askedNames()).toHaveLength(21);
   });
 
   test('again after the clock was set back', async () => {
     await keepListing();
-    const { origin } = census();
+    const { origin } = openCensus();
     await origin(ORIGIN);
     cache.wait(-HOUR_MS);
     await origin(parseOrigin('https://other.example.com'));
-    expect(asked()).toEqual([SEARCH, SEARCH]);
+    expect(askedNames()).toEqual([SEARCH, SEARCH]);
   });
 
-  test('once if it is busy', async () => {
+  test('only once if x402scan is busy', async () => {
     await keepListing();
-    script[SEARCH] = () => ({ status: 429, retryAfter: '0', json: 'later' });
-    const { x402scan } = await census().origin(ORIGIN);
+    answersByName[SEARCH] = () => ({ status: 429, retryAfter: '0', json: 'later' });
+    const { x402scan } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'failed' });
-    expect(asked()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH]);
   });
 
   test('not while a paid scan runs', async () => {
     await keepListing();
     isBusy = true;
-    const { origin, settlements } = census();
+    const { origin, settlements } = openCensus();
     const detail = `${new URL(source.url).host} was not asked: paid scans come first`;
     const refused = { state: 'failed', source: 'x402scan', detail };
     const { x402scan, listing } = await origin(ORIGIN);
@@ -181,27 +181,27 @@ describe('the census asks x402scan', () => {
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen' });
   });
 
-  test('not if a scan knows the answer: a fresh one costs nothing, an old one stands', async () => {
-    const paid = paidScans();
-    await paid.origin(ORIGIN);
-    await paid.settlements(ORIGIN, [PAYEE]);
+  test('not if a paid scan has kept a fresh answer, and uses an old answer if it may not ask', async () => {
+    const paidStanding = openPaidStanding();
+    await paidStanding.origin(ORIGIN);
+    await paidStanding.settlements(ORIGIN, [PAYEE]);
     source.forget();
-    const { origin, settlements } = census();
+    const { origin, settlements } = openCensus();
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ data: { ownershipVerified: true } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 42 } });
     await origin(parseOrigin('https://other.example.com'));
-    expect(asked()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH]);
     isBusy = true;
     cache.wait(7 * DAY_MS);
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen', ageSec: 7 * 86_400 });
-    expect(asked()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH]);
   });
 });
 
 describe('settlements in the census', () => {
-  test('are those of the rows of the import, without a request', async () => {
+  test('are the sum of the imported rows, without a request', async () => {
     keepRows(rowOf(), rowOf({ calls: 3, payers: 1, lastAt: null }));
-    expect(await census().settlements(ORIGIN, [PAYEE])).toEqual({
+    expect(await openCensus().settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'seen',
       source: 'Bazaar import',
       asOf: '2026-08-20T11:00:00.000Z',
@@ -217,11 +217,11 @@ describe('settlements in the census', () => {
     expect(source.asked).toEqual([]);
   });
 
-  test('are those of rows that pay a recipient of this origin', async () => {
-    const none = rowOf(paying(null));
-    const evm = PAY_TO.replace('0x', '0X');
-    keepRows(rowOf(paying(OTHER_PAYEE.address)), rowOf(paying(evm)), none);
-    const { settlements } = census();
+  test('are the sum of only the rows that pay a recipient of the origin', async () => {
+    const rowWithoutPayee = rowOf(payingTo(null));
+    const upperCase = PAY_TO.replace('0x', '0X');
+    keepRows(rowOf(payingTo(OTHER_PAYEE.address)), rowOf(payingTo(upperCase)), rowWithoutPayee);
+    const { settlements } = openCensus();
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 10 } });
     expect(await settlements(ORIGIN, [OTHER_PAYEE, PAYEE])).toMatchObject({
       data: { settlements: 15 },
@@ -230,70 +230,73 @@ describe('settlements in the census', () => {
     expect(await settlements(sibling, [PAYEE])).toMatchObject({ state: 'failed' });
   });
 
-  const UNPAID = { calls: 0, payers: 0, lastAt: null };
-  const LONG_AGO = { ...UNPAID, lastAt: '2026-05-01T00:00:00.000Z' };
+  const NO_CALLS = { calls: 0, payers: 0, lastAt: null };
+  const CALLED_LONG_AGO = { ...NO_CALLS, lastAt: '2026-05-01T00:00:00.000Z' };
   test.each([
-    ['are none', [rowOf(UNPAID)]],
-    ['are older than 30 days', [rowOf(LONG_AGO)]],
-    ['are of nobody', []],
-  ])('come from x402scan if those of the import %s', async (_name, rows) => {
+    ['count no calls', [rowOf(NO_CALLS)]],
+    ['were last called over 30 days ago', [rowOf(CALLED_LONG_AGO)]],
+    ['are missing', []],
+  ])('come from x402scan if the imported rows %s', async (_title, rows) => {
     keepRows(...rows);
-    const { settlements } = census();
+    const { settlements } = openCensus();
     const found = await settlements(ORIGIN, [PAYEE]);
     expect(found).toMatchObject({ source: 'x402scan', data: { address: null, settlements: 42 } });
-    expect(asked()).toEqual([BY_ORIGIN]);
+    expect(askedNames()).toEqual([BY_ORIGIN]);
   });
 
-  test('are unknown, not none, if x402scan has no row of the origin and cannot be asked again', async () => {
-    script[BY_ORIGIN] = () => ({ json: page([]) });
-    keepRows(rowOf(UNPAID));
-    const { settlements } = census();
+  test('are unknown, not 0, if x402scan has no row of the origin and may not be asked again yet', async () => {
+    answersByName[BY_ORIGIN] = () => ({ json: page([]) });
+    keepRows(rowOf(NO_CALLS));
+    const { settlements } = openCensus();
     expect(await settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'failed',
       source: 'x402scan',
-      detail: TOO_SOON,
+      detail: TOO_SOON_DETAIL,
     });
-    expect(asked()).toEqual([BY_ORIGIN]);
+    expect(askedNames()).toEqual([BY_ORIGIN]);
     cache.wait(5_000);
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
       data: { address: PAY_TO, settlements: 12 },
     });
-    expect(asked()).toEqual([BY_ORIGIN, BY_ADDRESS]);
+    expect(askedNames()).toEqual([BY_ORIGIN, BY_ADDRESS]);
   });
 
-  test('are none if x402scan says so of the recipient', async () => {
-    script[BY_ORIGIN] = () => ({ json: page([]) });
-    script[BY_ADDRESS] = () => ({ json: page([]) });
-    const { settlements } = census();
+  test('are 0 if x402scan has no row of the recipient either', async () => {
+    answersByName[BY_ORIGIN] = () => ({ json: page([]) });
+    answersByName[BY_ADDRESS] = () => ({ json: page([]) });
+    const { settlements } = openCensus();
     await settlements(ORIGIN, [PAYEE]);
     cache.wait(5_000);
-    const none = { address: PAY_TO, windowDays: 30, settlements: 0, lastAt: null };
-    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ state: 'seen', data: none });
+    const noSettlements = { address: PAY_TO, windowDays: 30, settlements: 0, lastAt: null };
+    expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({
+      state: 'seen',
+      data: noSettlements,
+    });
   });
 
-  test('are those of the import if no other index is on, and off if none is', async () => {
-    keepRows(rowOf(UNPAID));
-    const found = await census({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
+  test('come from the import if x402scan is off, and are off if both indexes are', async () => {
+    keepRows(rowOf(NO_CALLS));
+    const found = await openCensus({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
     expect(found).toMatchObject({ source: 'Bazaar import', data: { settlements: 0 } });
-    const none = census({ x402scanUrl: null, bazaarUrl: null });
+    const withoutIndexes = openCensus({ x402scanUrl: null, bazaarUrl: null });
     const off = { state: 'off', why: 'switched-off' };
-    expect(await none.settlements(ORIGIN, [PAYEE])).toEqual(off);
+    expect(await withoutIndexes.settlements(ORIGIN, [PAYEE])).toEqual(off);
     expect(source.asked).toEqual([]);
   });
 
-  test('are unknown without an import and without x402scan', async () => {
-    const none = { state: 'failed', source: 'Bazaar import', detail: 'none within two days' };
-    const alone = census({ x402scanUrl: null });
-    expect(await alone.settlements(ORIGIN, [PAYEE])).toEqual(none);
+  test('are unknown without an import and with x402scan off', async () => {
+    const noImport = { state: 'failed', source: 'Bazaar import', detail: 'none within two days' };
+    const withoutX402scan = openCensus({ x402scanUrl: null });
+    expect(await withoutX402scan.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
     const broken = createCensusStanding({
       sources: sources({ x402scanUrl: null }),
       snapshots: cache,
       bazaarRows: () => Promise.reject(new Error('the store is down')),
       isBusy: () => false,
     });
-    expect(await broken.settlements(ORIGIN, [PAYEE])).toEqual(none);
-    expect(await alone.settlements(ORIGIN, [])).toMatchObject({
+    expect(await broken.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
+    expect(await withoutX402scan.settlements(ORIGIN, [])).toMatchObject({
       state: 'failed',
       detail: 'asked by recipient, and this origin names none',
     });
@@ -301,10 +304,10 @@ describe('settlements in the census', () => {
 });
 
 describe('listings in the census', () => {
-  test('are the rows of this origin, all of them, without a request', async () => {
+  test('are the imported rows of the origin that pay its recipient, without a request', async () => {
     const { terms, ...row } = rowOf();
-    keepRows(rowOf(), rowOf(paying(OTHER_PAYEE.address)));
-    const { listings } = census();
+    keepRows(rowOf(), rowOf(payingTo(OTHER_PAYEE.address)));
+    const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toEqual({
       state: 'seen',
       source: 'Bazaar import',
@@ -321,20 +324,20 @@ describe('listings in the census', () => {
   });
 
   test('are unknown without an import or a recipient', async () => {
-    const { listings } = census();
+    const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toMatchObject({ state: 'failed' });
     keepRows(rowOf());
     expect(await listings([], ORIGIN)).toMatchObject({ state: 'failed' });
     const off = { state: 'off', why: 'switched-off' };
-    expect(await census({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(off);
+    expect(await openCensus({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(off);
   });
 });
 
-test('the census asks neither the Bazaar nor a node', async () => {
+test('the census asks only x402scan, never the Bazaar or a node', async () => {
   await keepListing();
-  const standing = census();
-  script[BY_ORIGIN] = () => ({ json: page([]) });
-  script[BY_ADDRESS] = () => ({ json: page([]) });
+  const standing = openCensus();
+  answersByName[BY_ORIGIN] = () => ({ json: page([]) });
+  answersByName[BY_ADDRESS] = () => ({ json: page([]) });
   for (let round = 0; round < 5; round += 1) {
     await standing.origin(ORIGIN);
     await standing.settlements(ORIGIN, [PAYEE]);

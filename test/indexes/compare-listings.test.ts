@@ -1,4 +1,4 @@
-/** What indexes hold beside what is live: told apart by field, place and reason. */
+/** A comparison of index entries with live challenges names each field that differs and each reason for absence. */
 import { describe, expect, test } from 'vitest';
 import { compareListings } from '../../src/indexes/compare-listings.ts';
 import { toListedTerms } from '../../src/indexes/listed-terms.ts';
@@ -20,14 +20,14 @@ import {
 } from '../fixtures/observations/build-observations.ts';
 
 const PATH = '/forecast';
-const INPUT = { type: 'http', method: 'GET', queryParams: { city: 'Paris' } };
-const BAZAAR = { info: { input: INPUT }, schema: { type: 'object' } };
+const BAZAAR_INPUT = { type: 'http', method: 'GET', queryParams: { city: 'Paris' } };
+const DECLARATION = { info: { input: BAZAAR_INPUT }, schema: { type: 'object' } };
 
 describe('a listing that', () => {
-  test('agrees is listed, in any order and spelling', () => {
+  test('has the same members in another order is listed', () => {
     const input = { queryParams: { city: 'Paris' }, method: 'GET', type: 'http' };
-    const item = listed({ extensions: { bazaar: { ...BAZAAR, info: { input } } } });
-    expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
+    const item = listedItem({ extensions: { bazaar: { ...DECLARATION, info: { input } } } });
+    expect(compareRows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
   });
 
   test.each([
@@ -38,64 +38,69 @@ describe('a listing that', () => {
     ['scheme', { accepts: [offer({ scheme: 'upto' })] }, 'exact', 'upto'],
     ['description', { description: 'Another one' }, 'The weather', 'Another one'],
     ['x402Version', { x402Version: 1 }, '2', '1'],
-  ])('differs in %s says so on both indexes', (field, changes, live, indexed) => {
-    for (const row of rows({ item: listed(changes) })) {
+  ])('differs in %s is reported as different for both indexes', (field, changes, live, indexed) => {
+    for (const row of compareRows({ item: listedItem(changes) })) {
       expect(row).toMatchObject({ state: 'differs', differences: [{ field, live, indexed }] });
     }
   });
 
-  test('differs in its input says so by digest', () => {
-    const info = { input: { ...INPUT, queryParams: { town: 'Paris' } } };
-    const [row] = rows({ item: listed({ extensions: { bazaar: { info } } }) });
+  test('differs in its input schema is reported by digest', () => {
+    const info = { input: { ...BAZAAR_INPUT, queryParams: { town: 'Paris' } } };
+    const [row] = compareRows({ item: listedItem({ extensions: { bazaar: { info } } }) });
     expect(row?.differences).toMatchObject([{ field: 'inputSchema' }]);
     expect(row?.differences[0]?.live).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  test('is by another method says so', () => {
-    const item = listed({ extensions: {} });
-    for (const row of rows({ item, method: 'POST' })) {
+  test('has another method is reported as different', () => {
+    const item = listedItem({ extensions: {} });
+    for (const row of compareRows({ item, method: 'POST' })) {
       expect(row.differences).toEqual([{ field: 'method', live: 'GET', indexed: 'POST' }]);
     }
   });
 
-  test('writes the network by its old name, and the address in lower case, agrees', () => {
+  test('uses the old network name and a lower-case address is listed', () => {
     const payTo = String(offer()['payTo']).toLowerCase();
     const entry = { ...offer({ network: 'base', payTo }), amount: undefined };
-    const item = listed({ accepts: [{ ...entry, maxAmountRequired: '10000' }] });
-    expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
+    const item = listedItem({ accepts: [{ ...entry, maxAmountRequired: '10000' }] });
+    expect(compareRows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
   });
 
-  test('has a newest settlement shows it on the Bazaar, whether it agrees or differs', () => {
+  test('has a newest settlement has it in its Bazaar row, whether it is listed or differs', () => {
     const lastSettledAt = '2026-08-01T10:00:00.000Z';
-    for (const item of [listed(), listed({ description: 'Another one' })]) {
+    for (const item of [listedItem(), listedItem({ description: 'Another one' })]) {
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms: toListedTerms(item) };
-      const bazaar = (more: object) =>
-        seen<BazaarListings>({ resources: [{ ...entry, ...more }], isComplete: true });
-      const [row] = compareListings(observed({ bazaar: bazaar({ lastSettledAt }) }));
+      const bazaarWith = (members: object) =>
+        seen<BazaarListings>({ resources: [{ ...entry, ...members }], isComplete: true });
+      const [row] = compareListings(observed({ bazaar: bazaarWith({ lastSettledAt }) }));
       expect(row?.row).toMatchObject({ index: 'bazaar', lastSettledAt });
-      const [silent] = compareListings(observed({ bazaar: bazaar({ lastSettledAt: null }) }));
-      expect(silent?.row).not.toHaveProperty('lastSettledAt');
+      const [unsettled] = compareListings(
+        observed({ bazaar: bazaarWith({ lastSettledAt: null }) }),
+      );
+      expect(unsettled?.row).not.toHaveProperty('lastSettledAt');
     }
   });
 
-  test.each(['http://seller.example', 'https://www.seller.example'])('is under %s', (other) => {
-    for (const row of rows({ item: listed(), at: other })) {
-      expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${other}${PATH}` });
-    }
-  });
+  test.each(['http://seller.example', 'https://www.seller.example'])(
+    'is under %s is reported as listed elsewhere',
+    (other) => {
+      for (const row of compareRows({ item: listedItem(), at: other })) {
+        expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${other}${PATH}` });
+      }
+    },
+  );
 });
 
-describe('a resource is missing', () => {
+describe('a missing resource', () => {
   test.each<readonly [string, JsonObject | null, readonly string[]]>([
-    ['sound', {}, ['not_registered']],
+    ['with a declaration', {}, ['not_registered']],
     ['without a declaration', { extensions: {} }, ['not_registered', 'no_bazaar_extension']],
-  ])('from x402scan, %s', (_, changes, codes) => {
-    const row = rows({ challenge: changes ?? {} }).find(({ index }) => index === 'x402scan');
+  ])('%s, missing from x402scan, has a reason for each cause', (_, changes, codes) => {
+    const row = compareRows({ challenge: changes ?? {} }).find(({ index }) => index === 'x402scan');
     expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
     expect(row?.reasons[0]?.evidence).toContain('x402scan.com/resources/register');
   });
 
-  test.each<readonly [code: string, JsonObject, check: string | null]>([
+  test.each<readonly [code: string, challenge: JsonObject, check: string | null]>([
     ['no_bazaar_extension', { extensions: {} }, 'S5'],
     ['under_minimum', { accepts: [offer({ amount: '999' })] }, null],
     [
@@ -104,19 +109,19 @@ describe('a resource is missing', () => {
       'P8',
     ],
     ['resource_url_elsewhere', { resource: { url: `https://other.example${PATH}` } }, 'P3'],
-  ])('from the Bazaar for %s', (code, challenge, check) => {
-    const [row] = rows({ challenge });
+  ])('missing from the Bazaar has the reason %s', (code, challenge, check) => {
+    const [row] = compareRows({ challenge });
     expect(row).toMatchObject({ index: 'bazaar', state: 'not_listed' });
     expect(row?.reasons).toMatchObject([{ code, check }]);
   });
 
-  test('from both for a declaration that is wrapped twice, and so not validated', () => {
+  test('whose declaration is wrapped twice has that reason for both indexes and no validation', () => {
     const [bazaar, x402scan] = compareListings(
       observed({
         resources: resources([
           resource({
             path: PATH,
-            get: challenge402(live({ extensions: { bazaar: { bazaar: BAZAAR } } })),
+            get: challenge402(liveChallenge({ extensions: { bazaar: { bazaar: DECLARATION } } })),
           }),
         ]),
       }),
@@ -129,51 +134,55 @@ describe('a resource is missing', () => {
     ]);
   });
 
-  test('from the Bazaar for a fresh recipient in each challenge', () => {
-    const fresh = challenge402(live({ accepts: [offer({ payTo: OTHER_PAY_TO })] }));
-    const get = [challenge402(live()), fresh];
+  test('whose challenges name changing recipients has that reason for the Bazaar', () => {
+    const fresh = challenge402(liveChallenge({ accepts: [offer({ payTo: OTHER_PAY_TO })] }));
+    const get = [challenge402(liveChallenge()), fresh];
     const [row] = compareListings(
       observed({ resources: resources([resource({ path: PATH, get })]) }),
-    ).map((one) => one.row);
+    ).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'recipient_changes', check: 'P7' }]);
     expect(row?.reasons[0]?.evidence).toContain(OTHER_PAY_TO);
   });
 
-  test('for a recipient that the Bazaar does not know, as D3 says of it', () => {
+  test('whose recipient the Bazaar does not know has the reason of check D3', () => {
     const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
-    const [row] = compareListings(observed({ settlements })).map((one) => one.row);
+    const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
   });
 
-  test("beside the recipient's others, which the Bazaar counts no payments of, without a reason", () => {
+  test('has no reason if the Bazaar lists another resource of its recipient, without payments', () => {
     const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
-    const other = { resource: `${ORIGIN}/other`, method: 'GET', terms: toListedTerms(listed()) };
+    const other = {
+      resource: `${ORIGIN}/other`,
+      method: 'GET',
+      terms: toListedTerms(listedItem()),
+    };
     const bazaar = seen<BazaarListings>({ resources: [other], isComplete: true });
-    const [row] = compareListings(observed({ settlements, bazaar })).map((one) => one.row);
+    const [row] = compareListings(observed({ settlements, bazaar })).map(({ row }) => row);
     expect(row).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
-  test('without a reason if nothing explains it', () => {
-    expect(rows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
+  test('has no reason if no cause is found', () => {
+    expect(compareRows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
-  test('because input is validated first', () => {
+  test('that validates input before its challenge has that reason', () => {
     const resourceSet = resources([resource({ path: PATH, get: answer(422, {}) })]);
     const [row] = compareListings(observed({ resources: resourceSet })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'validates_before_challenging', check: 'P2' }]);
   });
 
   test.each<readonly [string, Partial<{ settlements: number; lastAt: string | null }>, string]>([
-    ['nobody paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
-    ['another facilitator settled', { settlements: 12 }, 'other_facilitator'],
-  ])('because %s', (_, changes, code) => {
+    ['nobody has paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
+    ['another facilitator has settled', { settlements: 12 }, 'other_facilitator'],
+  ])('that %s for has the reason of check D3', (_title, changes, code) => {
     const settlements = seen({ ...SETTLED, ...changes });
     const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
   });
 });
 
-describe('an entry of the Bazaar whose newest settlement', () => {
+describe('a Bazaar entry whose newest settlement', () => {
   const READ_MS = Date.parse('2026-08-20T12:00:00Z');
   const DAY_MS = 86_400_000;
 
@@ -185,19 +194,19 @@ describe('an entry of the Bazaar whose newest settlement', () => {
   ])('%s', (_, ageMs, codes) => {
     for (const changes of [{}, { description: 'Another one' }]) {
       const lastSettledAt = new Date(READ_MS - ageMs).toISOString();
-      const terms = toListedTerms(listed(changes));
+      const terms = toListedTerms(listedItem(changes));
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms, lastSettledAt };
       const asOf = new Date(READ_MS - 60_000).toISOString();
       const data: BazaarListings = { resources: [entry], isComplete: true };
       const bazaar = seen(data, 'Bazaar', 60, asOf);
-      const [row] = compareListings(observed({ bazaar })).map((one) => one.row);
+      const [row] = compareListings(observed({ bazaar })).map(({ row }) => row);
       expect(row?.state).toBe(changes.description === undefined ? 'listed' : 'differs');
       expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
     }
   });
 
-  test('is unknown is not lapsing', () => {
-    expect(rows({ item: listed() })[0]).toMatchObject({ state: 'listed', reasons: [] });
+  test('has no known date is not lapsing', () => {
+    expect(compareRows({ item: listedItem() })[0]).toMatchObject({ state: 'listed', reasons: [] });
   });
 });
 
@@ -205,27 +214,27 @@ describe('an index that', () => {
   test.each<Lookup<never>>([
     { state: 'failed', source: 'Bazaar', detail: 'HTTP 503' },
     { state: 'off', why: 'offline' },
-  ])('is silent gives an unknown row: %j', (lookup) => {
+  ])('gave no answer gives an unknown row: %j', (lookup) => {
     const found = compareListings(observed({ bazaar: lookup, x402scan: lookup }));
     expect(found.map(({ row }) => row.state)).toEqual(['unknown', 'unknown']);
   });
 
-  test('is switched off, or was not asked when it was recorded, has no row', () => {
-    const { bazaar: _, ...older } = observed({
+  test('is switched off, or is absent from recorded observations, has no row', () => {
+    const { bazaar: _, ...withoutBazaar } = observed({
       x402scan: { state: 'off', why: 'switched-off' },
     });
-    expect(compareListings(older)).toEqual([]);
+    expect(compareListings(withoutBazaar)).toEqual([]);
   });
 
-  test('returns a full page says nothing about entries beyond it', () => {
+  test('returns only a part of its entries gives an unknown row', () => {
     const bazaar = seen<BazaarListings>({ resources: [], isComplete: false });
     expect(compareListings(observed({ bazaar }))[0]?.row.state).toBe('unknown');
   });
 });
 
-test("the facilitators' package judges a declaration", () => {
+test('the validation names the place of each error in a declaration', () => {
   const schema = { type: 'object', properties: { input: { type: 'object', required: ['city'] } } };
-  const errors = validateDeclarations([{ info: { input: {} }, schema }, BAZAAR, 'text']);
+  const errors = validateDeclarations([{ info: { input: {} }, schema }, DECLARATION, 'text']);
   expect(errors[0]).toMatch(/^\/extensions\/bazaar\/info\/input: /);
   expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is not an object']);
 });
@@ -238,52 +247,57 @@ const SETTLED = {
   lastAt: '2026-08-14T00:00:00.000Z' as string | null,
 };
 
-function live(changes: JsonObject = {}): JsonObject {
+function liveChallenge(changes: JsonObject = {}): JsonObject {
   return challengeV2({
     resource: { url: ORIGIN + PATH, description: 'The weather', mimeType: 'application/json' },
     accepts: [offer()],
-    extensions: { bazaar: BAZAAR },
+    extensions: { bazaar: DECLARATION },
     ...changes,
   });
 }
 
-function listed(changes: JsonObject = {}): JsonObject {
-  const terms = { accepts: [offer()], extensions: { bazaar: BAZAAR } };
+function listedItem(changes: JsonObject = {}): JsonObject {
+  const terms = { accepts: [offer()], extensions: { bazaar: DECLARATION } };
   return { x402Version: 2, description: 'The weather', ...terms, ...changes };
 }
 
-type Given = {
-  /** What both indexes hold; nothing if it is left out. */
+type ListingCase = {
+  /** The entry that both indexes hold. Without it, they hold none. */
   readonly item?: JsonObject;
   readonly at?: string;
   readonly method?: string;
   readonly challenge?: JsonObject;
 };
 
-function rows({ item, at = ORIGIN, method = 'GET', challenge = {} }: Given): readonly IndexedRow[] {
+function compareRows({
+  item,
+  at = ORIGIN,
+  method = 'GET',
+  challenge = {},
+}: ListingCase): readonly IndexedRow[] {
   const entry = { resource: at + PATH, method, terms: toListedTerms(item ?? {}) };
-  const held = item === undefined ? [] : [entry];
+  const entries = item === undefined ? [] : [entry];
   const isHere = at === ORIGIN;
-  const rest = { lastUpdated: null, accepts: 1, deprecated: false };
-  const value = observed({
-    resources: resources([resource({ path: PATH, get: challenge402(live(challenge)) })]),
-    bazaar: seen<BazaarListings>({ resources: held, isComplete: true }),
+  const x402scanMembers = { lastUpdated: null, accepts: 1, deprecated: false };
+  const observations = observed({
+    resources: resources([resource({ path: PATH, get: challenge402(liveChallenge(challenge)) })]),
+    bazaar: seen<BazaarListings>({ resources: entries, isComplete: true }),
     x402scan: seen({
-      resources: isHere ? held.map((one) => ({ ...one, ...rest })) : [],
+      resources: isHere ? entries.map((one) => ({ ...one, ...x402scanMembers })) : [],
       ownershipVerified: null,
-      ...(isHere ? {} : { elsewhere: held.map(({ resource }) => resource) }),
+      ...(isHere ? {} : { elsewhere: entries.map(({ resource }) => resource) }),
     }),
   });
-  return compareListings(value).map(({ row }) => row);
+  return compareListings(observations).map(({ row }) => row);
 }
 
 function observed(changes: Partial<Observations>): Observations {
-  const empty = { resources: [], ownershipVerified: null };
+  const noResources = { resources: [], ownershipVerified: null };
   return {
     ...perfectSeller(),
-    resources: resources([resource({ path: PATH, get: challenge402(live()) })]),
+    resources: resources([resource({ path: PATH, get: challenge402(liveChallenge()) })]),
     settlements: seen({ ...SETTLED, windowDays: 0, lastAt: null }),
-    x402scan: seen(empty),
+    x402scan: seen(noResources),
     bazaar: seen<BazaarListings>({ resources: [], isComplete: true }),
     ...changes,
   };

@@ -1,4 +1,4 @@
-/** What advice says of the chain is what the chain says: a real node, with real contracts. */
+/** Advice about offers agrees with a real node that runs real contracts. */
 import {
   createTestClient,
   encodeErrorResult,
@@ -33,8 +33,8 @@ const DOMAIN_ABI = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)
 const newAddress = () => privateKeyToAddress(generatePrivateKey());
 
 describe('an EVM chain', needs(chainUnavailable()), () => {
-  const blocked = newAddress();
-  const refused = newAddress();
+  const blockedAddress = newAddress();
+  const refusedAddress = newAddress();
   let chain: TestChain;
 
   beforeAll(async () => {
@@ -47,8 +47,8 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     await client.setCode({ address: PLAIN_TOKEN, bytecode: Token });
     const account = privateKeyToAccount(await chain.newFundedKey());
     for (const [functionName, to] of [
-      ['list', blocked],
-      ['refuse', refused],
+      ['list', blockedAddress],
+      ['refuse', refusedAddress],
     ] as const) {
       const data = encodeFunctionData({ abi: ODD_ABI, functionName, args: [to] });
       const hash = await client.sendTransaction({ account, to: ODD_TOKEN, data });
@@ -64,32 +64,36 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
   test.each<readonly [string, () => Partial<ChainOffer>, readonly string[]]>([
-    ['all is well', () => ({}), []],
+    ['the offer is right', () => ({}), []],
     ['the asset has no code', () => ({ asset: newAddress() }), ['asset-without-code']],
-    ['the domain is another', () => ({ name: 'Odd dollar' }), ['domain-differs']],
-    ['the version is another', () => ({ version: '1' }), ['domain-differs']],
-    ['the recipient is on a list', () => ({ payTo: blocked }), ['transfer-reverts']],
-    ['the recipient is refused', () => ({ payTo: refused }), ['transfer-reverts']],
-    ['it is a known asset', () => ({ name: 'Wrong', isKnown: true }), []],
+    ['the offer names another domain', () => ({ name: 'Odd dollar' }), ['domain-differs']],
+    ['the offer names another version', () => ({ version: '1' }), ['domain-differs']],
+    ['the token blocks the recipient', () => ({ payTo: blockedAddress }), ['transfer-reverts']],
+    ['the token refuses the recipient', () => ({ payTo: refusedAddress }), ['transfer-reverts']],
     [
-      'the token names no domain but has one',
+      'the asset is known, so its domain is not compared',
+      () => ({ name: 'Wrong', isKnown: true }),
+      [],
+    ],
+    [
+      'the offer differs from the hidden domain of the token',
       () => ({ asset: PLAIN_TOKEN, name: 'Other', version: '2' }),
       ['domain-differs'],
     ],
     [
-      'the token has the domain that it is said to have',
+      'the offer names the hidden domain of the token',
       () => ({ asset: PLAIN_TOKEN, name: 'USD Coin', version: '2' }),
       [],
     ],
-  ])('that %s', async (_, changes, ids) => {
-    const offer = { ...offered(), ...changes() };
+  ])('gives the right advice if %s', async (_title, changes, ids) => {
+    const offer = { ...rightOffer(), ...changes() };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({ ok: true });
     expect(idsOf(answer)).toEqual(ids);
   });
 
   test("names the token's signing domain", async () => {
-    const offer = { ...offered(), name: 'Wrong' };
+    const offer = { ...rightOffer(), name: 'Wrong' };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({
       value: [{ domain: { agrees: false, named: { name: 'Odd Dollar', version: '7' } } }],
@@ -97,21 +101,21 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
   });
 
   test('is not asked about offers on other chains', async () => {
-    const offer = { ...offered(), network: 'eip155:1' };
+    const offer = { ...rightOffer(), network: 'eip155:1' };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toEqual({ ok: true, value: [] });
   });
 
-  test('that is down gives no facts', async () => {
+  test('whose node is down gives no facts', async () => {
     const answer = await checkOffersOnChain(
       { rpcUrl: 'http://127.0.0.1:9' },
-      [offered()],
+      [rightOffer()],
       requestContext(),
     );
     expect(answer.ok).toBe(false);
   });
 
-  function offered(): ChainOffer {
+  function rightOffer(): ChainOffer {
     const named = { name: 'Odd Dollar', version: '7', isKnown: false };
     return { network: chain.network, asset: ODD_TOKEN, payTo: newAddress(), ...named };
   }
@@ -129,8 +133,8 @@ describe('a contract', () => {
   };
   type Call = { readonly to: string; readonly data: string };
 
-  /** A node on which every contract is the seller's. */
-  async function startNode(code: string, call: (call: Call) => object) {
+  /** A node that answers every contract call with `answerCall`. */
+  async function startNode(code: string, answerCall: (call: Call) => object) {
     const asked: string[] = [];
     const node = await startStandIn((_url, body) => {
       if (body === '') return { json: {} };
@@ -138,7 +142,7 @@ describe('a contract', () => {
       asked.push(method);
       if (method === 'eth_chainId') return { json: { result: '0x2105' } };
       if (method === 'eth_getCode') return { json: { result: code } };
-      return { json: call(params[0]) };
+      return { json: answerCall(params[0]) };
     });
     onTestFinished(() => node.close());
     return { node, asked };
@@ -147,17 +151,17 @@ describe('a contract', () => {
     const answer = await checkOffersOnChain({ rpcUrl }, [offer], requestContext());
     return answer.ok ? answer.value[0] : answer;
   };
-  const SILENCE = { hasCode: true, domain: null, transferReverts: null };
+  const CODE_ONLY = { hasCode: true, domain: null, transferReverts: null };
   const isTransferTo = ({ data }: Call, to: string) =>
     data.startsWith('0xa9059cbb') && data.includes(to.slice(2).toLowerCase());
 
   test('that answers 3 MB to each call gives no facts', async () => {
     const { node, asked } = await startNode('0x6080', () => ({ result: `0x${'20'.repeat(3e6)}` }));
-    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(await factsOf(node.url)).toMatchObject(CODE_ONLY);
     expect(asked).toContain('eth_call');
   });
 
-  test('that answers 3 MB only to the transfer to the recipient does not count as refusing it', async () => {
+  test('that answers 3 MB to a transfer to the recipient is not judged to refuse it', async () => {
     const { node } = await startNode('0x6080', (call) => ({
       result: isTransferTo(call, PAY_TO) ? `0x${'20'.repeat(3e6)}` : '0x',
     }));
@@ -166,13 +170,13 @@ describe('a contract', () => {
 
   test.each([
     ['24 KiB', 24 * 1024],
-    ['100 KiB, more than is read', 100 * 1024],
-  ])('has code if it has %s of it', async (_, bytes) => {
+    ['100 KiB (more than we read)', 100 * 1024],
+  ])('with %s of code counts as having code', async (_title, bytes) => {
     const { node } = await startNode(`0x${'60'.repeat(bytes)}`, () => ({ result: '0x' }));
     expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
   });
 
-  test('has no code if it has none', async () => {
+  test('at an address without code counts as having none', async () => {
     const { node } = await startNode('0x', () => ({ result: '0x' }));
     expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
   });
@@ -187,7 +191,7 @@ describe('a contract', () => {
       });
       return { error: { code: 3, message: 'execution reverted', data } };
     });
-    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(await factsOf(node.url)).toMatchObject(CODE_ONLY);
     expect(lure.asked).toEqual([]);
   });
 });
@@ -195,7 +199,7 @@ describe('a contract', () => {
 test.each([
   [[], ['no-token-account']],
   [[{ pubkey: 'x' }], []],
-])('Solana: a recipient with the token accounts %j', async (value, ids) => {
+])('on Solana, a recipient with the token accounts %j gives the advice %j', async (value, ids) => {
   const node = await startStandIn((_url, body) => ({
     json: {
       result: body.includes('getGenesisHash')

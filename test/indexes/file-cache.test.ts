@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('the cache keeps answers by source and key, in a folder that it creates', async () => {
+test('the cache creates its folder and keeps one answer for each source and key', async () => {
   const cache = createFileCache(join(folder, 'not', 'yet'));
   expect(await cache.get(ANSWER.source, ANSWER.key)).toBeNull();
   await cache.put(ANSWER);
@@ -28,7 +28,7 @@ test('the cache keeps answers by source and key, in a folder that it creates', a
 });
 
 test.each(['', '{"takenAtMs":1', '[]', 'null', '{"takenAtMs":"1","data":[]}'])(
-  'a file that holds %j counts as no answer',
+  'a file with the text %j gives no answer',
   async (text) => {
     const cache = createFileCache(folder);
     await cache.put(ANSWER);
@@ -38,7 +38,7 @@ test.each(['', '{"takenAtMs":1', '[]', 'null', '{"takenAtMs":"1","data":[]}'])(
   },
 );
 
-test('the cache reports that it cannot write, and leaves no partial file', async () => {
+test('a failed write rejects and leaves no partial file', async () => {
   await writeFile(join(folder, 'file'), '');
   await expect(createFileCache(join(folder, 'file')).put(ANSWER)).rejects.toThrow();
   expect(await readdir(folder)).toEqual(['file']);

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { lookUpHedged, type SourceLookup } from '../../src/indexes/settlements.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
-const LATER_MS = 3_600_000;
-const AT_ONCE_MS = 1;
+const LONG_WAIT_MS = 3_600_000;
+const SHORT_WAIT_MS = 1;
 
 function seen(data: number): Lookup<number> {
   return { state: 'seen', source: 's', asOf: '2026-08-20T12:00:00.000Z', ageSec: 0, data };
@@ -11,52 +11,52 @@ function seen(data: number): Lookup<number> {
 const FAILED: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
 const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
 
-/** Turns that answer with these lookups, and which of them were asked. */
-function turnsOf(lookups: readonly (Lookup<number> | 'never')[]) {
+/** One source for each lookup. `asked` holds the indexes of the sources that were asked, in order. */
+function sourcesOf(lookups: readonly (Lookup<number> | 'never')[]) {
   const asked: number[] = [];
-  const turns = lookups.map(
+  const sources = lookups.map(
     (lookup, index): SourceLookup<number> =>
       () => {
         asked.push(index);
         return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);
       },
   );
-  return { asked, turns };
+  return { asked, sources };
 }
 
 test('no source after the first sufficient one is asked', async () => {
-  const { turns, asked } = turnsOf([FAILED, seen(0), seen(5), seen(9)]);
-  expect(await lookUpHedged(turns, isEnough, LATER_MS)).toEqual([FAILED, seen(0), seen(5)]);
+  const { sources, asked } = sourcesOf([FAILED, seen(0), seen(5), seen(9)]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([FAILED, seen(0), seen(5)]);
   expect(asked).toEqual([0, 1, 2]);
 });
 
 test('all sources are asked if none is sufficient', async () => {
-  const { turns } = turnsOf([seen(0), FAILED]);
-  expect(await lookUpHedged(turns, isEnough, LATER_MS)).toEqual([seen(0), FAILED]);
+  const { sources } = sourcesOf([seen(0), FAILED]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([seen(0), FAILED]);
   expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
 
-test('the next source is asked without waiting for a slow one, which keeps its rank', async () => {
+test('the next source is asked while a slow one is still silent, and the slow one keeps its rank', async () => {
   let answer = (_: Lookup<number>) => {};
   const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { turns, asked } = turnsOf([seen(9)]);
-  const lookups = lookUpHedged([slow, ...turns], isEnough, AT_ONCE_MS);
+  const { sources, asked } = sourcesOf([seen(9)]);
+  const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(seen(5));
   expect(await lookups).toEqual([seen(5)]);
 });
 
-test('a slow source without a sufficient answer gives way to the next', async () => {
+test('the next source counts if a slow one fails', async () => {
   let answer = (_: Lookup<number>) => {};
   const slow: SourceLookup<number> = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { turns, asked } = turnsOf([seen(9), 'never']);
-  const lookups = lookUpHedged([slow, ...turns], isEnough, AT_ONCE_MS);
+  const { sources, asked } = sourcesOf([seen(9), 'never']);
+  const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(FAILED);
   expect(await lookups).toEqual([FAILED, seen(9)]);

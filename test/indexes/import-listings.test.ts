@@ -10,22 +10,22 @@ const MIB = 1024 * 1024;
 const answers = createAnswerReader();
 afterAll(() => answers.close());
 
-/** A page as it is asked for. */
-type Asked = { readonly limit: number; readonly offset: number };
+/** The page that a request asks for. */
+type PageRequest = { readonly limit: number; readonly offset: number };
 
 const urlAt = (at: number) => `https://weather.example.com/paid/${at}`;
 const bazaarRow = (at: number) => ({ ...bazaarItem(null), resource: urlAt(at) });
-const rowsOf = (total: number, { limit, offset }: Asked, rowAt: (at: number) => object) =>
+const rowsOf = (total: number, { limit, offset }: PageRequest, rowAt: (at: number) => object) =>
   Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) =>
     rowAt(offset + at),
   );
 
-function bazaarPage(total: number, asked: Asked): Said {
+function bazaarPage(total: number, asked: PageRequest): Said {
   const pagination = { ...asked, total };
   return { json: { x402Version: 2, items: rowsOf(total, asked, bazaarRow), pagination } };
 }
 
-function readAsked(path: string): Asked {
+function readPageRequest(path: string): PageRequest {
   const { searchParams } = new URL(path, 'http://index');
   return {
     limit: Number(searchParams.get('limit')),
@@ -39,23 +39,23 @@ afterEach(async () => {
   await index.close();
 });
 
-type Answerer = (asked: Asked, path: string) => Said;
+type AnswerPage = (page: PageRequest, path: string) => Said;
 
-/** Imports an index that answers so; `most` is the number of requests that were open together. */
+/** Imports an index that answers with `answer`. `maxOpen` is the greatest number of requests at the same time. */
 async function importFrom(
-  answer: Answerer,
+  answer: AnswerPage,
   {
     source = 'bazaar',
     ...overrides
   }: Partial<ImportOptions> & { readonly source?: ImportSource } = {},
 ) {
-  let [open, most] = [0, 0];
+  let [open, maxOpen] = [0, 0];
   index = await startStandIn(async ({ pathname, search }) => {
     open += 1;
-    most = Math.max(most, open);
+    maxOpen = Math.max(maxOpen, open);
     await setImmediate();
     open -= 1;
-    return answer(readAsked(`${pathname}${search}`), `${pathname}${search}`);
+    return answer(readPageRequest(`${pathname}${search}`), `${pathname}${search}`);
   });
   const pages: (readonly ImportedListing[])[] = [];
   const waits: number[] = [];
@@ -72,11 +72,11 @@ async function importFrom(
     pages.push(listings);
   });
   const urls = pages.flat().map(({ url }) => url);
-  return { ended, pages, urls, waits, results, most, asked: index.asked.map(readAsked) };
+  return { ended, pages, urls, waits, results, maxOpen, asked: index.asked.map(readPageRequest) };
 }
 
-const limits = (asked: readonly Asked[]) => asked.map(({ limit }) => limit);
-const offsets = (asked: readonly Asked[]) => asked.map(({ offset }) => offset);
+const limitsOf = (asked: readonly PageRequest[]) => asked.map(({ limit }) => limit);
+const offsetsOf = (asked: readonly PageRequest[]) => asked.map(({ offset }) => offset);
 
 describe('an import of the Bazaar', () => {
   test.each([
@@ -86,39 +86,42 @@ describe('an import of the Bazaar', () => {
     [1_001, [0, 1_000]],
     [2_040, [0, 1_000, 2_000]],
   ])('reads %d rows in pages of 1,000, one request at a time', async (total, expected) => {
-    const { ended, urls, asked, results, most } = await importFrom((page) =>
+    const { ended, urls, asked, results, maxOpen } = await importFrom((page) =>
       bazaarPage(total, page),
     );
     expect(ended).toEqual({ isComplete: true, pages: expected.length, detail: null });
-    expect(offsets(asked)).toEqual(expected);
-    expect(new Set(limits(asked))).toEqual(new Set([1_000]));
+    expect(offsetsOf(asked)).toEqual(expected);
+    expect(new Set(limitsOf(asked))).toEqual(new Set([1_000]));
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
     expect(new Set(results)).toEqual(new Set(['read']));
-    expect(most).toBe(1);
+    expect(maxOpen).toBe(1);
     expect(index.asked[0]).toBe('/platform/v2/x402/discovery/resources?limit=1000&offset=0');
   });
 
   test.each([
     [1_500, [0, 1_000]],
     [2_000, [0, 1_000, 2_000]],
-  ])('ends with a page that is not full if no total is named: %d', async (total, expected) => {
-    const { ended, asked } = await importFrom((page) => ({
-      json: { items: rowsOf(total, page, bazaarRow) },
-    }));
-    expect(ended).toMatchObject({ isComplete: true });
-    expect(offsets(asked)).toEqual(expected);
-  });
+  ])(
+    'of %d rows ends with the first page that is not full, if the Bazaar names no total',
+    async (total, expected) => {
+      const { ended, asked } = await importFrom((page) => ({
+        json: { items: rowsOf(total, page, bazaarRow) },
+      }));
+      expect(ended).toMatchObject({ isComplete: true });
+      expect(offsetsOf(asked)).toEqual(expected);
+    },
+  );
 
-  test('asks an index that gives fewer rows for as many', async () => {
+  test('lowers its limit to the number of rows that the Bazaar gives', async () => {
     const { ended, urls, asked } = await importFrom(({ limit, offset }) =>
       bazaarPage(250, { limit: Math.min(limit, 100), offset }),
     );
     expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(limits(asked)).toEqual([1_000, 100, 100]);
+    expect(limitsOf(asked)).toEqual([1_000, 100, 100]);
     expect(urls).toEqual(Array.from({ length: 250 }, (_, at) => urlAt(at)));
   });
 
-  test('reads 100 pages at most, and is not complete then', async () => {
+  test('stops after 100 pages and is then incomplete', async () => {
     const { ended, asked } = await importFrom(({ offset }) =>
       bazaarPage(1_001, { limit: 10, offset }),
     );
@@ -127,7 +130,7 @@ describe('an import of the Bazaar', () => {
     expect(ended).toEqual({ isComplete: false, pages: 100, detail });
   });
 
-  test('is not complete if an empty page comes before the total', async () => {
+  test('is incomplete if an empty page comes before the total is reached', async () => {
     const { ended, asked } = await importFrom(({ offset }) =>
       bazaarPage(1_500, { limit: 0, offset }),
     );
@@ -135,7 +138,7 @@ describe('an import of the Bazaar', () => {
     expect(ended).toMatchObject({ isComplete: false, pages: 1 });
   });
 
-  test('gives each listing with what the Bazaar says of it', async () => {
+  test('gives each listing its method, terms, calls and payers', async () => {
     const quality = {
       l30DaysTotalCalls: 7,
       l30DaysUniquePayers: 2,
@@ -193,7 +196,7 @@ describe('an import of x402scan', () => {
     expect(index.asked[0]).toMatch('/api/trpc/public.resources.list.paginated?');
   });
 
-  test('tells methods, and leaves out what nobody pays', async () => {
+  test('reads the method of a row and leaves out rows without payment options', async () => {
     const rows = [
       resourceRow(urlAt(0), { method: '' }),
       resourceRow(urlAt(1), { method: 'post' }),
@@ -212,12 +215,12 @@ describe('an import of x402scan', () => {
 });
 
 describe.each([429, 503])('an index that is busy (%i)', (status) => {
-  /** Busy for this many requests, after one good page. */
-  const busyFor = (times: number, retryAfter: string): Answerer => {
-    let left = times;
+  /** Answers one good page and is then busy for `times` requests. */
+  const busyFor = (times: number, retryAfter: string): AnswerPage => {
+    let busyLeft = times;
     return (page) => {
-      if (page.offset === 0 || left === 0) return bazaarPage(1_500, page);
-      left -= 1;
+      if (page.offset === 0 || busyLeft === 0) return bazaarPage(1_500, page);
+      busyLeft -= 1;
       return { status, retryAfter, json: 'later' };
     };
   };
@@ -227,7 +230,7 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
     ['0', 0],
     ['120', 120_000],
     ['3600', 120_000],
-  ])('is waited for three times in all (Retry-After: %s)', async (retryAfter, waitMs) => {
+  ])('is asked again up to three times (Retry-After: %s)', async (retryAfter, waitMs) => {
     const { ended, waits, results, urls } = await importFrom(busyFor(3, retryAfter));
     expect(ended).toEqual({ isComplete: true, pages: 2, detail: null });
     expect(waits).toEqual([waitMs, waitMs, waitMs]);
@@ -235,7 +238,7 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
     expect(urls).toHaveLength(1_500);
   });
 
-  test('ends the import the fourth time; what was read stays read', async () => {
+  test('ends the import at the fourth busy answer, and the rows read so far are kept', async () => {
     const { ended, waits, urls } = await importFrom(busyFor(4, '1'));
     const detail = `${new URL(index.url).host} answered ${status}`;
     expect(ended).toEqual({ isComplete: false, pages: 1, detail });
@@ -246,16 +249,16 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
 });
 
 describe('a page of 17 MiB', () => {
-  const padded = (page: Said): Said =>
+  const padPage = (page: Said): Said =>
     page === 'hang' ? page : { json: { padding: 'x'.repeat(17 * MIB), page: page.json } };
 
-  test('is asked again with a quarter of the limit, which later pages keep', async () => {
+  test('is requested again with a quarter of the limit, and later pages keep that limit', async () => {
     const { ended, urls, asked, results } = await importFrom((page) =>
-      page.limit > 250 ? padded(bazaarPage(600, page)) : bazaarPage(600, page),
+      page.limit > 250 ? padPage(bazaarPage(600, page)) : bazaarPage(600, page),
     );
     expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(limits(asked)).toEqual([1_000, 250, 250, 250]);
-    expect(offsets(asked)).toEqual([0, 0, 250, 500]);
+    expect(limitsOf(asked)).toEqual([1_000, 250, 250, 250]);
+    expect(offsetsOf(asked)).toEqual([0, 0, 250, 500]);
     expect(results).toEqual(['too_large', 'read', 'read', 'read']);
     expect(urls).toEqual(Array.from({ length: 600 }, (_, at) => urlAt(at)));
   });
@@ -265,21 +268,21 @@ describe('a page of 17 MiB', () => {
     const { ended, urls } = await importFrom(({ limit, offset }) => {
       const rounded = Math.min(1_000, Math.max(20, Math.round(limit / 10) * 10));
       const page = { limit: rounded, offset: offset - (offset % rounded) };
-      return offset > 0 && limit > 100 ? padded(bazaarPage(total, page)) : bazaarPage(total, page);
+      return offset > 0 && limit > 100 ? padPage(bazaarPage(total, page)) : bazaarPage(total, page);
     });
     expect(ended).toMatchObject({ isComplete: true });
     expect([...new Set(urls)]).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
   });
 
-  test('ends the import if it is a page of one row', async () => {
-    const { ended, asked } = await importFrom((page) => padded(bazaarPage(600, page)));
-    expect(limits(asked)).toEqual([1_000, 250, 60, 10, 1]);
+  test('ends the import if even one row is too large', async () => {
+    const { ended, asked } = await importFrom((page) => padPage(bazaarPage(600, page)));
+    expect(limitsOf(asked)).toEqual([1_000, 250, 60, 10, 1]);
     const detail = expect.stringContaining('answered with more than 16777216 bytes');
     expect(ended).toEqual({ isComplete: false, pages: 0, detail });
   });
 });
 
-describe('an import ends, not complete,', () => {
+describe('an import ends incomplete', () => {
   test.each<unknown>([
     null,
     [],
@@ -301,7 +304,7 @@ describe('an import ends, not complete,', () => {
     }
   });
 
-  test.each([500, 404, 204])('with %i', async (status) => {
+  test.each([500, 404, 204])('with the status %i', async (status) => {
     const { ended } = await importFrom(() => ({ status, json: { items: [bazaarRow(1)] } }));
     const detail = `${new URL(index.url).host} answered ${status}`;
     expect(ended).toEqual({ isComplete: false, pages: 0, detail });
@@ -317,7 +320,7 @@ describe('an import ends, not complete,', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('with a page that does not come in 30 s', async () => {
+  test('with a page that does not arrive within 30 s', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(300));
     const { ended } = await importFrom((page) =>
@@ -328,33 +331,37 @@ describe('an import ends, not complete,', () => {
     expect(ended).toEqual({ isComplete: false, pages: 1, detail });
   });
 
-  test('with its signal, in a request and in a wait', async () => {
-    const stop = new AbortController();
+  test('when its signal aborts a request or a wait', async () => {
+    const requestStop = new AbortController();
     const hung = await importFrom(
       () => {
-        stop.abort();
+        requestStop.abort();
         return 'hang';
       },
-      { signal: stop.signal },
+      { signal: requestStop.signal },
     );
     const detail = 'the import was stopped';
     expect(hung.ended).toEqual({ isComplete: false, pages: 0, detail });
     await index.close();
 
-    const later = new AbortController();
-    setTimeout(() => later.abort(), 100);
+    const waitStop = new AbortController();
+    setTimeout(() => waitStop.abort(), 100);
     index = await startStandIn(() => ({ status: 429, retryAfter: '120', json: '' }));
-    const options = { base: index.url, userAgent: 'test', answers, signal: later.signal };
+    const options = { base: index.url, userAgent: 'test', answers, signal: waitStop.signal };
     expect(await importListings('bazaar', options, () => {})).toMatchObject({ detail });
     expect(index.asked).toHaveLength(1);
   });
 });
 
-test('an import rejects if its listings cannot be kept, and asks no further', async () => {
-  index = await startStandIn(({ search }) => bazaarPage(3_000, readAsked(`/${search}`)));
-  const kept = importListings('bazaar', { base: index.url, userAgent: 'test', answers }, () => {
-    throw new Error('the store is full');
-  });
-  await expect(kept).rejects.toThrow('the store is full');
+test('an import rejects if its listings cannot be kept, and sends no further request', async () => {
+  index = await startStandIn(({ search }) => bazaarPage(3_000, readPageRequest(`/${search}`)));
+  const importing = importListings(
+    'bazaar',
+    { base: index.url, userAgent: 'test', answers },
+    () => {
+      throw new Error('the store is full');
+    },
+  );
+  await expect(importing).rejects.toThrow('the store is full');
   expect(index.asked).toHaveLength(1);
 });

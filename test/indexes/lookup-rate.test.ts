@@ -1,4 +1,4 @@
-/** Look-ups of settlements use the node of the payments: rarely. */
+/** Look-ups of settlements share the node with payments, so their calls are limited. */
 import { numberToHex, pad } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLookupLimiter } from '../../src/indexes/options.ts';
@@ -12,7 +12,7 @@ const PAY_TO = '0x1111111111111111111111111111111111111111';
 let node: StandIn;
 afterEach(() => node.close());
 
-/** A chain of one block, on which nothing was ever paid: a look-up of a few calls. */
+/** A chain of one block without payments. A look-up on it takes a few calls. */
 async function startNode(): Promise<void> {
   const block = {
     number: numberToHex(1),
@@ -34,11 +34,11 @@ const lookUp = (chainTurn: ReturnType<typeof createLookupLimiter>, timeoutMs: nu
   );
 
 describe('look-ups of settlements on the chain', () => {
-  test('make no more calls than their rate allows, all look-ups together', async () => {
+  test('together make no more calls than the limit allows', async () => {
     await startNode();
-    const turn = createLookupLimiter({ calls: 5, intervalMs: 600_000 });
+    const limiter = createLookupLimiter({ calls: 5, intervalMs: 600_000 });
     for (let round = 0; round < 2; round++) {
-      await Promise.all(Array.from({ length: 8 }, () => lookUp(turn, SHORT_MS)));
+      await Promise.all(Array.from({ length: 8 }, () => lookUp(limiter, SHORT_MS)));
       expect(node.asked).toHaveLength(5);
     }
   });

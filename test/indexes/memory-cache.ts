@@ -1,8 +1,7 @@
-/** Kept answers in memory, by a clock that the test sets. */
 import type { CachedAnswer, SnapshotCache } from '../../src/indexes/response-cache.ts';
 
 export type MemoryCache = SnapshotCache & {
-  /** Lets time pass for the stamps, and for nothing else. */
+  /** Moves the clock of this cache forward. */
   wait(ms: number): void;
   readonly kept: Map<string, CachedAnswer>;
 };
@@ -10,7 +9,7 @@ export type MemoryCache = SnapshotCache & {
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A cache whose clock the test sets; answers go through JSON, as they do in a store. */
+/** A cache in memory. Answers are copied as JSON, because a store does the same. */
 export function memoryCache(startMs = Date.parse('2026-08-20T12:00:00Z')): MemoryCache {
   const kept = new Map<string, CachedAnswer>();
   let nowMs = startMs;

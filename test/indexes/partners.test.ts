@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { askPartners } from '../../src/indexes/partners.ts';
 import { requestContext } from './request-context.ts';
 
-const HOST = 'https://www.x402.example';
+const PARTNERS_URL = 'https://www.x402.example';
 const WEATHER = {
   name: 'Weather',
   description: 'Forecasts',
@@ -18,18 +18,18 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-const onListing = (path = '/ecosystem') => nock(HOST).get(path);
-const lookup = (base = HOST) => askPartners(base, requestContext());
+const mockListing = (path = '/ecosystem') => nock(PARTNERS_URL).get(path);
+const lookup = (base = PARTNERS_URL) => askPartners(base, requestContext());
 
 describe('the listing of partners', () => {
   test.each([
     ['a list', [WEATHER, { name: 7, websiteUrl: 'https://b.example' }, { name: 'no site' }, null]],
     [
-      'a list in an object, beside others',
+      'a list in an object with other members',
       { errors: [], partners: [WEATHER, { websiteUrl: 'https://b.example' }] },
     ],
-  ])('is read from %s', async (_form, json) => {
-    onListing().reply(200, JSON.stringify(json));
+  ])('is read from %s', async (_title, json) => {
+    mockListing().reply(200, JSON.stringify(json));
     expect(await lookup()).toEqual({
       ok: true,
       value: [
@@ -39,11 +39,11 @@ describe('the listing of partners', () => {
     });
   });
 
-  test('is read from the page that shows it, plain and escaped in scripts', async () => {
+  test('is read from plain and escaped JSON in the scripts of a page', async () => {
     const record = JSON.stringify(WEATHER);
     const pushed = JSON.stringify(`5:${JSON.stringify({ websiteUrl: 'https://b.example/x' })}`);
     const page = `<!doctype html><script type="application/json">[${record}]</script><script>self.__next_f.push([1,${pushed}])</script>`;
-    onListing().reply(200, page);
+    mockListing().reply(200, page);
     expect(await lookup()).toEqual({
       ok: true,
       value: [
@@ -53,15 +53,15 @@ describe('the listing of partners', () => {
     });
   });
 
-  test('may be at another address', async () => {
-    onListing('/api/partners').reply(200, [WEATHER]);
-    expect(await lookup(`${HOST}/api/partners`)).toMatchObject({ ok: true });
+  test('is requested at the configured URL', async () => {
+    mockListing('/api/partners').reply(200, [WEATHER]);
+    expect(await lookup(`${PARTNERS_URL}/api/partners`)).toMatchObject({ ok: true });
   });
 
   test.each(['[]', '{}', 'null', '"text"', '<html>nobody</html>', '[{"name":"no site"}]'])(
-    'without partners (%s) has changed its form and gives no answer',
+    'without partner records (%s) is a failure, because its form may have changed',
     async (body) => {
-      onListing().reply(200, body);
+      mockListing().reply(200, body);
       expect(await lookup()).toEqual({
         ok: false,
         detail: 'www.x402.example shows no partner records',
@@ -70,23 +70,23 @@ describe('the listing of partners', () => {
     },
   );
 
-  test('that errs, is too long or busy fails', async () => {
-    onListing().reply(500, 'x');
+  test('fails if it answers an error, a redirect or too many bytes, or is busy', async () => {
+    mockListing().reply(500, 'x');
     expect(await lookup()).toMatchObject({ ok: false, detail: 'www.x402.example answered 500' });
-    onListing().reply(308, '', { location: 'https://elsewhere.example/' });
+    mockListing().reply(308, '', { location: 'https://elsewhere.example/' });
     expect(await lookup()).toMatchObject({ ok: false, detail: 'www.x402.example answered 308' });
-    onListing().reply(200, 'x'.repeat(8 * 1024 * 1024 + 1));
+    mockListing().reply(200, 'x'.repeat(8 * 1024 * 1024 + 1));
     expect(await lookup()).toMatchObject({
       ok: false,
       detail: expect.stringContaining('more than'),
     });
-    onListing().reply(429, '', { 'retry-after': '30' });
+    mockListing().reply(429, '', { 'retry-after': '30' });
     expect(await lookup()).toMatchObject({ ok: false, quietMs: 30_000 });
   });
 
   test('that is busy for a moment is asked once more', async () => {
-    onListing().reply(503, '', { 'retry-after': '0' });
-    onListing().reply(200, [WEATHER]);
+    mockListing().reply(503, '', { 'retry-after': '0' });
+    mockListing().reply(200, [WEATHER]);
     expect(await lookup()).toMatchObject({ ok: true });
   });
 });

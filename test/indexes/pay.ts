@@ -1,4 +1,4 @@
-/** Moves tokens on the local chain: by authorization, as x402 settles, and by plain transfer. */
+/** Tokens move on the local chain by authorization, which settles an x402 payment, or by plain transfer. */
 import { randomBytes } from 'node:crypto';
 import { type Address, createWalletClient, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -28,7 +28,7 @@ export type SignedAuthorization = readonly [
   signature: Hex,
 ];
 
-/** Valid by the time of the chain, which tests move on. */
+/** The authorization expires by the clock of the chain, because tests move that clock. */
 export async function authorize(
   chain: TestChain,
   payer: Payer,
@@ -57,7 +57,7 @@ export async function authorize(
   return [from, to, value, validAfter, validBefore, nonce, signature];
 }
 
-/** A wallet with gas; mined when `mined` resolves. */
+/** A wallet with gas. `mined` resolves when a transaction is in a block. */
 export async function walletOf(chain: TestChain, key?: Hex) {
   const account = privateKeyToAccount(key ?? (await chain.newFundedKey()));
   const wallet = createWalletClient({
@@ -77,7 +77,7 @@ export async function walletOf(chain: TestChain, key?: Hex) {
   };
 }
 
-/** One settlement, as a facilitator makes it. */
+/** Settles one payment the way a facilitator does. */
 export async function settle(chain: TestChain, payer: Payer, to: Address): Promise<void> {
   const { wallet, mined } = await walletOf(chain);
   const args = await authorize(chain, payer, to);
@@ -87,7 +87,7 @@ export async function settle(chain: TestChain, payer: Payer, to: Address): Promi
   );
 }
 
-/** Coins sent by hand, which settle nothing. */
+/** Sends coins by a plain transfer, which settles no payment. */
 export async function transfer(chain: TestChain, to: Address): Promise<void> {
   const { wallet, mined, address } = await walletOf(chain);
   await chain.mint(address, AMOUNT);

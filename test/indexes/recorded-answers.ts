@@ -1,9 +1,9 @@
-/** The shapes in which the public sources answer, as their repositories and documentation have them. */
+/** Answers of the public sources, in the shapes that their code and documentation define. */
 
 export const ORIGIN_ID = '8f14e45f-ceea-467f-a9d4-2f3b6c1f0a11';
 export const PAY_TO = '0x1111111111111111111111111111111111111111';
 
-/** superjson, as tRPC sends it: dates are texts, with their types beside them. */
+/** The tRPC envelope in superjson form, with dates as texts. */
 export function trpc(json: unknown) {
   return { result: { data: { json, meta: { values: {}, v: 1 } } } };
 }
@@ -47,7 +47,7 @@ export function verification(verified: number, total: number) {
   });
 }
 
-/** Of `public.sellers.bazaar.list`. */
+/** A row of `public.sellers.bazaar.list`. */
 export function sellerOfOrigin(origin: string, overrides: object = {}) {
   return {
     recipients: [PAY_TO],
@@ -63,7 +63,7 @@ export function sellerOfOrigin(origin: string, overrides: object = {}) {
   };
 }
 
-/** Of `public.sellers.all.list`. */
+/** A row of `public.sellers.all.list`. */
 export function sellerByAddress(recipient: string, overrides: object = {}) {
   return {
     recipient,

@@ -19,16 +19,16 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function setUp(refresh: () => Promise<typeof SEEN | typeof FAILED>) {
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const options = {
     store,
     standing: { refreshListing: refresh },
-    onError: (message: string, error: unknown) => troubles.push(`${message}: ${error}`),
+    onError: (message: string, error: unknown) => errors.push(`${message}: ${error}`),
   };
-  return { troubles, run: () => refreshListing(options) };
+  return { errors, run: () => refreshListing(options) };
 }
 
-test('one instance asks at a time', async () => {
+test('only one refresh asks at a time, and another one ends with "held"', async () => {
   let finish = (_: typeof SEEN) => {};
   let asked = 0;
   const { run } = setUp(() => {
@@ -48,17 +48,17 @@ test('one instance asks at a time', async () => {
   expect(await third).toBe('asked');
 });
 
-test('a listing that does not answer is logged, and the lease is free again', async () => {
-  const { run, troubles } = setUp(async () => FAILED);
+test('a failed request is logged, and the next refresh asks again', async () => {
+  const { run, errors } = setUp(async () => FAILED);
   expect(await run()).toBe('failed');
   expect(await run()).toBe('failed');
-  expect(troubles).toHaveLength(2);
-  expect(troubles[0]).toContain('it answered 500');
+  expect(errors).toHaveLength(2);
+  expect(errors[0]).toContain('it answered 500');
 });
 
-test('a lost store is logged, and nothing is thrown', async () => {
-  const { run, troubles } = setUp(async () => SEEN);
+test('a closed store is logged, and the refresh does not throw', async () => {
+  const { run, errors } = setUp(async () => SEEN);
   await store.close();
   expect(await run()).toBe('failed');
-  expect(troubles).toEqual([expect.stringContaining('was not refreshed')]);
+  expect(errors).toEqual([expect.stringContaining('was not refreshed')]);
 });

@@ -6,7 +6,7 @@ import {
 } from '../../src/answers/answer-reader.ts';
 import { type RequestContext, startDeadline } from '../../src/indexes/ask.ts';
 
-/** Patient if an answer comes, short if the test is about one that does not. */
+/** A test that awaits an answer uses `PATIENT_MS`. A test about a missing answer uses `SHORT_MS`. */
 export const PATIENT_MS = 20_000;
 export const SHORT_MS = 300;
 

@@ -3,13 +3,13 @@ import { type IndexAnswer, toFailure } from '../../src/indexes/ask.ts';
 import { createResponseCache, type Question } from '../../src/indexes/response-cache.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 
-const GOOD: IndexAnswer<number> = { ok: true, value: 7 };
-const DOWN = toFailure('index answered 500');
+const GOOD_ANSWER: IndexAnswer<number> = { ok: true, value: 7 };
+const FAILED_ANSWER = toFailure('index answered 500');
 
-/** A question about a number, whose source says what the test sets. */
+/** A question about a number. The test sets the answer of its source in `source.says`. */
 function setUp(cache: MemoryCache = memoryCache()) {
   const answers = createResponseCache(cache);
-  const source = { says: GOOD as IndexAnswer<number>, asked: 0 };
+  const source = { says: GOOD_ANSWER as IndexAnswer<number>, asked: 0 };
   const question = (overrides: Partial<Question<number>> = {}): Question<number> => ({
     source: 'index',
     key: 'a',
@@ -43,7 +43,7 @@ describe('a good answer', () => {
     expect(source.asked).toBe(1);
   });
 
-  test('is requested anew once it is no longer fresh', async () => {
+  test('is requested again when it is no longer fresh', async () => {
     const { source, lookup, cache } = setUp();
     await lookup();
     cache.wait(HOUR_MS);
@@ -51,7 +51,7 @@ describe('a good answer', () => {
     expect(source.asked).toBe(2);
   });
 
-  test('is one answer for all callers at the same time', async () => {
+  test('is requested once for all callers at the same time', async () => {
     const { source, question, lookup } = setUp();
     let answer = (_: IndexAnswer<number>) => {};
     const slow = question({
@@ -64,12 +64,12 @@ describe('a good answer', () => {
     });
     const lookups = Array.from({ length: 20 }, () => lookup(slow));
     await expect.poll(() => source.asked).toBe(1);
-    answer(GOOD);
+    answer(GOOD_ANSWER);
     expect(await Promise.all(lookups)).toEqual(Array.from({ length: 20 }, () => seen(0)));
     expect(source.asked).toBe(1);
   });
 
-  test('belongs to its source and key', async () => {
+  test('is not shared with another source or key', async () => {
     const { source, question, lookup } = setUp();
     await lookup();
     await lookup(question({ key: 'b' }));
@@ -77,7 +77,7 @@ describe('a good answer', () => {
     expect(source.asked).toBe(3);
   });
 
-  test('outlives the process', async () => {
+  test('is found by the next process', async () => {
     const { cache, lookup } = setUp();
     await lookup();
     const next = setUp(cache);
@@ -90,29 +90,37 @@ describe('while the source is down', () => {
   test('the last good answer stays, with its age, for 30 days', async () => {
     const { source, lookup, cache } = setUp();
     await lookup();
-    source.says = DOWN;
+    source.says = FAILED_ANSWER;
     cache.wait(2 * DAY_MS);
     expect(await lookup()).toEqual(seen(2 * 86_400));
     cache.wait(28 * DAY_MS - 1_000);
     expect(await lookup()).toEqual(seen(30 * 86_400 - 1));
     cache.wait(1_000);
-    expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
+    expect(await lookup()).toEqual({
+      state: 'failed',
+      source: 'index',
+      detail: FAILED_ANSWER.detail,
+    });
   });
 
   test('a question without an earlier answer fails, and the failure is not kept', async () => {
     const { source, lookup, cache } = setUp();
-    source.says = DOWN;
-    expect(await lookup()).toEqual({ state: 'failed', source: 'index', detail: DOWN.detail });
+    source.says = FAILED_ANSWER;
+    expect(await lookup()).toEqual({
+      state: 'failed',
+      source: 'index',
+      detail: FAILED_ANSWER.detail,
+    });
     expect(cache.kept.size).toBe(0);
-    source.says = GOOD;
+    source.says = GOOD_ANSWER;
     expect(await lookup()).toEqual(seen(0));
   });
 
-  test('a source that asked for a pause, or hung, is not asked until it is over', async () => {
+  test('a source that asked for a pause is not asked until the pause is over', async () => {
     const { source, question, lookup, cache } = setUp();
     source.says = toFailure('index answered 429', 60_000);
     expect(await lookup()).toMatchObject({ state: 'failed', detail: 'index answered 429' });
-    source.says = GOOD;
+    source.says = GOOD_ANSWER;
     cache.wait(59_999);
     expect(await lookup(question({ key: 'b' }))).toEqual({
       state: 'failed',
@@ -137,7 +145,7 @@ describe('while the source is down', () => {
 });
 
 describe('a cache that fails', () => {
-  test("costs only its own answer, and the source's is returned", async () => {
+  test('still lets the answer of the source through', async () => {
     const broken: MemoryCache = {
       ...memoryCache(),
       get: () => Promise.reject(new Error('no store')),
@@ -150,23 +158,23 @@ describe('a cache that fails', () => {
   });
 
   test.each([['text'], [null], [{ of: 'another release' }]])(
-    'or holds %j for an answer is ignored',
+    'or holds the unknown answer %j is ignored',
     async (data) => {
       const { lookup, cache, source } = setUp();
       await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
       expect(await lookup()).toEqual(seen(0));
       expect(source.asked).toBe(1);
-      source.says = DOWN;
+      source.says = FAILED_ANSWER;
       await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
       expect(await lookup()).toMatchObject({ state: 'failed' });
     },
   );
 
-  test('or has stamps of a clock that was set back since is not fresh', async () => {
+  test('or holds an answer with a time in the future asks the source again', async () => {
     const { lookup, cache, source } = setUp();
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
     expect(await lookup()).toEqual(seen(0));
-    source.says = DOWN;
+    source.says = FAILED_ANSWER;
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
     expect(await lookup()).toMatchObject({ state: 'seen', ageSec: 0, data: 8 });
   });

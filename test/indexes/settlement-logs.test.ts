@@ -36,11 +36,11 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   });
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
-  const lookup = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
+  const lookUp = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
     findSettlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));
 
-  /** The chain behind an endpoint of the test's making: `null` passes a call on. */
-  async function behind(answer: (method: string, params: unknown[]) => Said | null) {
+  /** An endpoint that passes a call on to the chain if `answer` gives `null`. */
+  async function startEndpoint(answer: (method: string, params: unknown[]) => Said | null) {
     endpoint = await startStandIn(async (_url, body) => {
       const { id, method, params } = JSON.parse(body);
       const said = answer(method, params);
@@ -55,26 +55,26 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     return endpoint.url;
   }
 
-  test('are none for an address without payments, in a full window', async () => {
+  test('are 0 in a window of 30 days for an address without payments', async () => {
     const address = newAddress();
-    expect(await lookup(address)).toEqual({
+    expect(await lookUp(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 0, payers: 0, lastAt: null },
     });
   });
 
-  test('are transfers by authorization; plain ones and minted coins are not', async () => {
+  test('include transfers by authorization, but no plain transfers and no minted coins', async () => {
     const address = newAddress();
-    const [one, other] = [await chain.newPayer(), await chain.newPayer()];
+    const [payer, otherPayer] = [await chain.newPayer(), await chain.newPayer()];
     await chain.mint(address, 5_000n);
     await transfer(chain, address);
-    await settle(chain, one, address);
-    await settle(chain, one, address);
-    await settle(chain, other, address);
+    await settle(chain, payer, address);
+    await settle(chain, payer, address);
+    await settle(chain, otherPayer, address);
     const lastAt = new Date(Number(await chain.blockTime()) * 1_000).toISOString();
     await transfer(chain, address);
-    await settle(chain, one, newAddress());
-    expect(await lookup(address)).toEqual({
+    await settle(chain, payer, newAddress());
+    expect(await lookUp(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 3, payers: 2, lastAt },
     });
@@ -83,13 +83,13 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   test('are found for an address in lower case too', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
-    expect(await lookup(address.toLowerCase() as Address)).toMatchObject({
+    expect(await lookUp(address.toLowerCase() as Address)).toMatchObject({
       ok: true,
       value: { settlements: 1 },
     });
   });
 
-  test('belong to the payer that authorized, also in a transaction with others', async () => {
+  test('are counted for the authorizing payer in a transaction that also has plain transfers', async () => {
     const address = newAddress();
     const payer = await chain.newPayer();
     const sender = await walletOf(chain);
@@ -121,10 +121,10 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
         args: [true, [call(plain), call(settled), call(plain)]],
       }),
     );
-    expect(await lookup(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
+    expect(await lookUp(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
   });
 
-  test('count only in the last 30 days', async () => {
+  test('are counted only in the last 30 days', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
     await settle(chain, await chain.newPayer(), address);
@@ -132,45 +132,45 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     await settle(chain, await chain.newPayer(), address);
     const lastAt = new Date(Number(await chain.blockTime()) * 1_000).toISOString();
     await chain.increaseTime(11 * DAY_SEC);
-    expect(await lookup(address)).toEqual({
+    expect(await lookUp(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 1, payers: 1, lastAt },
     });
     await chain.increaseTime(20 * DAY_SEC);
-    expect(await lookup(address)).toMatchObject({
+    expect(await lookUp(address)).toMatchObject({
       ok: true,
       value: { settlements: 0, lastAt: null },
     });
   });
 
-  test('are requested in fewer blocks if the endpoint refuses many', async () => {
+  test('are requested in shorter block ranges if the endpoint refuses a long one', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
-    const ranges: bigint[] = [];
-    const rpcUrl = await behind((method, [filter]) => {
+    const widths: bigint[] = [];
+    const rpcUrl = await startEndpoint((method, [filter]) => {
       if (method !== 'eth_getLogs') return null;
-      ranges.push(widthOf(filter));
-      if (ranges.length > 1) return null;
+      widths.push(widthOf(filter));
+      if (widths.length > 1) return null;
       const error = { code: -32_602, message: 'query exceeds max block range 1000' };
       return { json: { jsonrpc: '2.0', id: 1, error } };
     });
-    expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
-    expect(ranges.slice(1).every((width) => width <= 1_000n)).toBe(true);
+    expect(await lookUp(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
+    expect(widths.slice(1).every((width) => width <= 1_000n)).toBe(true);
   });
 
   test('fail if the endpoint refuses every range', async () => {
     const error = { code: -32_005, message: 'limit exceeded' };
-    const rpcUrl = await behind((method) =>
+    const rpcUrl = await startEndpoint((method) =>
       method === 'eth_getLogs' ? { json: { jsonrpc: '2.0', id: 1, error } } : null,
     );
-    expect(await lookup(newAddress(), rpcUrl)).toMatchObject({ ok: false });
+    expect(await lookUp(newAddress(), rpcUrl)).toMatchObject({ ok: false });
   });
 
   test.each([{ result: 'nonsense' }, { result: null }, { result: {} }, {}, [], null, 'x'])(
     'fail if the endpoint answers %j',
     async (answer) => {
-      const rpcUrl = await behind(() => ({ json: answer }));
-      expect(await lookup(newAddress(), rpcUrl)).toMatchObject({
+      const rpcUrl = await startEndpoint(() => ({ json: answer }));
+      expect(await lookUp(newAddress(), rpcUrl)).toMatchObject({
         ok: false,
         detail: expect.stringContaining('answered calls of the chain in no known form'),
       });
@@ -181,28 +181,28 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     'fail if the logs are %j',
     async (answer) => {
       const json = { jsonrpc: '2.0', id: 1, ...answer };
-      const rpcUrl = await behind((method) => (method === 'eth_getLogs' ? { json } : null));
-      expect(await lookup(newAddress(), rpcUrl)).toMatchObject({ ok: false });
+      const rpcUrl = await startEndpoint((method) => (method === 'eth_getLogs' ? { json } : null));
+      expect(await lookUp(newAddress(), rpcUrl)).toMatchObject({ ok: false });
     },
   );
 
-  test('fail if the endpoint errs, answers too much, hangs or is gone', async () => {
-    const { port } = new URL(await behind(() => ({ status: 500, json: 'x' })));
+  test('fail if the endpoint answers 500 or too many bytes, hangs or is gone', async () => {
+    const { port } = new URL(await startEndpoint(() => ({ status: 500, json: 'x' })));
     const url = `http://127.0.0.1:${port}`;
-    expect(await lookup(newAddress(), url)).toMatchObject({ ok: false });
+    expect(await lookUp(newAddress(), url)).toMatchObject({ ok: false });
     await endpoint?.close();
-    expect(await lookup(newAddress(), url)).toMatchObject({
+    expect(await lookUp(newAddress(), url)).toMatchObject({
       ok: false,
       detail: `127.0.0.1:${port} could not be asked (ECONNREFUSED)`,
     });
-    const long = await behind(() => ({ json: 'x'.repeat(8 * 1024 * 1024) }));
-    expect(await lookup(newAddress(), long)).toMatchObject({
+    const long = await startEndpoint(() => ({ json: 'x'.repeat(8 * 1024 * 1024) }));
+    expect(await lookUp(newAddress(), long)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('more than 8388608 bytes'),
     });
     await endpoint?.close();
-    const silent = await behind(() => 'hang');
-    expect(await lookup(newAddress(), silent, SHORT_MS)).toMatchObject({
+    const silent = await startEndpoint(() => 'hang');
+    expect(await lookUp(newAddress(), silent, SHORT_MS)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('did not answer within 300 ms'),
       quietMs: 30_000,
@@ -212,14 +212,14 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   test.each([429, 503])('are requested once more if the endpoint is busy (%i)', async (status) => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
-    let busy = 1;
-    const rpcUrl = await behind(() => {
-      busy -= 1;
-      return busy < 0 ? null : { status, retryAfter: '0', json: 'later' };
+    let busyLeft = 1;
+    const rpcUrl = await startEndpoint(() => {
+      busyLeft -= 1;
+      return busyLeft < 0 ? null : { status, retryAfter: '0', json: 'later' };
     });
-    expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
-    const stubborn = await behind(() => ({ status, retryAfter: '60', json: 'later' }));
-    expect(await lookup(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
+    expect(await lookUp(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
+    const stubborn = await startEndpoint(() => ({ status, retryAfter: '60', json: 'later' }));
+    expect(await lookUp(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
   });
 });
 

@@ -1,4 +1,4 @@
-/** A third party on loopback: answers by path, counts what it is asked, can hang or die. */
+/** A server on loopback that plays a third party, records its requests, and can hang. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +7,12 @@ export type StandIn = {
   readonly url: string;
   /** Path and query of each request, oldest first. */
   readonly asked: readonly string[];
+  /** Empties `asked`. */
   forget(): void;
   close(): Promise<void>;
 };
 
-/** What it says to one request; `hang` never answers. */
+/** The answer to one request. With `hang` the server never answers. */
 export type Said =
   | {
       readonly status?: number;
@@ -31,7 +32,6 @@ export async function startStandIn(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens on a port has an address with one.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -34,7 +34,7 @@ afterEach(async () => {
   await sources.close();
 });
 
-function openScanner() {
+function createScan() {
   const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const standing = createStanding(
     {
@@ -53,7 +53,7 @@ function openScanner() {
   return () => scanner.scan(parseOrigin(seller.url, policy));
 }
 
-const NOBODY = {
+const NO_SIGNALS = {
   registeredIndex: false,
   hasRecentSettlement: null,
   indexOwnershipVerified: false,
@@ -61,13 +61,13 @@ const NOBODY = {
 };
 
 describe('scans of a well-known seller', () => {
-  test('have its standing and signals, and ask the sources once in 20 scans', async () => {
-    const scan = openScanner();
-    const first = await Promise.all(Array.from({ length: 4 }, scan));
-    for (let round = 4; round < 20; round += 1) first.push(await scan());
-    for (const { report, signals } of first) {
-      const standing = report.results.filter(({ category }) => category === 'directory');
-      expect(standing.map(({ id, status, basis }) => `${id} ${status} ${basis}`)).toEqual([
+  test('show its standing and signals, and 20 scans ask each source once', async () => {
+    const scan = createScan();
+    const scans = await Promise.all(Array.from({ length: 4 }, scan));
+    for (let round = 4; round < 20; round += 1) scans.push(await scan());
+    for (const { report, signals } of scans) {
+      const standingResults = report.results.filter(({ category }) => category === 'directory');
+      expect(standingResults.map(({ id, status, basis }) => `${id} ${status} ${basis}`)).toEqual([
         'D1 pass measured',
         'D2 pass measured',
         'D3 pass measured',
@@ -93,7 +93,7 @@ describe('scans of a well-known seller', () => {
   });
 
   test('keep score and signals through an outage of all sources', async () => {
-    const scan = openScanner();
+    const scan = createScan();
     const before = await scan();
     await sources.close();
     cache.wait(29 * DAY_MS);
@@ -107,14 +107,14 @@ describe('scans of a well-known seller', () => {
   });
 });
 
-test('a seller without records has no false signal of settlements', async () => {
+test('a seller without records has an unknown settlement signal, not a false one', async () => {
   await sources.close();
   sources = await startSourcesKnowing(
     'http://other.example',
     '0x1111111111111111111111111111111111111111',
   );
-  const { report, signals } = await openScanner()();
-  expect(signals).toEqual(NOBODY);
+  const { report, signals } = await createScan()();
+  expect(signals).toEqual(NO_SIGNALS);
   expect(report.results.find(({ id }) => id === 'D3')).toMatchObject({
     status: 'warn',
     basis: 'measured',
