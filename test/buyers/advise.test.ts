@@ -51,7 +51,7 @@ describe('advice', () => {
     expect(offering(change)).toEqual(ids);
   });
 
-  it('compares signed offers with those in accepts', () => {
+  it('is absent for a testnet or an allowance if the seller also offers an alternative', () => {
     expect(offering({}, SEPOLIA)).toEqual([]);
     expect(offering({}, PERMIT2)).toEqual([]);
     const accepts = [offer(PERMIT2)];
@@ -59,7 +59,7 @@ describe('advice', () => {
     expect(adviceOn({ accepts, extensions })).toEqual([]);
   });
 
-  it('compares sign-ins with the scanned host', () => {
+  it('compares signed offers with those in accepts', () => {
     const signed = (payload: JsonObject) => ({
       'offer-receipt': { info: { offers: [{ format: 'eip712', acceptIndex: 0, payload }] } },
     });
@@ -74,7 +74,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('names required identifiers, and methods that the scan did not ask', () => {
+  it('compares sign-ins with the scanned host', () => {
     const signIn = (info: JsonObject) => extending({ 'sign-in-with-x': { info } });
     expect(signIn({ domain: 'seller.example', uri: 'https://seller.example/weather' })).toEqual([]);
     expect(signIn({ domain: 'shop.example' })).toEqual(['sign-in-elsewhere']);
@@ -83,7 +83,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('names each id once, with its place, in a fixed order', () => {
+  it('names required identifiers, and methods that the scan did not ask', () => {
     expect(extending({ 'payment-identifier': { info: { required: true } } })).toEqual([
       'identifier-required',
     ]);
@@ -92,7 +92,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('says where it was seen, once an id, in their order', () => {
+  it('names each id once in a fixed order, with every place where it was seen', () => {
     const all = adviceOn(
       { accepts: [offer({ ...SEPOLIA, amount: '7' }), offer({ ...SEPOLIA, amount: '5' })] },
       1,

@@ -1,4 +1,4 @@
-/** Advice on what browsers get; a real one is the judge if there is one. */
+/** Advice on answers to browsers. A real browser judges the cases if one is installed. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ import {
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 const OPEN = { 'access-control-allow-origin': '*' };
-/** Answers to a script of another site, and whether it can read the challenge. */
+/** Headers for a script of another site, and whether the script can read the challenge. */
 const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: boolean])[] = [
   ['no CORS', {}, false],
   ['allows all, exposes nothing', OPEN, false],
@@ -31,7 +31,7 @@ const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: b
   ],
   ['allows another site', { 'access-control-allow-origin': 'https://other.example' }, false],
   [
-    'says twice that all are allowed',
+    'allows all sites twice',
     {
       'access-control-allow-origin': ['*', '*'],
       'access-control-expose-headers': 'PAYMENT-REQUIRED',
@@ -77,7 +77,7 @@ describe.skipIf(browserUnavailable() !== null)('a browser', () => {
   afterAll(() => browser.close());
 
   test.each(SELLERS)(
-    'can read the challenge exactly if the advice is absent: %s',
+    'a real browser can read the challenge exactly if the advice is absent: %s',
     async (_, headers, readable) => {
       await using seller = await serve(402, {
         ...headers,

@@ -1,7 +1,7 @@
 /**
- * Official clients judge the rows of their networks, as the client for Python judges those of the
- * scanner's clients: what one refuses is not sound, and what one signs is sound, except where the rule
- * that stands all the same is named.
+ * Official clients judge the rows of their networks. An offer that a client refuses is not sound, and
+ * an offer that it signs is sound. `LENIENT` names the exceptions: rules that hold though the client
+ * signs.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { needs } from '../fixtures/needs.ts';
 import { challengeV2, offer } from '../fixtures/observations/build-observations.ts';
 import { KNOWN_PAIRS } from '../fixtures/observations/known-pairs.ts';
 
-/** Where a client signs, and the rule stands all the same, by the member that breaks it. */
+/** The rule holds though the client signs. The key is the member that breaks the rule. */
 const LENIENT: Readonly<Record<string, string>> = {
   'extra/paymentFlow': 'the buyer around the scheme filters by the flow',
   maxTimeoutSeconds: 'the specification has it as a number',
@@ -26,10 +26,10 @@ const LENIENT: Readonly<Record<string, string>> = {
 const PRINTED = 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO';
 const RECIPIENT = 'GDVEU3DD4KOFECV66VIHWEZOYX4ZKR3WV27L464SIIPOU2IUI3JCZA57';
 
-const lack = await missingPackage();
+const missing = await missingPackage();
 const clients = new Map<string, ChainClient>();
 beforeAll(async () => {
-  if (lack !== null) return;
+  if (missing !== null) return;
   const { startAlgorandClient, startStellarClient } = await import(
     '../fixtures/judges/chain-clients.mjs'
   );
@@ -40,7 +40,7 @@ afterAll(async () => {
   for (const client of clients.values()) await client[Symbol.asyncDispose]();
 });
 
-/** Null if every package is installed, and in the version that the page of networks names. */
+/** Null if every package is installed in the version that the page of networks names. */
 async function missingPackage(): Promise<string | null> {
   for (const { name, version } of TEST_CLIENTS) {
     const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
@@ -64,7 +64,7 @@ function faultsOf(one: JsonObject): readonly string[] {
   return findOfferFaults(parsed, 2).map(({ pointer }) => pointer.replace('/accepts/0/', ''));
 }
 
-describe('the official client of the network', needs(lack), () => {
+describe('the official client of the network', needs(missing), () => {
   it.each(CHANGES)('%s: %s', async (pair, _, one) => {
     const paid = one.payTo === PRINTED ? { ...one, payTo: RECIPIENT } : one;
     const words = await clients.get(pair)?.judge(paid);

@@ -1,4 +1,4 @@
-/** Loaded into the thread of the clients before all else: ends the thread that opens a socket. */
+/** The thread of the clients loads this file first. It ends a thread that opens a socket. */
 import dns from 'node:dns';
 import net from 'node:net';
 

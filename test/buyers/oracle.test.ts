@@ -1,4 +1,4 @@
-/** What the official clients say: real clients, on a real thread, without a network. */
+/** The oracle runs the official clients on a real thread, without a network. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import type { ListedChallenges } from '../../src/buyers/list-challenges.ts';
@@ -76,8 +76,8 @@ describe('a single offer:', () => {
       { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: ZERO } },
       /non-zero extra.receiverAuthorizer/,
     ],
-    ['auth-capture, bare', { scheme: 'auth-capture' }, /'captureAuthorizer' is required/],
-    ['a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, /paymentFlow/],
+    ['auth-capture, no extra', { scheme: 'auth-capture' }, /'captureAuthorizer' is required/],
+    ['an unknown payment flow', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, /paymentFlow/],
     ['Solana without feePayer', { ...SOLANA, extra: {} }, /feePayer is required/],
     ['solana:mainnet', { ...SOLANA, network: 'solana:mainnet' }, /Unsupported SVM network/],
     ['an asset by its symbol', { asset: 'USDC' }, /Address "USDC" is invalid/],
@@ -100,7 +100,7 @@ describe('a whole challenge:', () => {
     expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
   });
 
-  it('an entry that is not an offer spoils it, in any position', async () => {
+  it('default clients cannot pay a challenge with an entry that is not an offer, in any position', async () => {
     expect(await verdicts({}, null)).toEqual(['settings', 'signs', 'refuses']);
     expect(await verdicts(null)).toEqual(['nobody', 'refuses']);
   });
@@ -165,7 +165,7 @@ it('the same challenge gets the same verdict', async () => {
   }
 });
 
-it('a challenge that takes too long is ended, twice, and reported; the next is tried as usual', async () => {
+it('a challenge that takes too long is ended twice and reported, and the next one is tried as usual', async () => {
   const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
   const patient = createOracle({ idleMs: 1 });
   try {
@@ -199,7 +199,7 @@ it('no challenge is tried once the scan has spent its time for clients', async (
   }
 });
 
-it('a caller that leaves is let go while its challenge is tried and while it waits', async () => {
+it('a caller that aborts is released at once, while its challenge is tried or waits', async () => {
   const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
   const gone = new AbortController();
   try {

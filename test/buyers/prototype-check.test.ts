@@ -7,7 +7,7 @@ afterEach(() => {
   Array.prototype.push = push;
 });
 
-it('hands on the answer of work that changed nothing', async () => {
+it('returns the result of work that changed nothing', async () => {
   await expect(withPrototypeCheck(async () => 'answer')).resolves.toBe('answer');
 });
 

@@ -1,6 +1,6 @@
 /**
- * Two official clients judge the same challenges: what either refuses for another reason than a price
- * is not a pass, and what Python's signs is not a failure, unless the difference is known and named.
+ * Two official clients judge the same challenges. P3 must not pass if either refuses for a reason other
+ * than the price. P3 must not fail if the Python client signs, unless `LENIENT` names the difference.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listChallenges } from '../../src/buyers/list-challenges.ts';
@@ -24,7 +24,7 @@ const SOLANA = {
   extra: { feePayer: 'EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd' },
 };
 
-/** One member of the offer, or of what stands around it, changed at a time (null: no entry at all). */
+/** Each row changes one member of an offer. Null stands for an entry that is not an offer. */
 const OFFERS: readonly (readonly [name: string, offers: readonly (Members | null)[]])[] = [
   ['a cent on Base', [{}]],
   ['a cent on Solana', [SOLANA]],
@@ -49,7 +49,7 @@ const OFFERS: readonly (readonly [name: string, offers: readonly (Members | null
   ['an extra that is null', [{ extra: null }]],
   ['no domain of a token that nobody knows', [{ asset: ACCOUNT, extra: {} }]],
   ['another domain', [{ extra: { name: 'USDC', version: '2' } }]],
-  ['a flow by chance', [{ extra: { ...DOMAIN, paymentFlow: 'lottery' } }]],
+  ['an unknown payment flow', [{ extra: { ...DOMAIN, paymentFlow: 'lottery' } }]],
   ['permit2', [{ extra: { assetTransferMethod: 'permit2' } }]],
   ['ERC-7710', [{ extra: { assetTransferMethod: 'erc7710' } }]],
   ['a chain by its name', [{ network: 'eip155:base-mainnet' }]],
@@ -77,7 +77,7 @@ const AROUND: readonly (readonly [name: string, change: Members])[] = [
   ['a version of the future', { x402Version: 3 }],
 ];
 
-/** Where Python's client signs, and the rule stands all the same. */
+/** The rule holds though the Python client signs. */
 const LENIENT: Readonly<Record<string, string>> = {
   'no-domain': 'facilitators refuse terms without a domain, and so does the client for TypeScript',
   'wrong-domain': 'the token refuses a signature under another domain',
@@ -111,12 +111,12 @@ async function expectAgreement(make: (origin: string) => object): Promise<void> 
   const { says, results } = await bothSay(make);
   const [p3] = results;
   const evidence = `Python says ${says.unlimited}; P3 ${p3?.outcome}: ${p3?.evidence}`;
-  // What Python has no client for is not for it to judge.
+  // The Python package cannot judge schemes that it has no client for.
   const isJudged = HAS_CLIENT.test(JSON.stringify(make('')));
   if (says.unlimited !== null && isJudged) expect(p3?.status, evidence).not.toBe('pass');
   if (says.default !== null) return;
   const failed = results.filter(({ id, status, outcome }) => {
-    // A price of another declaration is not a matter of the client.
+    // Clients do not compare the price with other documents.
     if (id === 'P6' && outcome === 'mismatch') return false;
     return status === 'fail' && LENIENT[outcome] === undefined;
   });
@@ -146,7 +146,7 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
         const says = await python.judge({ header, body: answer.body });
         const { status, evidence } = resultOf({ report }, 'P3');
         const text = `${name} ${method} ${path}: Python says ${says.unlimited}; ${evidence}`;
-        // P4 fails what stands in the body alone.
+        // P4 fails a challenge that is only in the body.
         const isUnread = header === null && !answer.body.includes('"x402Version":1');
         if (says.unlimited !== null && !isUnread) expect(status, text).not.toBe('pass');
         judged.push(text);

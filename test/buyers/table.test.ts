@@ -1,4 +1,4 @@
-/** The table of schemes beside the clients: what they refuse, no finding may call sound. */
+/** The table of schemes agrees with the clients: no finding calls a refused offer sound. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOracle, type Oracle } from '../../src/buyers/create-oracle.ts';
 import { KNOWN_PAIRS, NAMED_OFFERS } from '../fixtures/observations/known-pairs.ts';

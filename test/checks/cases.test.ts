@@ -1,4 +1,4 @@
-/** Every case of every check, through the real kit: what checks say is a table, and this is its test. */
+/** Runs every case of every check with the real kit. */
 import { describe, expect, it } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
@@ -8,7 +8,7 @@ import { deepFreeze } from '../../src/parse/json/json.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
-/** A path, a number, a quoted value: evidence that holds none of them names no fact. */
+/** Evidence names a fact only if it has a path, a number or a quoted value. */
 const FACT = /[/\d"]/;
 
 type Folder = {
@@ -62,13 +62,13 @@ describe.each(folders)('$name', ({ checks, cases }) => {
   }
 });
 
-/** Modules are found by their place; `T` is what `defineCheck` and the type of cases say. */
+/** The caller states `T`; `defineCheck` and the type of cases guarantee it. */
 async function importDefault<T>(url: string): Promise<T> {
   const module = (await import(/* @vite-ignore */ url)) as { readonly default: T };
   return module.default;
 }
 
-/** Only what the check declares to need reaches it, as in a scan. */
+/** Gives a check only the observations that it declares, as a scan does. */
 function observed(check: CheckDefinition, one: CheckCase): Parameters<typeof check.evaluate>[0] {
   const all = { ...perfectSeller(), ...one.seen };
   const needed = check.needs.map((name) => [name, all[name]]);
@@ -85,7 +85,7 @@ function expectWellWritten({ evidence, fix, basis }: Verdict): void {
   expect(evidence).not.toMatch(/undefined|\[object|NaN/);
   expect(evidence.startsWith('Not applicable: ')).toBe(basis === 'not_applicable');
   expect(fix).toMatch(/^[A-Z][^\n\r]{10,}[.]$/);
-  // The name and the recipient of the test seller: text of an origin has no place in a fix.
+  // A fix must not repeat text of an origin, such as the name and recipient of the test seller.
   expect(fix).not.toMatch(/seller\.example|0x[0-9a-f]{40}/i);
 }
 

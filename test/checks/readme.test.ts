@@ -1,4 +1,4 @@
-/** checks/README.md has the checks as they are: `npm run checks:readme` writes it. */
+/** checks/README.md must match the checks. `npm run checks:readme` writes it. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';

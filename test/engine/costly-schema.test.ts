@@ -8,7 +8,7 @@ import {
   resources,
 } from '../fixtures/observations/build-observations.ts';
 
-/** Thirty levels of two alternatives each: 2^30 ways to fail. */
+/** Thirty levels of two alternatives each give 2^30 ways to fail. */
 function alternatives() {
   const levels = Array.from({ length: 30 }, (_, level) => {
     const next = { $ref: `#/$defs/l${level + 1}` };

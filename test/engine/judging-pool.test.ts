@@ -13,7 +13,7 @@ import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-che
 
 const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
-/** Time on the wall is not a part of these tests: machines that run them may be busy. */
+/** The wall-clock limit is high, because the machine may be busy. */
 const LIMITS = { cpuMs: 500, wallMs: 50_000 };
 
 let checks: FixtureChecks;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** Judged as a scan of its own would be. */
+/** Judges with a budget of its own, like a separate scan. */
 function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal) {
   const check = named(checks, title);
   const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
@@ -34,7 +34,7 @@ function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal
 }
 
 describe('a check that behaves', () => {
-  test('is judged by what it needs', async () => {
+  test('gets the observations that it needs', async () => {
     await expect(judge('plain')).resolves.toEqual({
       status: 'pass',
       basis: 'measured',
@@ -99,12 +99,12 @@ describe('a check that fails', () => {
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 
-  test("on third parties' answers counts against nobody", async () => {
+  test("on third parties' answers is not determined", async () => {
     const broken = named(checks, 'throws');
     const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
     const { origin, listing } = SELLER;
     const verdict = await pool.runCheck(
-      check as DiscoveredCheck, // needs one observation more than it says
+      check as DiscoveredCheck, // needs one undeclared observation
       { origin, listing },
       pool.openScan(),
     );
@@ -165,7 +165,7 @@ describe('a task of any module', () => {
 
   test('sees no setting of the process', async () => {
     const settings = await pool.run({ module: TASKS, exportName: 'settings', input: null });
-    // Where the host keeps compiled code, its threads read it too.
+    // If the host keeps compiled code, its threads get this setting.
     const kept = getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE'];
     expect(settings).toEqual(kept);
   });

@@ -59,7 +59,7 @@ describe('a finding gets from its row of the table', () => {
     expect(evaluated(['wrong', 'GET /: 500', 'Turn it on.']).fix).toBe('Turn it on.');
   });
 
-  test('the words that begin an inapplicable one', () => {
+  test('the first words of its evidence if it is not applicable', () => {
     expect(evaluated(['none', '0 of 2']).evidence).toBe('Not applicable: 0 of 2');
   });
 
@@ -71,8 +71,7 @@ describe('a finding gets from its row of the table', () => {
     // @ts-expect-error A typo does not compile.
     const typo: Found<Name> = ['wrnog', 'GET /: 500'];
     expect(() => evaluated(typo)).toThrow('"wrnog" is not in the check\'s list');
-    // Not even the names that every object has.
-    // @ts-expect-error As above.
+    // @ts-expect-error An inherited name does not compile.
     expect(() => evaluated(['toString', 'GET /'])).toThrow('"toString"');
   });
 });
@@ -103,7 +102,7 @@ describe('the worst of many findings', () => {
       (count) => ['right', count],
     );
 
-  test('names the request of each', () => {
+  test('names the request of each finding', () => {
     const two = [resource(), resource({ path: '/other' })];
     expect(ask(two, [['wrong', '/accepts: []']])).toEqual([
       'wrong',

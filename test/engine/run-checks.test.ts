@@ -13,7 +13,7 @@ import {
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
-/** Time on the wall is not a part of these tests: machines that run them may be busy. */
+/** The wall-clock limit is high, because the machine may be busy. */
 const LIMITS = { threads: 2, cpuMs: 500, wallMs: 50_000 };
 const faults: Error[] = [];
 
@@ -38,7 +38,7 @@ function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
 }
 
 describe('a scan with checks that never end', () => {
-  test('has 25 results, and each such check loses only its own', async () => {
+  test('has 25 results, and each such check fails only itself', async () => {
     const plain = copies(named(fixtures, 'plain'), 22);
     const hostile = pick('endless-loop', 'endless-memory', 'endless-stack');
     const results = await judge([...plain.slice(0, 11), ...hostile, ...plain.slice(11)]);
@@ -59,7 +59,7 @@ describe('a scan with checks that never end', () => {
     );
   });
 
-  test('runs twenty at once: each ends with all of its results, in catalog order', async () => {
+  test('among twenty scans at once lets each end with all of its results, in catalog order', async () => {
     const plain = copies(named(fixtures, 'plain'), 25);
     const hostile = [...plain.slice(0, 24), ...pick('endless-stack')];
     const scans = Array.from({ length: 20 }, (_, at) => (at % 5 === 0 ? hostile : plain));
@@ -103,7 +103,7 @@ describe('a scan with a broken check', () => {
   });
 });
 
-test('that is called off rejects with the reason, and leaves nothing running', async () => {
+test('an aborted run rejects with the reason, and leaves nothing running', async () => {
   const gone = new AbortController();
   const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
   const refused = expect(judged).rejects.toThrow('shutting down');
@@ -114,7 +114,7 @@ test('that is called off rejects with the reason, and leaves nothing running', a
 });
 
 describe('a scan that spends its processor time', () => {
-  /** The plain check, of what a third party said. */
+  /** The plain check on the data of a third party. */
   function standing(): DiscoveredCheck {
     const plain = named(fixtures, 'plain');
     const definition = { ...plain.definition, needs: ['origin', 'listing'] as const };
@@ -162,7 +162,7 @@ describe('a scan that spends its processor time', () => {
     ]);
   });
 
-  test('or its wall clock time still has its results', async () => {
+  test('or its wall-clock time still has all results', async () => {
     const deadline = new AbortController();
     const checks = pick('endless-loop', 'plain', 'fails');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };

@@ -1,4 +1,4 @@
-/** Scans take turns: one that never ends is not felt by one that does. */
+/** Scans take turns, so that an endless scan does not delay the others. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
@@ -15,7 +15,7 @@ import {
 
 const observations = perfectSeller();
 const HOSTILE_SCANS = 8;
-/** Threads of the pool boot and burn on the cores that the slowdown is measured on. */
+/** The threads of the pool use the same cores as the measured scan. */
 const CORES = 2;
 
 let fixtures: FixtureChecks;
@@ -36,7 +36,7 @@ async function scan(title: string, signal?: AbortSignal) {
   return { account, results, ms: performance.now() - began };
 }
 
-test('a good scan beside eight endless ones takes at most twice its time and two seconds', async () => {
+test('a good scan beside eight endless ones takes at most twice its usual time plus two seconds', async () => {
   await scan('plain');
   const alone = await scan('plain');
   const enough = new AbortController();
@@ -44,7 +44,7 @@ test('a good scan beside eight endless ones takes at most twice its time and two
   const ended = Promise.allSettled(hostile);
   await expect.poll(() => pool.readLoad().waiting).toBeGreaterThan(100);
 
-  // At the worst moment and again while they burn: each time as if nobody else were there.
+  // The first run meets the longest queue, and later runs meet endless scans that burn.
   for (let time = 0; time < 3; time += 1) {
     const before = slowdown();
     const beside = await scan('plain');

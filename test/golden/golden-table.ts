@@ -1,4 +1,4 @@
-/** Recorded origins x checks, per catalog: the guard of rules, kit, parsers and scoring. */
+/** The result of each check on each recorded origin, per catalog. A change of a rule or parser shows here. */
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { CheckResult } from '../../src/model/report.ts';
@@ -7,7 +7,7 @@ const texts = Type.Record(Type.String(), Type.String());
 const Table = Type.Object({
   /** Digest of each recording: if it changes, its cells may move. */
   recordings: texts,
-  /** catalog, then impl, then origin: "fail no-h1". */
+  /** Keys are catalog, impl and origin. A value is "fail no-h1". */
   cells: Type.Record(Type.String(), Type.Record(Type.String(), texts)),
 });
 
@@ -51,8 +51,8 @@ export function tableChanges(golden: GoldenTable, now: GoldenTable): readonly Ta
 }
 
 /**
- * Changes that no switch may write: a cell of a published implementation that says something else
- * of the same recording.
+ * Changes that no switch may write: a published implementation gives another result for the same
+ * recording.
  */
 export function forbiddenChanges(
   golden: GoldenTable,
@@ -65,7 +65,7 @@ export function forbiddenChanges(
   });
 }
 
-/** One line a change, and what to do about it. */
+/** One line for each change, with its remedy. */
 export function explainChanges(changes: readonly TableChange[]): string {
   return changes
     .map(({ catalog, impl, origin, was, is }) => {

@@ -35,7 +35,7 @@ let pool: Pool;
 let published: Published;
 /** The reason why UPDATE_GOLDEN may not write; null if it may. */
 let refused = '';
-/** By catalog, then origin: filled by the golden reports, read by the table. */
+/** Keys are catalog and origin. The tests of reports fill this map for the table. */
 const judged = new Map<string, Map<string, ScanReport>>();
 const catalogs = new Map<string, Catalog>();
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   pool = createPool();
   for (const version of versions) catalogs.set(version, await loadCatalog(version, { checks }));
   const before = await readFile(TABLE, 'utf8').catch(() => null);
-  // Decided before anything is written: a refused update leaves every golden file as it is.
+  // Decide before writing, because a refused update must not change any golden file.
   if (UPDATE && before !== null) {
     refused = explainChanges(forbiddenChanges(parseTable(before), await tableNow(), isPinned));
   }

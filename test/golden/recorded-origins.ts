@@ -1,4 +1,4 @@
-/** The recorded origins: what real and simulated sellers answered, as `scan --save` wrote it. */
+/** Recordings of real and simulated sellers, written by `scan --save`. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
@@ -14,7 +14,7 @@ export type RecordedOrigin = {
 
 const FOLDER = new URL('../fixtures/origins/recorded/', import.meta.url);
 
-/** By name; empty if nothing is recorded. */
+/** Sorted by name, and empty if nothing is recorded. */
 export async function recordedOrigins(): Promise<readonly RecordedOrigin[]> {
   const files = await readdir(FOLDER).catch(() => []);
   return Promise.all(

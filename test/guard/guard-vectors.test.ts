@@ -4,7 +4,7 @@ import { OriginRefused } from '../../src/guard/errors.ts';
 import { parseOrigin, sameOriginUrl, validateUrl } from '../../src/guard/origin.ts';
 import { textVectors, titleOf, VECTORS } from '../fixtures/vectors/ssrf-vectors.ts';
 
-test('some suite runs the kind of every vector, and none is lost', () => {
+test('every vector has a kind that some suite runs', () => {
   const counts = Object.fromEntries(
     ['ip', 'url', 'secondary', 'config', 'dns', 'redirect'].map((kind) => [
       kind,

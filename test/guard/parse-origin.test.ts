@@ -156,7 +156,7 @@ describe('for any input', () => {
     bracketed.map((host) => `https://${host}/`),
   );
 
-  test('parsing twice gives what parsing once gives, and the host is canonical', () => {
+  test('parsing the result again changes nothing, and the host is canonical', () => {
     fc.assert(
       fc.property(input, (text) => {
         const origin = parse(text);
@@ -185,7 +185,7 @@ describe('for any input', () => {
   test('every refusal is an OriginRefused', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        // Callers pass members of request bodies, unchecked.
+        // Callers pass unchecked members of request bodies.
         expect(() => parse(value as string)).not.toThrow();
       }),
     );

@@ -17,7 +17,7 @@ describe('answers of name servers', () => {
     });
   });
 
-  test('one family is enough, whatever happened to the other', async () => {
+  test('addresses of one family are enough, even if the look-up of the other fails', async () => {
     const resolution = await resolveWith({ v4: ['1.1.1.1'], v6: dnsError('ETIMEOUT') });
     expect(resolution.kind).toBe('addresses');
   });
@@ -67,7 +67,7 @@ describe('a host that needs no name server', () => {
     });
   });
 
-  test('as a literal that a caller did not validate is still judged', async () => {
+  test('as a literal is judged, even if the caller did not validate it', async () => {
     const literal = { ...parseOrigin('https://1.1.1.1'), hostname: '127.0.0.1' };
     expect((await resolveHost(literal, DEFAULT_POLICY, noResolver())).kind).toBe('blocked');
   });

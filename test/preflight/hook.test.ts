@@ -1,4 +1,4 @@
-/** The hook in the official client: what it refuses is never signed for, what it lets pass is paid. */
+/** The hook runs in the official client. The client signs nothing that the hook refuses, and pays the rest. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 
 type Change = (challenge: CraftedChallenge, origin: string) => object;
 
-/** Takes every payment, and keeps a log of them. */
+/** Starts a seller that accepts every payment and logs it. */
 function startSeller(change: Change = (challenge) => challenge): Promise<CraftedSeller> {
   return startCraftedSeller({
     answers: {

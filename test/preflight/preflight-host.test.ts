@@ -1,4 +1,4 @@
-/** A bare host: which documents are read, which address is asked, and that each request waits for a slot. */
+/** For a bare host, preflight reads documents to find a path. Each of its requests waits for a slot. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
@@ -53,7 +53,7 @@ describe('a bare host', () => {
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /openapi.json', 'GET /weather']);
   });
 
-  test('is not asked if neither names a GET', async () => {
+  test('is not asked if neither document names a GET', async () => {
     const answers = { '/.well-known/x402': NOT_FOUND, '/openapi.json': NOT_FOUND };
     const { preflight, path, requests } = await ask({ answers });
     expect(path).toBeNull();

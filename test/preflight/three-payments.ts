@@ -1,4 +1,4 @@
-/** A process that pays a seller three times through one hook; prints how many threads had begun by then. */
+/** A process that pays a seller three times through one hook; prints the number of started threads each time. */
 import { x402Client } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment } from '@x402/fetch';

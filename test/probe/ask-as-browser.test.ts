@@ -1,4 +1,4 @@
-/** How the first paid resource is asked for as a browser would. */
+/** The scan requests the first paid resource as a browser does. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, test } from 'vitest';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';
@@ -26,7 +26,7 @@ test('the scan prefers a declared paid path to one that may be paid', async () =
   expect(seen?.path).toBe('/weather');
 });
 
-test('the scan sends no browser request if only POST is sold', async () => {
+test('the scan sends no browser request if the seller sells only POST', async () => {
   const { requests, seen } = await asked([planned('/post', 'POST')]);
   expect(requests).toEqual([]);
   expect(seen).toBeNull();
@@ -39,7 +39,7 @@ async function asked(resources: readonly PlannedResource[]) {
     response.writeHead(402).end();
   });
   const cache = new RequestCache(clientFor(target), target.origin);
-  // An answer that is there already is none to a browser.
+  // The answer that the scan already has was not sent to a browser.
   const known = { method: 'GET', path: '/weather', capBytes: 1, accept: '*/*' } as const;
   if (resources.some(({ path }) => path === '/weather')) {
     await cache.ask({ ...known, redirects: 'none' });

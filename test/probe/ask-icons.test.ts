@@ -1,4 +1,4 @@
-/** When the GET behind the HEAD of an icon is asked for. */
+/** The scan requests an icon with GET if the HEAD request failed. */
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';

@@ -1,4 +1,4 @@
-/** In which order the fixed paths are asked for, and what is left out. */
+/** The scan requests the fixed paths in this order, and omits some. */
 import { describe, expect, test } from 'vitest';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';
 import { askFixedPaths, OPENAPI_ALTERNATES } from '../../src/probe/first-wave.ts';
@@ -12,7 +12,7 @@ function ask(target: TestOrigin) {
 }
 
 describe('an origin whose root is silent', () => {
-  test('and that answers nothing else is asked twice', async () => {
+  test('gets two requests if it answers nothing else', async () => {
     const target = await startOrigin(() => {});
     const seen = await ask(target);
     expect(target.requests).toHaveLength(2);
@@ -23,7 +23,7 @@ describe('an origin whose root is silent', () => {
     expect(seen.robots).toHaveProperty('detail', expect.stringContaining('not asked'));
   });
 
-  test('and that answers everything else is asked for one path at a time', async () => {
+  test('gets one request at a time if it answers every other path', async () => {
     let open = 0;
     let most = 0;
     const target = await startOrigin((request, response) => {
@@ -41,7 +41,7 @@ describe('an origin whose root is silent', () => {
     expect(seen.robots).toMatchObject({ ok: true, data: { status: 404 } });
   });
 
-  test('and that hangs on one path of many is not asked for later ones', async () => {
+  test('gets no later requests if it hangs on one of many paths', async () => {
     const target = await startOrigin((request, response) => {
       if (request.url === '/' || request.url === '/llms.txt') return;
       response.writeHead(404).end();

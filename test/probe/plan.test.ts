@@ -1,4 +1,4 @@
-/** Which requests the documents of an origin stand for. */
+/** The plan turns the documents of an origin into requests. */
 import { describe, expect, test } from 'vitest';
 import type { Observations } from '../../src/model/observations.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
@@ -24,7 +24,7 @@ describe('a resource', () => {
     ]);
   });
 
-  test('of three documents is one, under the values of OpenAPI', () => {
+  test('in three documents is planned once, with the values of OpenAPI', () => {
     const paths = { '/weather': { get: paidOperation({ parameters: [CITY] }) } };
     const plan = planned({
       openapi: document(paths),
@@ -53,7 +53,7 @@ describe('a resource', () => {
     },
   );
 
-  test('of an index gets no made-up value, though OpenAPI declares none', () => {
+  test('of an index gets no made-up value if OpenAPI declares none', () => {
     const paths = { '/users/{id}': { get: paidOperation() } };
     const plan = planned({ openapi: document(paths), x402scan: indexed('/users/example') });
     expect(plan).toEqual([{ path: '/users/example', template: '/users/{id}', madeUp: false }]);
@@ -69,7 +69,7 @@ function indexed(path: string): Observations['x402scan'] {
   return seen({ resources: [{ ...resource, deprecated: false }], ownershipVerified: null });
 }
 
-/** The plan for a seller that has these documents alone. */
+/** The plan for a seller that has only these documents. */
 function planned(documents: Partial<Observations>) {
   const nothing = { openapi: NOT_FOUND, manifest: NOT_FOUND, manifestJson: NOT_FOUND };
   const empty = seen({ resources: [], ownershipVerified: null });

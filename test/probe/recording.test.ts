@@ -1,4 +1,4 @@
-/** Reading recordings costs what is in them. */
+/** Reading a recording compiles the schema only once. */
 import { Ajv } from 'ajv';
 import { expect, test, vi } from 'vitest';
 import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';

@@ -1,4 +1,4 @@
-/** A name that leads to an address that the guard refuses: refused, or a finding about a known host. */
+/** A host whose name resolves to a blocked address is refused; a host with a record gets a report instead. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -20,7 +20,7 @@ afterAll(() => pool.close());
 
 const ORIGIN = parseOrigin('shop.example.com');
 
-/** A public address beside one of this machine: rebinding starts like this. */
+/** A public address beside a loopback address, as at the start of DNS rebinding. */
 const REBOUND: Resolver = {
   resolve4: async () => ['93.184.215.14', '127.0.0.1'],
   resolve6: async () => [],
@@ -49,7 +49,7 @@ test('a host without a record is refused, and the answer shows no address', asyn
   }
 });
 
-test('a host with a published record gets a report: nothing is dialled, score 0', async () => {
+test('a host with a published record gets a report with score 0, and the scan dials nothing', async () => {
   const { scan } = await scanner();
   const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true });
   expect(report).toMatchObject({ score: 0, grade: 'F' });

@@ -1,6 +1,6 @@
 /**
- * One fault a seller, over real sockets, and every check that it moves: what is not listed must say
- * the same as of a seller without faults.
+ * Each seller has one fault and is scanned over real sockets. A row lists every check that the fault
+ * changes; all other checks must give the result that a seller without faults gets.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
@@ -47,7 +47,7 @@ async function scanned(options: CraftedOptions) {
   return outcome;
 }
 
-/** Whatever a seller gets wrong, we never pay, never post but `{}`, and only to what is for sale. */
+/** The scan never pays. It posts only `{}`, and only to paid resources. */
 function expectManners({ requests }: CraftedSeller): void {
   expect(requests.length).toBeLessThanOrEqual(60);
   for (const { method, path, headers, body } of requests) {
@@ -134,7 +134,7 @@ describe('TLS', () => {
     const answers = { '/weather': plain, '/summaries': plain, '/.well-known/x402': entries };
     const outcome = await scanned({ tls, answers });
     expect(moved(outcome)).toEqual(['P3 warn http-url', 'S6 warn http-entries']);
-    // What the stacks need that no trusted proxy helps.
+    // The fix names the setting of each stack.
     const { fix } = resultOf(outcome, 'P3');
     for (const name of ['trust proxy', 'Resource', 'with_base_url']) expect(fix).toContain(name);
   });
@@ -150,13 +150,16 @@ describe('TLS', () => {
       'tls-unknown-issuer',
       async () => (await createTestCa('Stranger')).issue({ hosts: ['127.0.0.1'] }),
     ],
-  ])('with %s is over', async (outcome, certificate) => {
-    const { report } = await scanned({ tls: await certificate() });
-    expect(report).toMatchObject({ grade: 'F', score: 0 });
-    expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome });
-    const rest = report.results.filter(
-      ({ id, category }) => id !== 'P1' && category !== 'directory',
-    );
-    expect(new Set(rest.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
-  });
+  ])(
+    'with the fault %s fails P1, and only directory checks are still judged',
+    async (outcome, certificate) => {
+      const { report } = await scanned({ tls: await certificate() });
+      expect(report).toMatchObject({ grade: 'F', score: 0 });
+      expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome });
+      const rest = report.results.filter(
+        ({ id, category }) => id !== 'P1' && category !== 'directory',
+      );
+      expect(new Set(rest.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
+    },
+  );
 });

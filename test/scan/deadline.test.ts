@@ -1,8 +1,8 @@
-/** A deadline aborts in time, and leaves nothing behind if it was not needed. */
+/** A deadline aborts on time. A cleared deadline leaves no timer. */
 import { expect, test } from 'vitest';
 import { createDeadline } from '../../src/scan/run-scan.ts';
 
-test('a deadline aborts as a timeout does', async () => {
+test('a deadline aborts with a TimeoutError', async () => {
   const { signal } = createDeadline(1);
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });

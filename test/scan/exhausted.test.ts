@@ -1,4 +1,4 @@
-/** A scan whose documents took all its processor time: what its report says, and its recording. */
+/** The report and the recording of a scan whose documents took all its processor time. */
 import { expect, onTestFinished, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -13,7 +13,7 @@ import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { NEWER } from './engine-under-test.ts';
 
-/** A scan of a right seller by an engine that allows it less time than any seller takes. */
+/** Scans a valid seller with an engine whose budgets every seller exceeds. */
 async function scanWith(budgets: { readonly originMs: number; readonly lightMs: number }) {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(NEWER, { checks });
@@ -35,7 +35,7 @@ async function scanWith(budgets: { readonly originMs: number; readonly lightMs: 
   return { scanned, seller, engine: { catalog, checks, pool } };
 }
 
-test('an exhausted scan fails every check on its documents, requests no more of them, and replays the same', async () => {
+test('an exhausted scan fails every check on its documents, requests nothing that they name, and replays to the same report', async () => {
   const { scanned, seller, engine } = await scanWith({ originMs: 0.05, lightMs: 0 });
   const { report, observations } = await scanned;
   expect(report).toMatchObject({ grade: 'F', score: 0, exhausted: ['origin'] });
@@ -44,7 +44,7 @@ test('an exhausted scan fails every check on its documents, requests no more of 
     const expected = category === 'directory' ? 'warn offline' : 'fail limits';
     expect(`${status} ${outcome}`).toBe(expected);
   }
-  // The plan used it up: nothing that it would have named was asked for.
+  // The plan used up the budget, so the scan requested no path of the plan.
   expect(observations.resources.planFailure).toContain('within limits');
   expect(seller.requests.map(({ path }) => path)).not.toContain('/weather');
 
@@ -57,7 +57,7 @@ test('an exhausted scan fails every check on its documents, requests no more of 
   expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
 });
 
-test('an exhausted scan has no finding if we never let it begin', async () => {
+test('a scan without a budget for documents rejects as overloaded, and reports no finding', async () => {
   const { scanned } = await scanWith({ originMs: 0, lightMs: 500 });
   await expect(scanned).rejects.toBeInstanceOf(ScannerFailure);
   await expect(scanned).rejects.toThrow('overloaded');

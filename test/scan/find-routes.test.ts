@@ -57,7 +57,7 @@ describe('the routes of a report', () => {
     expect(found.isComplete).toBe(true);
   });
 
-  test('are those of the manifest if no operation has its address', () => {
+  test('come from the manifest if OpenAPI has no operation for the path', () => {
     const found = routesOf({
       openapi: openapi({ '/weather/{city}': { get: paidOperation() } }),
       manifest: answer(200, {
@@ -72,7 +72,7 @@ describe('the routes of a report', () => {
     ]);
   });
 
-  test('have no template if only an answer or an index names them', () => {
+  test('have no template if only an answer or an index names the path', () => {
     const indexed = indexedOrigin();
     const [first] = indexed.resources;
     if (first === undefined) throw new Error('an index of nothing');
@@ -86,7 +86,7 @@ describe('the routes of a report', () => {
     expect(named(found)).toEqual(['GET null /weather/example', 'GET / /', 'null null /old/paris']);
   });
 
-  test('that call themselves free and ask for a payment are paid', () => {
+  test('are paid if their challenge asks for a payment, though a document calls them free', () => {
     const found = routesOf({
       openapi: openapi({ '/free/{id}': { get: freeOperation() } }),
       resources: resources([sold('/free/1')]),
@@ -95,7 +95,7 @@ describe('the routes of a report', () => {
     expect(found.free).toEqual([]);
   });
 
-  test('beyond a hundred are not listed, and the report says so', () => {
+  test('stop at one hundred, and the report says that the list is incomplete', () => {
     const paths = Array.from({ length: 101 }, (_, index) => [
       `/r${index}`,
       { get: paidOperation() },

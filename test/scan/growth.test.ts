@@ -1,4 +1,4 @@
-/** Whatever reads an origin's documents takes time by their length: twice as long, twice the time. */
+/** Every check and reader takes linear time: a document of twice the length takes twice the time. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
@@ -11,11 +11,11 @@ import { LONG_DOCUMENTS } from '../fixtures/long-documents.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 const SELLER = perfectSeller();
-/** Less says nothing: a timer's tick, a collection of garbage. */
+/** Shorter times prove nothing, because timer ticks and garbage collection take as long. */
 const MIN_MS = 15;
-/** Twice for what is linear, four times for what is quadratic. */
+/** Linear work takes twice the time, quadratic work takes four times. */
 const MAX_RATIO = 3;
-const TRIES = 12;
+const MAX_ATTEMPTS = 12;
 
 type Task = readonly [name: string, run: (seen: Observations) => unknown];
 const tasks: Task[] = [
@@ -40,12 +40,12 @@ function tookMs(run: Task[1], seen: Observations): number {
 }
 
 /**
- * Null if it is linear, or so short that nobody can tell; a busy machine is asked again. Sums are compared:
- * if the clock of a thread ticks every 4 ms, the least of several short times is always too little.
+ * Null if the work is linear or too short to measure. A busy machine is measured again. Sums are compared,
+ * because a thread clock that ticks every 4 ms makes the smallest of several short times too small.
  */
 function growth([name, run]: Task, short: Observations, long: Observations): string | null {
   let [shortMs, longMs, leastMs] = [0, 0, Number.POSITIVE_INFINITY];
-  for (let time = 0; time < TRIES; time += 1) {
+  for (let time = 0; time < MAX_ATTEMPTS; time += 1) {
     shortMs += tookMs(run, short);
     const tookLongMs = tookMs(run, long);
     longMs += tookLongMs;
@@ -68,7 +68,7 @@ describe('documents of twice the length:', () => {
   );
 });
 
-// Four times the length, so that no noise of a shared machine hides it: sixteen times as long.
+// Four times the length takes sixteen times as long, which no noise of a shared machine hides.
 test('the test finds work that grows with the square of the length', () => {
   const quadratic: Task = ['a loop in a loop', ({ root }) => pairs(root.ok ? root.data.body : '')];
   const page = (length: number) => {

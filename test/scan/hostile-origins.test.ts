@@ -1,4 +1,4 @@
-/** Origins that hang, drip, bomb, loop and reset: each gets its report, and costs no one else theirs. */
+/** Origins that hang, drip, bomb, loop and reset still get reports, and do not disturb other scans. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { NO_CHALLENGE, NO_OPENAPI } from './crafted/row.ts';
 import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
 import type { ScanCosts } from './scan-in-this-process.ts';
 
-/** What takes 10 s in earnest: long enough for a busy machine to answer, short enough to wait for. */
+/** Production allows 10 s. These limits are short for a test, and long enough for a busy machine. */
 const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_500 };
 
 let engine: EngineUnderTest;
@@ -32,7 +32,7 @@ afterAll(async () => {
   expect(unhandled).toEqual([]);
 });
 
-/** No payment, nothing posted, 60 requests on 6 connections, however nasty the other side is. */
+/** The scan pays nothing, posts nothing, and sends at most 60 requests on 6 connections. */
 function expectManners({ requests, peakSockets }: Pick<HostileOrigin, 'requests' | 'peakSockets'>) {
   expect(peakSockets()).toBeLessThanOrEqual(6);
   expect(requests.length).toBeLessThanOrEqual(60);
@@ -68,7 +68,7 @@ describe.concurrent('an origin that', () => {
   });
 });
 
-/** What moves if the OpenAPI document cannot be read. */
+/** The cells that change if the scan cannot read the OpenAPI document. */
 function openApi(outcome: string): readonly string[] {
   return ['P6 warn undeclared', `S1 fail ${outcome}`, ...NO_OPENAPI];
 }
@@ -117,7 +117,7 @@ async function scanBomb(name: string) {
 }
 
 describe('the clock of a scan', () => {
-  it('is over before the documents are read, and they are still read', async () => {
+  it('ends before the documents are judged, and the scan still judges them', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -169,7 +169,7 @@ describe('twenty hostile origins at once, in their own process', () => {
     expect(Math.min(...peakMib)).toBeLessThan(64);
     // The service promises 200 ms; a machine that is shared with other work keeps no such promise.
     expect(delayP99Ms).toBeLessThan(2_000);
-    // Three rounds, and one before anything is measured.
+    // Three measured rounds follow one unmeasured round.
     for (const { requests } of origins) expect(requests.length).toBeLessThanOrEqual(4 * 60);
   }, 240_000);
 });

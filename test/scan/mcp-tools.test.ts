@@ -1,4 +1,4 @@
-/** Paid tools of an MCP endpoint, over real sockets: both bindings, both eras, and hostile servers. */
+/** Scans paid tools of MCP endpoints: both payment bindings, old and new protocol versions, hostile servers. */
 
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ import { type EngineUnderTest, NEWER, OLDER, resultOf, startEngine } from './eng
 
 const LIMITS = { requestTimeoutMs: 1_500, connectTimeoutMs: 700 };
 const GONE = { status: 404, body: { error: 'Not found' } };
-/** Nothing is sold over HTTP. */
+/** These answers leave nothing for sale over HTTP. */
 const MCP_ONLY = {
   '/weather': GONE,
   '/summaries': GONE,
@@ -78,11 +78,14 @@ const PROTOCOL = ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'];
 
 describe('a good seller over MCP', () => {
   test.each<readonly [string, CraftedMcp]>([
-    ['of old, without sessions', {}],
-    ['of old, with a session, as an event stream', { sessionId: 'a-1', isStream: true }],
-    ['of today, by tool results', { isModern: true }],
-    ['of today, by org.x402/payment', { isModern: true, hasExtension: true }],
-    ['of today, as an event stream', { isModern: true, hasExtension: true, isStream: true }],
+    ['with the old protocol, without sessions', {}],
+    ['with the old protocol, a session and an event stream', { sessionId: 'a-1', isStream: true }],
+    ['with the new protocol, by tool results', { isModern: true }],
+    ['with the new protocol, by org.x402/payment', { isModern: true, hasExtension: true }],
+    [
+      'with the new protocol, as an event stream',
+      { isModern: true, hasExtension: true, isStream: true },
+    ],
   ])('%s', async (_name, mcp) => {
     const outcome = await scanned(mcp);
     expect(said(outcome, ...PROTOCOL)).toEqual(GOOD);
@@ -123,7 +126,7 @@ describe('a good seller over MCP', () => {
     });
   });
 
-  test('keeps its A beside a good seller over HTTP', async () => {
+  test('keeps its A if it also sells over HTTP without faults', async () => {
     const bazaar = {
       info: {
         input: { type: 'mcp', toolName: 'get_weather', inputSchema: TOOL.inputSchema },
@@ -140,7 +143,7 @@ describe('a good seller over MCP', () => {
     await seller[Symbol.asyncDispose]();
   });
 
-  test('is recorded, and replayed to the same bytes', async () => {
+  test('is recorded, and its replay gives the same bytes', async () => {
     const { report, observations } = await scanned({ isModern: true, hasExtension: true });
     const file = JSON.parse(JSON.stringify(toRecording(report, observations)));
     expect(file.observations.probing).toEqual({ post: true, mcp: true });
@@ -175,12 +178,12 @@ describe('a seller over MCP with a fault', () => {
       ['P4 warn other-binding'],
     ],
     [
-      'the error of old SDKs',
+      'the error form of old SDKs',
       { call: () => ({ error: { code: 402, message: 'pay', data: toolChallenge() } }) },
       ['P4 fail missing'],
     ],
     [
-      'a receipt for nothing',
+      'a settlement receipt without a payment',
       {
         call: () =>
           toolResult(toolChallenge(), { _meta: { 'x402/payment-response': { success: true } } }),
@@ -200,7 +203,7 @@ describe('a seller over MCP with a fault', () => {
       ['P2 warn validates-only'],
     ],
     [
-      'an error of its own',
+      'an internal error',
       { call: () => ({ error: { code: -32_603, message: 'facilitator away' } }) },
       ['P2 fail no-402'],
     ],
@@ -210,7 +213,7 @@ describe('a seller over MCP with a fault', () => {
       ['P6 fail mismatch'],
     ],
     [
-      'a resource elsewhere',
+      'a resource on another host',
       { call: () => toolResult(toolChallenge({ resource: { url: 'mcp://elsewhere.example/x' } })) },
       ['P3 warn other-host'],
     ],
@@ -219,7 +222,7 @@ describe('a seller over MCP with a fault', () => {
     expect(said(outcome, ...expected.map((cell) => cell.split(' ')[0] ?? ''))).toEqual(expected);
   });
 
-  test('a client cannot pay what it cannot read of a result', async () => {
+  test('is payable by nobody if clients cannot read the result', async () => {
     const { report } = await scanned({
       call: () => toolResult(toolChallenge(), { isError: false }),
     });
@@ -236,7 +239,7 @@ describe('the scan calls', () => {
     ...changes,
   });
 
-  test('tools that are declared paid in any form, and read-only', async () => {
+  test('tools that are read-only and declare a price in any form', async () => {
     const tools = [
       named('meta', { _meta: { 'x402/price': '1000' } }),
       named('member', { _meta: { x402: { paymentRequired: true } } }),
@@ -253,7 +256,7 @@ describe('the scan calls', () => {
     expect(observations.resources).toMatchObject({ uncalledTools: 2, declared: 6 });
   });
 
-  test('no tool if nothing says that it only reads', async () => {
+  test('no tool that is not declared read-only', async () => {
     const outcome = await scanned({
       tools: [named('writes', { description: '$1', annotations: {} })],
     });
@@ -262,7 +265,7 @@ describe('the scan calls', () => {
     expect(resultOf(outcome, 'P3').basis).toBe('not_determined');
   });
 
-  test('six of many, each once', async () => {
+  test('at most six tools, each once', async () => {
     const tools = Array.from({ length: 40 }, (_, index) => ({ ...TOOL, name: `tool-${index}` }));
     const { called } = await scanned({ tools });
     expect(called).toHaveLength(6);
@@ -371,9 +374,9 @@ describe('a hostile server', () => {
           }),
         ),
     ],
-    ['8 MiB', () => json(`"${'x'.repeat(8 * 1_048_576)}"`)],
+    ['a body of 8 MiB', () => json(`"${'x'.repeat(8 * 1_048_576)}"`)],
     [
-      'types that are none',
+      'members of wrong types',
       (request) =>
         json(
           `{"jsonrpc":"2.0","id":${idOf(request)},"result":{"tools":[null,1,{"name":{},"_meta":[],"annotations":7,"inputSchema":"x","description":[]}],"nextCursor":{}}}`,
@@ -385,7 +388,7 @@ describe('a hostile server', () => {
     expect(called).toEqual([]);
   });
 
-  test('has pages without end', async () => {
+  test('has an endless list of pages', async () => {
     const page = only('tools/list', (request) =>
       json(
         JSON.stringify({
@@ -399,7 +402,7 @@ describe('a hostile server', () => {
     expect(messages(requests).filter(({ method }) => method === 'tools/list')).toHaveLength(5);
   });
 
-  test('has a schema that no value meets', async () => {
+  test('has a schema that no value satisfies', async () => {
     const inputSchema = {
       type: 'object',
       required: Array.from({ length: 5_000 }, (_, at) => `p${at}`).concat('__proto__'),
@@ -425,7 +428,7 @@ describe('a hostile server', () => {
     expect(requests.every(({ headers }) => headers['mcp-session-id'] === undefined)).toBe(true);
   });
 
-  /** Answers tools/call by a stream that goes on until the scanner hangs up. */
+  /** Answers tools/call with a stream that continues until the scanner hangs up. */
   async function streaming(first: string, again: string): Promise<ScanOutcome> {
     const seller = await serve(async (request, response) => {
       const isRpc = request.method === 'POST' && request.url === '/mcp';

@@ -1,4 +1,4 @@
-/** Whatever stands in a member of a document, every scan of it ends with all of its results. */
+/** A scan ends with all its results, whatever value a member of a document has. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -37,7 +37,7 @@ import { NEWER } from './engine-under-test.ts';
 const SELLER = perfectSeller();
 const definitions = new Map<string, CheckDefinition>();
 
-/** Documents that say all that is read of any. */
+/** These documents have every member that the scanner reads. */
 const OPENAPI = openApiDocument({
   servers: [{ url: `${ORIGIN}/{base}`, variables: { base: { default: 'v1' } } }],
   externalDocs: { url: `${ORIGIN}/docs` },
@@ -107,7 +107,7 @@ function withBody(body: string) {
   return { ...rest, data: { ...data, body } };
 }
 
-/** The answer to GET of one resource and to POST of another. */
+/** Gives one answer to the GET of one resource and to the POST of another. */
 function sold(one: ReturnType<typeof answer>): Partial<Observations> {
   const get = resource({ get: [one, one] });
   return { resources: resources([get, resource({ method: 'POST', post: [one, one] })]) };
@@ -128,7 +128,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** What breaks on these observations, by name; all that a worker would do, without one. */
+/** Names of the tasks that throw on these observations. They run here instead of in a worker. */
 function broken(changed: Partial<Observations>): readonly string[] {
   const seen = { ...SELLER, ...changed };
   const kit = createKit();
@@ -173,12 +173,12 @@ describe('each poison value in each member of', () => {
   );
 });
 
-/** The same every time: each so many of them, so that the bound of time holds. */
+/** Every `every`-th mutation, so that the test ends in time. The choice is the same each time. */
 function sample(document: unknown, every: number): readonly Mutation[] {
   return [...mutations(document)].filter((_, at) => at % every === 0);
 }
 
-test('on the workers, every scan of such a document has 25 results, and no fault', async () => {
+test('a scan of a poisoned document on real workers has 25 results and logs no fault', async () => {
   for (const [document, toObservations] of Object.values(SOURCES)) {
     const some = sample(document, 211);
     const reports = await Promise.all(
@@ -195,7 +195,7 @@ test('on the workers, every scan of such a document has 25 results, and no fault
   expect(faults).toEqual([]);
 }, 240_000);
 
-test('a recording with such a value is refused or judged', async () => {
+test('a recording with a poison value is refused or judged', async () => {
   const recording = toRecording({ scannedAt: '2026-08-14T12:00:00Z' }, SELLER);
   let judged = 0;
   for (const { text, at } of sample(recording, 1_597)) {

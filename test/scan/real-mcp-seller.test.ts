@@ -1,4 +1,4 @@
-/** A seller of tools on the official Python package, scanned as `--mcp` does, over real sockets. */
+/** Scans a seller of MCP tools that uses the official Python package, as `--mcp` does. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startMcpSeller } from '../fixtures/sellers/python-sellers.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
 const { url, unavailable = null } = { url: '', unavailable: null, ...seller };
 
 describe('x402.mcp on FastMCP', needs(unavailable), () => {
-  test('is payable, and not an F, by its paid read-only tool', async () => {
+  test('gets a grade above F, because clients can pay its read-only tool', async () => {
     const outcome = await engine.scan(url, NEWER, { mcp: { path: null } });
     const { report, observations } = outcome;
     const cells = ['P2', 'P3', 'P4', 'P5', 'P7', 'P8'].map((id) => {
@@ -32,7 +32,7 @@ describe('x402.mcp on FastMCP', needs(unavailable), () => {
       'P7 pass consistent',
       'P8 pass short-enough',
     ]);
-    // Its price stands in the description alone, which is for people to read.
+    // Only the description has the price, and descriptions are for people.
     expect(resultOf(outcome, 'P6').outcome).toBe('undeclared');
     expect(report).toMatchObject({
       payableBy: 'default',
@@ -42,7 +42,7 @@ describe('x402.mcp on FastMCP', needs(unavailable), () => {
     expect(observations.resources).toMatchObject({ declared: 2, uncalledTools: 1 });
   });
 
-  test('sells nothing that a scan without --mcp finds', async () => {
+  test('has no paid resource for a scan without --mcp', async () => {
     const outcome = await engine.scan(url);
     expect(resultOf(outcome, 'P2').outcome).toBe('none-found');
   });

@@ -1,4 +1,4 @@
-/** Real middlewares from npm and PyPI, as they come and as they should be, scanned over real sockets. */
+/** Scans real middlewares from npm and PyPI, with default settings and with the right ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
@@ -56,7 +56,7 @@ describe('@x402/express', () => {
     expect(report.score).toBeLessThanOrEqual(89);
   });
 
-  it('fails P2 without a document, and the evidence names the requested places', async () => {
+  it('fails P2 without a document, and the evidence names the requested paths', async () => {
     const { report, branding } = await scanned(startExpressV2Seller());
     const { status, outcome, evidence } = resultOf({ report }, 'P2');
     expect({ status, outcome }).toEqual({ status: 'fail', outcome: 'none-found' });
@@ -92,7 +92,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
         'S4 fail nothing-declared',
       ]),
     );
-    // An operation that nobody calls paid never gets a POST: a free one would run.
+    // The scan never posts to an operation without a declared price, because a free operation would run.
     const posts = outcome.observations.resources.probed.flatMap((one) =>
       one.probes.filter((probe) => probe.method === 'POST'),
     );

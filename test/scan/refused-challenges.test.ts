@@ -1,4 +1,4 @@
-/** Challenges that one client signs and another refuses as a whole: nobody is said to pay them. */
+/** One client signs these challenges and another refuses them whole, so the report says that nobody can pay. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
@@ -42,7 +42,7 @@ it.each([
     'bad-resource-url',
   ],
 ] as const)(
-  'with %s the first line says No, and names the member',
+  'a challenge with %s: the first line says No and names the member',
   async (_, change, named, outcome) => {
     const result = await scanWith(change);
     const { report } = result;
@@ -56,7 +56,7 @@ it.each([
   },
 );
 
-it('without a resource the challenge gets a warning, and default clients pay', async () => {
+it('a challenge without a resource gets a warning, and default clients pay it', async () => {
   const result = await scanWith({ resource: null });
   expect(result.report.payableBy).toBe('default');
   expect(resultOf(result, 'P3').outcome).toBe('no-resource');

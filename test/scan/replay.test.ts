@@ -1,4 +1,4 @@
-/** What was recorded under one catalog, judged under another: by what was sent, not by what was not. */
+/** A recording made under one catalog is judged under another, by the requests that the scan did send. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
-/** One seller, asked by the rules of each catalog. */
+/** Scans the same seller by the rules of each catalog. */
 async function recordedBy(versions: readonly string[], answers: CraftedOptions['answers']) {
   await using seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
   const recordings: Recording[] = [];
@@ -51,7 +51,7 @@ const SELLERS = [
   'only version 1',
 ];
 
-describe('a recording of the posting catalog, judged by the other one,', () => {
+describe('a recording of the posting catalog, judged by the catalog without POST,', () => {
   it.each(SELLERS)('has results as if nothing had been posted: %s', async (name) => {
     const [withPosts, without] = await recordedBy([NEWER, OLDER], answersOf(name));
     if (!withPosts || !without) throw new Error('nothing was recorded');
@@ -63,7 +63,7 @@ describe('a recording of the posting catalog, judged by the other one,', () => {
 });
 
 describe('a recording of the catalog without POST, judged by the posting one,', () => {
-  it('leaves checks undetermined that need a POST', async () => {
+  it('leaves the checks that need a POST undetermined', async () => {
     const [recording] = await recordedBy([OLDER], {});
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER);
@@ -88,7 +88,7 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
 });
 
 describe('a recording on disk', () => {
-  it('gives the report of its scan, and the same bytes each time', async () => {
+  it('gives the report of its scan, with the same bytes each time', async () => {
     await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
     const file = await fileOf(JSON.stringify(toRecording(report, observations)));
@@ -104,7 +104,7 @@ describe('a recording on disk', () => {
   });
 
   it.each<readonly [string, (recording: Recording) => unknown, message: RegExp]>([
-    ['of another kind', (one) => ({ ...one, format: 'har' }), /\/format .*make it with --save/],
+    ['of another format', (one) => ({ ...one, format: 'har' }), /\/format .*make it with --save/],
     [
       'of a later schema',
       (one) => ({ ...one, schemaVersion: 3 }),
@@ -112,12 +112,12 @@ describe('a recording on disk', () => {
     ],
     ['without a time', (one) => ({ ...one, scannedAt: 'today' }), /\/scannedAt/],
     [
-      'that lacks an observation',
+      'without one of the observations',
       ({ observations: { robots: _, ...rest }, ...one }) => ({ ...one, observations: rest }),
       /\/observations .*robots/,
     ],
     [
-      'whose observation is none',
+      'whose observation is malformed',
       ({ observations, ...one }) => ({
         ...one,
         observations: { ...observations, root: { ok: 1 } },
@@ -132,7 +132,7 @@ describe('a recording on disk', () => {
     await expect(readRecording(file)).rejects.toThrow(file);
   });
 
-  it('that is not JSON, or missing, is refused', async () => {
+  it('is refused if it is missing or not JSON', async () => {
     await expect(readRecording(await fileOf('{"format":'))).rejects.toThrow(/not JSON/);
     await expect(readRecording('/nowhere/scan.json')).rejects.toThrow(/cannot be read/);
   });

@@ -46,7 +46,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
   };
 }
 
-test('callers during a scan get its result; the next one after it starts another', async () => {
+test('callers during a scan get its result, and a caller after it starts another scan', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test('callers during a scan get its result; the next one after it starts another
   expect(scanner.began).toEqual([SHOP.host, OTHER.host, SHOP.host]);
 });
 
-test('the report has the time of the store, and the result keeps the submitted URL', async () => {
+test('the report has the time of the store clock, and the result keeps the submitted URL', async () => {
   await using parts = setUp();
   const { host, store, now } = parts;
   const finished = await host.run(SHOP, { submittedUrl: 'https://shop.example.com/x?y' });
@@ -104,7 +104,7 @@ test('a scan that another instance has just finished is not repeated', async () 
   expect(scanner.began).toHaveLength(2);
 });
 
-test('a blocked host is refused, unless it has a record: then the scan is told so', async () => {
+test('a blocked host is refused without a record, and scanned with `hasRecord` if it has one', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const { scanId } = await host.run(SHOP);
@@ -180,7 +180,7 @@ test('blocked origins are refused before anything runs', async () => {
   expect(scanner.began).toEqual([]);
 });
 
-test('over the bound new scans are refused, and joining one is allowed', async () => {
+test('at the limit new scans are refused, and a caller may still join a running scan', async () => {
   await using parts = setUp({ maxScans: 1 });
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ test('over the bound new scans are refused, and joining one is allowed', async (
   expect(host.isSaturated()).toBe(false);
 });
 
-test('closing lets a scan end that can, and abandons one that cannot', async () => {
+test('closing waits for a scan that ends in time, and abandons a scan that does not', async () => {
   const ending = setUp();
   const gate = Promise.withResolvers<void>();
   ending.scanner.will(SHOP.host, { until: gate.promise });
@@ -213,7 +213,7 @@ test('closing lets a scan end that can, and abandons one that cannot', async () 
   expect(await abandoned).toBeInstanceOf(Saturated);
 });
 
-test('of two instances on one store one scans, and the other waits for its result', async () => {
+test('with two instances on one store, one scans and the other waits for the result', async () => {
   await using one = setUp();
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
@@ -230,7 +230,7 @@ test.each([
   [true, 0],
   [false, 1],
 ])(
-  'an instance that waits gets the recording: kept by the other is %s, own scans %i',
+  'if the scanning instance keeps the recording is %s, the waiting instance runs %i scans',
   async (withRecording, scans) => {
     await using one = setUp();
     await using other = setUp({ store: sharedView(one.store) });
@@ -247,7 +247,7 @@ test.each([
   },
 );
 
-test('a recording that no caller asked for is not stored, but a late caller of its instance gets it', async () => {
+test('a recording that no caller requested is not stored, but a late caller of the same instance gets it', async () => {
   await using parts = setUp();
   const { host, store } = parts;
   const finished = await host.run(SHOP);
@@ -257,7 +257,7 @@ test('a recording that no caller asked for is not stored, but a late caller of i
   expect(await store.results.findRecording(finished.scanId)).toEqual(recording);
 });
 
-test('a scan whose observations have no digest is still a scan', async () => {
+test('a scan succeeds though its observations have no digest', async () => {
   const scanner = { ...createFakeScanner(), record: async () => null };
   await using parts = setUp({ scanner });
   const finished = await parts.host.run(SHOP, { withRecording: true });
@@ -265,7 +265,7 @@ test('a scan whose observations have no digest is still a scan', async () => {
   expect(await parts.host.findRecording(finished)).toEqual({ text: null });
 });
 
-test('if the instance that scans fails, the waiting one scans itself', async () => {
+test('if the scanning instance fails, the waiting instance scans', async () => {
   await using one = setUp();
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
@@ -321,12 +321,12 @@ function openClosable() {
   return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
-/** The same database, left open when the host that uses it stops. */
+/** The same database. It stays open when the coordinator that uses it stops. */
 function sharedView(store: Store): Store {
   return { ...store, close: async () => undefined };
 }
 
-test('free scans take no place of paid ones, and begin only while those leave half of theirs', async () => {
+test('free scans take no slot of paid scans, and begin only while half of the paid slots are free', async () => {
   await using parts = setUp({ maxScans: 2 });
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What the specifications print as valid must not fail: each example, sold by an origin of its own. */
+/** Examples that the specifications print as valid must not fail. Each one is sold by its own origin. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CheckResult } from '../../src/model/report.ts';
 import {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
-/** Declares no price, in dollars: no example says what it is worth. */
+/** Declares no price in dollars, because the examples do not state one. */
 const unpriced: Answering = (_, usual) => ({
   ...usual,
   body: String(usual.body).replaceAll(/"x-payment-info":\{.*?\]\},/g, ''),
@@ -55,7 +55,7 @@ async function judged(example: SpecExample) {
 }
 
 function isFailed({ id, status, outcome }: CheckResult): boolean {
-  // Version 1 has no header: P4 asks for version 2, whatever a client signs.
+  // Version 1 has no header, and P4 requires the header of version 2 even if a client signs.
   return status === 'fail' && !(id === 'P4' && outcome === 'v1-only');
 }
 
@@ -67,7 +67,7 @@ it.each(named)('%s', async (_, example) => {
   const { results, payability } = await judged(example);
   const failed = results.filter(isFailed);
   if (failed.length === 0) return;
-  // What the client refuses may fail, and then its words are told.
+  // An example that the client refuses may fail, and the evidence then quotes the client.
   expect(payability?.payableBy, failed.map(({ evidence }) => evidence).join('; ')).not.toBe(
     'default',
   );

@@ -44,7 +44,7 @@ function reportOf(offers: readonly OfferPayability[], more: Partial<ScanReport> 
   };
 }
 
-test('a tally names the host-day, its grade, who can pay it and each check', () => {
+test('a tally counts the host-day, its grade, who can pay it and the status of each check', () => {
   const results = [
     result('P1', { status: 'warn' }),
     result('S1', { status: 'warn', basis: 'not_determined' }),
@@ -62,7 +62,7 @@ test('a tally names the host-day, its grade, who can pay it and each check', () 
   ]);
 });
 
-test('an offer counts once under each of its names, in any spelling', () => {
+test('an offer counts once under its scheme, network and price, in any spelling', () => {
   const offers = [
     offer(),
     offer({ asset: USDC.toLowerCase() }),
@@ -114,9 +114,9 @@ test('a price is exact to 10 %', () => {
   );
 });
 
-test('a report without payability counts as not known', () => {
+test('a report without payability counts as unknown', () => {
   const { payability, payableBy, ...older } = reportOf([]);
-  // Stored by a release that had neither.
+  // Older releases stored such reports.
   const tally = toTally({ ...older, payability: null } as unknown as ScanReport);
   expect(tally).toEqual(['origins', 'grade B', 'payable unknown']);
 });

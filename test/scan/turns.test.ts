@@ -1,4 +1,4 @@
-/** A good origin among those that burn processor time has its grade, and has it in time. */
+/** A good origin gets its grade in time while other scans burn processor time. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BURNERS } from '../fixtures/origins/burners.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -22,13 +22,13 @@ describe('an origin that burns processor time', () => {
     const { url } = await seller(BURNERS[name]?.());
     const { report, timing } = await engine.scan(url);
     expect(report.results).toHaveLength(25);
-    // None is worth its seller's while: what takes long is bounded before it takes the budget.
+    // No burner exhausts its budget, because the scanner bounds each costly step earlier.
     expect(report.exhausted).toBeUndefined();
     expect(timing.totalMs).toBeLessThan(70_000);
   });
 });
 
-test('beside eight of them, a good scan takes at most twice its time and two seconds', async () => {
+test('beside eight burners, a good scan takes at most twice its usual time plus two seconds', async () => {
   const good = await seller();
   await engine.scan(good.url);
   const alone = await engine.scan(good.url);
@@ -42,7 +42,7 @@ test('beside eight of them, a good scan takes at most twice its time and two sec
   const slower = Math.max(before, slowdown());
   expect(cells(beside)).toEqual(cells(alone));
   expect(beside.report.score).toBe(alone.report.score);
-  // The burners are served by this very process, on the thread that scans.
+  // This process also serves the burners, on the thread that scans.
   expect(beside.timing.totalMs).toBeLessThan(2 * alone.timing.totalMs + 2_000 * 2 * slower);
   for (const { report } of await Promise.all(burning)) expect(report.results).toHaveLength(25);
 }, 240_000);

@@ -1,4 +1,4 @@
-/** Shops that sell over x402 and over another protocol: the x402 half is graded, the buyer learns of both. */
+/** Shops that sell over x402 and MPP: only x402 is graded, and the report lists both ways to pay. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
@@ -73,7 +73,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(formatMarkdown(without)).not.toContain('other way');
   });
 
-  it('is replayed from a recording, also from an older one whose clients called it silent', async () => {
+  it('is in the replay of a recording, also of an older one whose clients called the route silent', async () => {
     const { report, observations } = await scan({ '/weather': SOLD });
     const recording = parseRecording(
       JSON.parse(JSON.stringify(toRecording(report, observations))),
@@ -90,7 +90,7 @@ describe('MPP on one route, x402 on another', () => {
   });
 });
 
-it('on one route together is judged by its x402 half, and listed as another way too', async () => {
+it('a route with x402 and MPP is judged by its x402 half, and MPP is listed as another way to pay', async () => {
   const both = await scan({
     '/weather': ({ origin }) => {
       const usual = challengeAnswer(challengeOf(WEATHER, origin));
@@ -104,7 +104,7 @@ it('on one route together is judged by its x402 half, and listed as another way 
   );
 });
 
-it('an origin without x402 still has the other way in its report', async () => {
+it('an origin without x402 still has MPP in its report', async () => {
   const outcome = await scan({ '/weather': SOLD, [SUMMARY.path]: SOLD });
   const { report } = outcome;
   expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'fail', outcome: 'other-protocol' });

@@ -1,4 +1,4 @@
-/** What is shown nowhere is not worked out, and nothing twice: branding, recipients, challenges. */
+/** A scan computes branding, recipients and challenges once, and only if the report shows them. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Oracle } from '../../src/buyers/create-oracle.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
@@ -22,13 +22,13 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));
 
-/** Asked, as an index is that knows nothing. */
+/** The standing of a seller that the asked indexes do not know. */
 const ASKED: Standing = {
   origin: OFFLINE_STANDING.origin,
   settlements: OFFLINE_STANDING.settlements,
 };
 
-/** Takes what it is told for an answer. */
+/** An oracle that runs no clients. */
 const oracle: Oracle = {
   start: () => {},
   tryChallenges: async () => ({ clients: [], resources: [], silent: [] }),
@@ -69,7 +69,7 @@ test('an offline report without clients needs no challenges and shows no brandin
   expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 
-test('challenges are read again only if the report needs more of the answers', async () => {
+test('the scan reads challenges again only if the report needs more of the answers', async () => {
   const { tasks } = await tasksOf(OFFLINE_STANDING, false);
   expect(tasks.filter((name) => name === 'describeChallenges')).toHaveLength(1);
 });

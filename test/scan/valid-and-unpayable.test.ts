@@ -1,6 +1,6 @@
 /**
- * The two ways to be wrong about a seller: to fail what the specification allows, and to pass what no
- * client pays. One seller a case, with its grade, what P3 finds, who can pay, and the advice.
+ * A scanner must not fail offers that the specification allows, or pass offers that no client pays.
+ * Each case is one seller, with its grade, the finding of P3, who can pay, and the advice.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/parse/json/json.ts';
@@ -20,7 +20,7 @@ type Case = {
   readonly grade: 'A' | 'B' | 'F';
   /** "pass valid" */
   readonly p3: string;
-  /** Of GET /weather. */
+  /** Who can pay GET /weather. */
   readonly payableBy: 'default' | 'settings' | 'unknown' | 'nobody' | undefined;
   readonly advice?: readonly string[];
   readonly says?: Readonly<Record<string, string>>;
@@ -191,7 +191,7 @@ const ALLOWED: readonly Case[] = [
   },
 ];
 
-/** Refused by the official client, so no pass of P3. */
+/** The official client refuses this offer, so P3 must not pass. */
 function refused(
   name: string,
   change: JsonObject,
@@ -211,7 +211,7 @@ const UNPAYABLE: readonly Case[] = [
   refused('Solana without a fee payer', { ...SOLANA, extra: {} }, 'missing-member'),
   refused('a chain by its name', { network: 'eip155:base-mainnet' }, 'bad-field'),
   refused(
-    'a Solana by its name, and a junk recipient',
+    'a Solana network by its name, and a junk recipient',
     { ...SOLANA, network: 'solana:mainnet', payTo: 'junk' },
     'bad-field',
   ),
@@ -224,7 +224,7 @@ const UNPAYABLE: readonly Case[] = [
   },
 ];
 
-/** Paid by somebody, and worth a word: a warning if clients or facilitators mind, else advice. */
+/** Some client pays these offers. They get a warning if clients or facilitators may refuse, else advice. */
 const UNWISE: readonly Case[] = [
   {
     name: 'five dollars',
@@ -315,7 +315,7 @@ const UNWISE: readonly Case[] = [
     ...VALID,
   },
   {
-    name: 'one second to pay in',
+    name: 'a timeout of one second',
     answers: offer({ maxTimeoutSeconds: 1 }),
     grade: 'B',
     p3: 'warn timeout',
@@ -402,7 +402,7 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
     grade: report.grade,
     p3: `${status} ${found}`,
     payableBy: weather?.payableBy,
-    // No seller here lets a page of another site read it, and no case is about that.
+    // Every seller here lacks CORS headers, and no case is about them.
     advice: report.advice?.map(({ id }) => id).filter((id) => id !== 'hidden-from-browsers'),
   }).toEqual({ grade, p3, payableBy, advice });
   for (const [id, words] of Object.entries(says)) {

@@ -1,4 +1,4 @@
-/** A pool is cold until the first scan, and nothing of an origin reaches a thread that is. */
+/** A pool is cold until the first scan. No data of an origin reaches a cold thread. */
 import { afterEach, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -35,7 +35,7 @@ async function work(pool: Pool): Promise<unknown> {
   });
 }
 
-test('the first task warms the pool up, once for all', async () => {
+test('the first task warms the pool up, and later tasks do not', async () => {
   const pool = warmPool({ catalog, checks, pool: coldPool() }, () => expect.unreachable());
   expect(pool.readLoad().alive).toBe(0);
   expect(await Promise.all([work(pool), work(pool)])).toEqual([NO_CHALLENGES, NO_CHALLENGES]);

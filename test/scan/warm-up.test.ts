@@ -1,4 +1,4 @@
-/** A check that breaks on everything is known before anybody pays. */
+/** The warm-up finds a check that always breaks before anybody pays. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-test('an engine that works gets warm', async () => {
+test('an engine with working checks warms up', async () => {
   await expect(warmUp({ catalog, checks, pool })).resolves.toBeUndefined();
   expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 });
@@ -33,7 +33,7 @@ test('an engine with a check that throws on everything does not start, and names
   await expect(refused).rejects.toThrow('P8');
 });
 
-test('a scan before the warm-up gives no report either', async () => {
+test('a scan with such a check gives no report without a warm-up', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const judged = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {

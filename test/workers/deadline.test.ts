@@ -12,13 +12,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A thread that uses this share of a core; null if it does not say. */
+/** A thread that uses this share of a core. With null, it reports no CPU time. */
 function threadUsing(share: number | null): Worker {
   const begun = Date.now();
   const usedMicros = () => (Date.now() - begun) * 1_000 * (share ?? 0);
   const cpuUsage = () =>
     share === null ? new Promise(() => {}) : Promise.resolve({ user: usedMicros(), system: 0 });
-  // All that a deadline asks of a thread.
+  // A deadline uses only these members of a thread.
   return { cpuUsage } as unknown as Worker;
 }
 
@@ -39,7 +39,7 @@ test('a busy thread is ended when its CPU time is used up', async () => {
   expect(expired).toEqual([{ why: 'cpu', afterMs: 1_000 }]);
 });
 
-test('a thread on a slow machine gets the same CPU time, and so more wall-clock time', async () => {
+test('a thread on a slow machine gets the same CPU time, and therefore more wall-clock time', async () => {
   const { expired } = watch(threadUsing(0.25));
   await vi.advanceTimersByTimeAsync(20_000);
   expect(expired).toHaveLength(1);
@@ -54,7 +54,7 @@ test('a thread that gets little CPU time is ended by the wall clock, and its inp
   expect(expired).toEqual([{ why: 'starved', afterMs: 10_000 }]);
 });
 
-test('a thread that never answers is stuck in one long call', async () => {
+test('a thread that never answers is ended as stuck in one long call', async () => {
   const { expired } = watch(threadUsing(null));
   await vi.advanceTimersByTimeAsync(20_000);
   expect(expired).toEqual([{ why: 'stuck', afterMs: 10_000 }]);
@@ -70,7 +70,7 @@ test('a task that ends in time is never ended', async () => {
 });
 
 test('a thread of a Node without CPU times is ended only by the wall clock', async () => {
-  // Node 24.0 has threads that are like this one.
+  // Threads of Node 24.0 report no CPU time.
   const { expired } = watch({} as unknown as Worker);
   await vi.advanceTimersByTimeAsync(9_999);
   expect(expired).toEqual([]);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const REQUIRE = 'const entry = require(process.argv[1]); console.log(typeof entry, entry.name);';
 
-// A process of its own, because one of them takes the network away from where it is loaded.
+// Each entry loads in another process, because one of them disables the network of its process.
 test.each(['workers', 'buyers'])(
   '%s/worker.ts exports a function to the `require` of Piscina',
   (room) => {

@@ -26,7 +26,7 @@ function queueOf({ maxRunning = 1, maxWaiting = 100 } = {}) {
   return { queue, order, pass, occupy };
 }
 
-test('the scan that used least goes first, in order of arrival among equals', async () => {
+test('the scan that used the least time goes first, and equal scans go in order of arrival', async () => {
   const { order, pass, occupy } = queueOf();
   const busy = occupy();
   const heavy = scanThatUsed(900);
@@ -82,7 +82,7 @@ test('at most `maxRunning` tasks run at once', async () => {
   await first.done;
 });
 
-test('a task that fails gives its place to the next one', async () => {
+test('a task that fails frees its slot for the next task', async () => {
   const { queue, order, pass } = queueOf();
   const fails = queue.run(
     scanThatUsed(0).origin,
@@ -108,7 +108,7 @@ test('a caller that gives up leaves the queue, and gets its own reason', async (
   expect(order).toEqual(['behind']);
 });
 
-test('one task more than may wait is refused', async () => {
+test('a task over the limit of waiting tasks is refused', async () => {
   const { pass, occupy } = queueOf({ maxWaiting: 1 });
   const busy = occupy();
   const waits = pass('waits', scanThatUsed(0));

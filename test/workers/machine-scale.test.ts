@@ -1,9 +1,9 @@
-/** A machine is measured once, when a task is cut or a service warms up, and never seems fast. */
+/** A machine is measured once, when a task is ended early or a service warms up. Its scale is never below one. */
 import { expect, test } from 'vitest';
 import type { Task } from '../../src/workers/job.ts';
 import { createMachineScale, MAX_SCALE, REFERENCE_MS } from '../../src/workers/machine-scale.ts';
 
-/** Each run takes the next of these times, the last one for good. */
+/** Each run takes the next of these times. The last time repeats. */
 function machine(...timesMs: readonly number[]) {
   const left = [...timesMs];
   let runs = 0;

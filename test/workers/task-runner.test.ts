@@ -78,13 +78,13 @@ test.each([
   expect(tries.slice(1).every((event) => event.startsWith('slow'))).toBe(true);
 });
 
-test('a first try as long as the later ones counts as one of the two', async () => {
+test('a first try with the same limit as later tries counts as one of the two', async () => {
   const { runner, events } = runnerOn([CUT, CUT], { firstTryMs: 1_000 });
   await expect(runner.run(task())).rejects.toBeInstanceOf(TaskLimitExceeded);
   expect(events).toEqual(['quick: 1000 ms', 'slow: 1000 ms']);
 });
 
-test('no machine is measured for a task with its own limit', async () => {
+test('the machine is not measured for a task with its own limit', async () => {
   const { runner, events } = runnerOn([CUT, DONE]);
   await expect(runner.run({ ...task(), cpuMs: 7 })).resolves.toBe('done');
   expect(events).toEqual(['quick: 7 ms', 'slow: 7 ms']);

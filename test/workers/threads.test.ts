@@ -1,4 +1,4 @@
-/** Whose failure the end of a thread is. The errors are emitted by hand, because their moments cannot be met. */
+/** The end of a thread fails the right task. The test emits errors itself, because it cannot time real ones. */
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Work } from '../../src/workers/job.ts';
@@ -43,7 +43,7 @@ function attempt(exportName: string, signal = new AbortController().signal) {
   });
 }
 
-/** The thread that boots next. */
+/** Waits for the thread that boots next. */
 async function nextThread(): Promise<Worker> {
   while (booted.length === 0) await new Promise((resolve) => setImmediate(resolve));
   return booted.shift() as Worker; // one was waited for

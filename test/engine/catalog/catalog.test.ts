@@ -53,7 +53,7 @@ describe('the catalogs that we ship', () => {
     for (const version of ['2026-08-14.10', '2025-12-31.3']) {
       await writeFile(join(path, `${version}.json`), '{}');
     }
-    // Catalogs to come stand behind these.
+    // Later catalogs follow these.
     expect((await listCatalogs(folder)).slice(0, 4)).toEqual([
       '2025-12-31.3',
       '2026-07-25.1',
@@ -97,9 +97,9 @@ describe('a catalog is refused, and the message names its file and fault', () =>
     ['an unknown severity', withCheck('P1', { severity: 'fatal' }), '/checks/0/severity'],
     ['an id twice', withCheck('P1', { id: 'P2' }), '24 different ids, not 25'],
     ['an unknown implementation', withCheck('P1', { impl: 'P1@99' }), 'P1@99 is not in checks/'],
-    ['the implementation of another', withCheck('P1', { impl: 'P3@1' }), 'P1 runs P3@1'],
-    ['another title', withCheck('P1', { title: 'reachable' }), 'P1 is "reachable" here'],
-    ['another digest', withCheck('P1', { digest: `sha256:${'0'.repeat(64)}` }), 'the file of P1@1'],
+    ['the implementation of another check', withCheck('P1', { impl: 'P3@1' }), 'P1 runs P3@1'],
+    ['a different title', withCheck('P1', { title: 'reachable' }), 'P1 is "reachable" here'],
+    ['a wrong digest', withCheck('P1', { digest: `sha256:${'0'.repeat(64)}` }), 'the file of P1@1'],
     [
       'a count that is wrong',
       withCheck('S7', { category: 'protocol' }),
@@ -111,7 +111,7 @@ describe('a catalog is refused, and the message names its file and fault', () =>
       'scoring@9 is not known',
     ],
     [
-      'the version of another',
+      'the version of another catalog',
       (c: Catalog) => ({ ...c, checksVersion: '2026-07-25.1' }),
       'checksVersion is',
     ],
@@ -138,7 +138,7 @@ describe('a catalog is refused, and the message names its file and fault', () =>
 });
 
 describe('a published catalog', () => {
-  test('must not change, not even by one space', async () => {
+  test('must not change by a single space', async () => {
     const text = await readFile(join(path, `${VERSION}.json`), 'utf8');
     const published = { catalogs: { [VERSION]: fileDigest(text) } };
     await writeFile(join(path, 'published.json'), JSON.stringify(published));

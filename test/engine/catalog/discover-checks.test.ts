@@ -40,7 +40,7 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
 }
 
 describe('a folder of checks', () => {
-  test('has the digests of its sources as they were built', async () => {
+  test('has the digests of the built sources', async () => {
     await put('A1-first/v1.js', check());
     await put('digests.json', JSON.stringify({ 'A1-first/v1.js': 'sha256:source' }));
     expect(await discover()).toMatchObject([{ impl: 'A1@1', digest: 'sha256:source' }]);
@@ -67,7 +67,7 @@ describe('a folder of checks', () => {
     });
   });
 
-  test('gives a digest that line ends do not change, and one more character does', async () => {
+  test('gives a digest that ignores line ends, and changes with one more character', async () => {
     const digests: (string | undefined)[] = [];
     for (const text of [check(), check().replaceAll('\n', '\r\n'), `${check()} `]) {
       await put('A1-first/v1.ts', text);
@@ -94,7 +94,7 @@ describe('a check that breaks the contract is refused, with file and reason', ()
       check({ requires: ['Z9'] }),
       'A1 requires Z9: no such check',
     ],
-    ['itself as prerequisite', 'A1-first/v1.ts', check({ requires: ['A1'] }), 'A1 requires itself'],
+    ['requiring itself', 'A1-first/v1.ts', check({ requires: ['A1'] }), 'A1 requires itself'],
   ])('%s', async (_, path, text, message) => {
     await put(path, text);
     const found = discover();

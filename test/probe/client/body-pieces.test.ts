@@ -8,13 +8,13 @@ import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness
 const MIB = 1_048_576;
 const OK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** Chunks of so many bytes, then the end. */
+/** Writes `count` chunks of `bytes` bytes each, then the last chunk. */
 function writeChunks(socket: Socket, count: number, bytes: number): void {
   const chunk = `${bytes}\r\n${'a'.repeat(bytes)}\r\n`;
   socket.write(`${OK}${chunk.repeat(count)}0\r\n\r\n`);
 }
 
-/** `/COUNT/BYTES` answers with so many chunks of so many bytes. */
+/** The path `/COUNT/BYTES` sets the number of chunks and their size. */
 function startChunkedOrigin() {
   return startRawOrigin((socket) => {
     onRequestLine(socket, (line) => {
@@ -28,7 +28,7 @@ describe('a body in chunks of a few bytes', () => {
   test.each([
     [20_000, 1],
     [20_000, 3],
-    // Not four: a chunk that two reads share is two pieces.
+    // Four would be too many, because a chunk that two reads share is two pieces.
     [20_100, 5],
     [20_100, 6],
     [20_100, 7],
@@ -66,7 +66,7 @@ describe('a body in chunks of a few bytes', () => {
 });
 
 describe('a single buffer', () => {
-  test('keeps what fits, and reports what did not', () => {
+  test('keeps the bytes that fit, and reports that others did not', () => {
     const buffer = new GrowingBuffer(5);
     expect(buffer.append(Buffer.from('abc'))).toBe(true);
     expect(buffer.append(Buffer.from('de'))).toBe(true);
@@ -95,7 +95,7 @@ describe('a single buffer', () => {
     expect(many.equals(Buffer.concat([few, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(true);
   });
 
-  test('keeps to a cap below a page', () => {
+  test('respects a cap that is smaller than a page', () => {
     const buffer = new GrowingBuffer(512);
     expect(buffer.append(Buffer.alloc(513))).toBe(false);
     expect(buffer.view().buffer.byteLength).toBe(512);

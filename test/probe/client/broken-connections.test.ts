@@ -30,7 +30,7 @@ describe('a connection that breaks', () => {
     expect(Math.max(...times.values())).toBeLessThanOrEqual(2);
   });
 
-  test('kept alive, but closed as the next request goes out: a GET is sent again, a POST never', async () => {
+  test('as the next request goes out makes the client repeat a GET, never a POST', async () => {
     let accepted = 0;
     const lines: string[] = [];
     const target = await startRawOrigin((socket) => {
@@ -79,7 +79,7 @@ describe('a connection that breaks', () => {
     await ask(client, target);
     const all = await askAll(client, target, PATHS.slice(0, 10));
     expect(all.filter((seen) => !seen.ok)).toEqual([]);
-    // Five were tried beside the first, and none after they were refused.
+    // The client tried five more connections, and none after the origin refused them.
     expect(accepted).toBe(6);
     expect(dataOf(await ask(client, target, '/last')).body).toBe('ok');
   });

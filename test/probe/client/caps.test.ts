@@ -20,7 +20,7 @@ describe('the size of a body', () => {
     },
   );
 
-  test('an endless body costs its cap, and delays no later request', async () => {
+  test('an endless body is cut at the cap, and delays no later request', async () => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
         if (!line.includes('/endless')) {
@@ -137,7 +137,7 @@ describe('a server that drips', () => {
 });
 
 describe('the budget of a scan', () => {
-  test('requests: the last one in it is sent, later ones are not', async () => {
+  test('allows the last request in it, and no later request', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { maxRequests: 5 } });
     const all = await Promise.all(
@@ -160,7 +160,7 @@ describe('the budget of a scan', () => {
     expect(target.requests).toHaveLength(60);
   });
 
-  test('bytes: the answer that uses them up is cut, and no further one is requested', async () => {
+  test('cuts the answer that uses up its bytes, and sends no further request', async () => {
     const target = await startOrigin((_, response) => response.end('b'.repeat(40_000)));
     const client = clientFor(target, { limits: { maxBytes: 60_000 } });
     expect(await ask(client, target, '/1')).toMatchObject({ ok: true, truncated: false });

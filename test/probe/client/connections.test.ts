@@ -76,7 +76,7 @@ describe('a connection', () => {
         heads.push(line);
         pending += 1;
         expect(pending).toBe(1);
-        // HTTP/1.0 manners: one answer, then the end.
+        // Like HTTP/1.0, the origin closes after one answer.
         setImmediate(() => socket.end('HTTP/1.0 200 OK\r\n\r\nold'));
       });
     });
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(heads.toSorted()).toEqual(PATHS.map((path) => `GET ${path} HTTP/1.1`).toSorted());
   });
 
-  test('goes to a POST before all other waiting requests', async () => {
+  test('serves a waiting POST before all other waiting requests', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { socketsPerOrigin: 1 } });
     const pending = askAll(client, target, PATHS.slice(0, 4));
@@ -117,7 +117,7 @@ describe('a path that hangs', () => {
     }
   });
 
-  test('leaves time for the rest, one after another, even if there are four', async () => {
+  test('leaves time for the other paths, even if four paths hang', async () => {
     const hanging = ['/h1', '/h2', '/h3', '/h4'];
     const target = await startOrigin((request, response) => {
       if (!hanging.includes(request.url ?? '')) response.end('ok');
@@ -146,7 +146,7 @@ describe('a path that hangs', () => {
     });
     const client = clientFor(target, { limits: { connectTimeoutMs: 30_000 } });
     await ask(client, target);
-    // 8 in a row take 1,600 ms, more than one request may.
+    // Eight answers in a row take 1,600 ms, which is over the limit of one request.
     const all = await askAll(client, target, PATHS, 1_500);
     expect(all.filter((seen) => !seen.ok)).toEqual([]);
     expect(client.stats().requests).toBe(33);

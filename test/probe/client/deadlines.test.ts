@@ -5,7 +5,7 @@ import { ask, clientFor, dataOf, onRequestLine, startOrigin, startRawOrigin } fr
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
-/** Does nothing else, as a thread that computes a modular power. */
+/** Blocks this thread, as the computation of a modular power does. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -13,7 +13,7 @@ function stall(ms: number): void {
 describe('a thread that is blocked', () => {
   test("longer than an origin's time limit still reads an answer that came in time", async () => {
     const target = await startRawOrigin((socket) => {
-      // Answered within the time that it has, while this thread does something else.
+      // The origin answers in time, while this thread is blocked.
       onRequestLine(socket, () => setTimeout(() => socket.write(ANSWER), 500));
     });
     const client = clientFor(target);
@@ -48,7 +48,7 @@ describe('a thread that is not blocked', () => {
     expect(seen.ms).toBeGreaterThanOrEqual(590);
   });
 
-  test('does not fire a timer that was cancelled, or started anew', async () => {
+  test('does not fire a timer that was cancelled or restarted', async () => {
     const fired: string[] = [];
     const cancelled = startPatientTimer(20, () => fired.push('cancelled'));
     const restarted = startPatientTimer(300, () => fired.push('restarted'));

@@ -6,7 +6,7 @@ import { ask, clientFor, onRequestLine, startRawOrigin } from './harness.ts';
 
 const LIMITS = { connectTimeoutMs: 30, requestTimeoutMs: 120, dialTimeoutMs: 200 };
 
-/** What a server does when a request head has arrived. */
+/** One action of a server after a request head has arrived. */
 const move = fc.oneof(
   { weight: 6, arbitrary: fc.constant('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok') },
   fc.constantFrom(
@@ -72,7 +72,7 @@ async function play(scripts: readonly Script[], kinds: readonly HttpMethod[]): P
     kinds.map((method, index) => ask(client, target, `/${index}`, { method, capBytes: 1_000 })),
   );
   expect(all).toHaveLength(kinds.length);
-  // No request is sent more than twice, so neither are all together.
+  // The client sends no request more than twice, so the sum is at most twice their number.
   expect(client.stats().requests).toBeLessThanOrEqual(2 * kinds.length);
   expect(Math.max(0, ...posts.values())).toBeLessThanOrEqual(1);
   expect(JSON.parse(JSON.stringify(all))).toEqual(all);

@@ -17,7 +17,7 @@ import { ask, clientFor, dataOf } from './harness.ts';
 
 const PUBLIC = '1.1.1.1';
 
-/** Stands for every public host; the connector below leads there whatever address is dialled. */
+/** The server for every public host. The connector below leads here, whatever address is dialled. */
 let server: Server;
 let ca: TestCa;
 let answers: Map<string, { status: number; headers: Record<string, string> }>;
@@ -60,9 +60,9 @@ async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<vo
   const names = countingResolver(() => lookups);
   const client = spiedClient(names.resolver);
   if (vector.expect === 'allow' || 'alsoOk' in vector) {
-    // IPv6 first; IPv4 is for when dialling that fails.
+    // IPv6 is dialled first, and IPv4 only if IPv6 fails.
     const allowed = vector.mustConnectTo ?? lookups[0]?.AAAA?.[0] ?? PUBLIC;
-    // The first request alone, so that later ones find its connection idle, then closed.
+    // The first request is sent alone, so that later ones find its connection idle, then closed.
     for (const path of ['/1', '/2', '/3']) {
       expect(dataOf(await ask(client, { origin }, path)).status).toBe(200);
     }
@@ -82,7 +82,7 @@ async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<vo
   expect(dialled).toEqual([]);
 }
 
-/** Another scan shares neither names nor sockets: it sees what the name says by then. */
+/** A second scan shares no look-ups and no sockets, so it resolves the name again. */
 async function expectSecondScanToAskAgain(
   resolver: Resolver,
   origin: ReturnType<typeof parseOrigin>,
@@ -194,7 +194,7 @@ function spiedClient(
     const failure = fail(address, signal);
     if (failure) return failure;
     const socket = await dialServer();
-    // Where the socket leads is our doing; the guard is to see the address that it dialled.
+    // The test server gets the socket, but the guard must see the address that it dialled.
     return Object.defineProperty(socket, 'remoteAddress', { value: address });
   };
   const options = { resolver, connect: spy, extraCa: [ca.pem], limits };

@@ -1,4 +1,4 @@
-/** TLS handshakes cost the scanner a bounded number of bytes, little time, and no detour. */
+/** TLS handshakes cost the scanner a bounded number of bytes, connections and processor time. */
 import { createServer as createTcpServer } from 'node:net';
 import { createServer, type Server, type TlsOptions } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const CLOSING = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r
 function startTls(options: TlsOptions, answer = ANSWER) {
   const server: Server = createServer(options, (socket) => {
     socket.on('error', () => {
-      // The client hangs up if it will not go on.
+      // The client closes a connection that it refuses.
     });
     socket.on('data', () => socket.write(answer));
   }).on('tlsClientError', () => {});
@@ -75,7 +75,7 @@ describe('finite-field Diffie-Hellman', () => {
 });
 
 describe('the bytes of a handshake', () => {
-  /** A name takes 2 bytes more than it is long. */
+  /** A name takes 2 bytes more than its length. */
   const withNames = (bytes: number) =>
     ca.issue({
       hosts: [
@@ -123,7 +123,7 @@ describe('the processor time of a handshake', () => {
     expect(readThreadTime() - before).toBeLessThan(1_000);
   });
 
-  /** A clock on which each look takes so long. */
+  /** A clock that advances by `ms` at each reading. */
   const ticking = (ms: number) => {
     let now = 0;
     return () => {

@@ -62,7 +62,7 @@ export function startRawOrigin(
 ): Promise<TestOrigin> {
   const quietly = (socket: Socket) => {
     socket.on('error', () => {
-      // The client closes in the middle of things: that is what these tests are about.
+      // These tests expect that the client closes in the middle of an answer.
     });
     onSocket(socket);
   };
@@ -88,7 +88,7 @@ export function clientFor(
   target: Pick<TestOrigin, 'policy'>,
   options: Partial<ProbeClientOptions> = {},
 ): ProbeClient {
-  // Patient, as the machine may be busy: a test of a clock sets its own.
+  // The limits are long, because the machine may be busy. Tests of a limit set their own.
   const limits = { connectTimeoutMs: 30_000, requestTimeoutMs: 45_000, ...options.limits };
   const common = { policy: target.policy, userAgent: 'test/1' };
   const client = createProbeClient({ ...common, ...options, limits });

@@ -1,4 +1,4 @@
-/** Connections that are opened beside the first request, for those that follow it. */
+/** The client opens connections during the first request, for the requests that follow it. */
 import type { Socket } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
 import {
@@ -67,7 +67,7 @@ test('a failed first handshake is followed by no second', async () => {
   expect(client.stats()).toMatchObject({ requests: 1, sockets: 0 });
   const after = handshakes;
   expect(await ask(client, target, '/again')).toMatchObject({ reason: 'tls-self-signed' });
-  // As much again for one more connection: those beside the first had none of it.
+  // One more connection costs the same again, because the failed one was the only one.
   expect(handshakes).toBe(2 * after);
 });
 

@@ -1,4 +1,4 @@
-/** The client on a thread of its own: the same answers, and a serving thread that waits for nothing. */
+/** A client on its own thread gives the same answers, and does not block the serving thread. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
@@ -50,7 +50,7 @@ describe('a client on its own thread', () => {
     expect(client.stats().bytes).toBeGreaterThan(100);
   });
 
-  test('brings long texts', async () => {
+  test('returns long texts whole', async () => {
     const body = `é${'x'.repeat(200_000)}`;
     const target = await startOrigin((_, response) => response.end(body));
     const seen = await ask(clientOf(target), target, '/', { capBytes: 300_000 });
@@ -119,7 +119,7 @@ describe('a thread that ends', () => {
 
   test('by itself is reported, and the next client has another one', async () => {
     const told: string[] = [];
-    // Not enough to start in.
+    // The thread cannot start with so little memory.
     const small = openProbeThread({ heapMb: 8, onError: (message) => told.push(message) });
     onTestFinished(() => small.close());
     const target = await startOrigin((_, response) => response.end('ok'));
@@ -176,6 +176,6 @@ test('the serving thread goes on while the other one computes', async () => {
   const all = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(client, target, `/${i}`)));
   delay.disable();
   expect(all.every((seen) => seen.ok)).toBe(true);
-  // Bounds belong to `npm run test:hostile`; that it was measured at all is what this shows.
+  // This test shows only that a delay was measured. `npm run test:hostile` has the bounds.
   expect(delay.count).toBeGreaterThan(0);
 });

@@ -15,7 +15,7 @@ describe('Retry-After of a 429', () => {
     const client = clientFor(target);
     const limited = ask(client, target, '/limited');
     await expect.poll(() => target.requests.length).toBe(1);
-    // The answer is on its way; whatever is asked from its arrival on waits too.
+    // Requests that are sent after this answer arrives wait too.
     await expect.poll(() => client.stats().roundTrips).toBe(1);
     const other = ask(client, target, '/other');
     expect(dataOf(await limited).body).toBe('ok');

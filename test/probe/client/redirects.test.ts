@@ -65,7 +65,7 @@ describe('a redirected POST', () => {
   });
 
   test.each([301, 302, 303])(
-    'is not sent again on %i, after which clients ask with GET',
+    'is not sent again on %i, because clients then send GET',
     async (status) => {
       const target = await redirecting({ '/': [status, '/next'] });
       expect(dataOf(await follow(target, POST))).toMatchObject({ status, redirects: [] });
@@ -127,7 +127,7 @@ describe('a chain of redirects', () => {
 });
 
 describe('a refused redirect is itself the answer', () => {
-  test('to another origin, if only the same is followed', async () => {
+  test('to another origin, if the client follows only its own origin', async () => {
     const other = await startOrigin((_, response) => response.end('other'));
     const target = await redirecting({ '/': [302, `${other.origin.url}/x`] });
     const allowHosts = new Set([...target.policy.allowHosts, ...other.policy.allowHosts]);
@@ -174,7 +174,7 @@ describe('a refused redirect is itself the answer', () => {
     expect(data.refusedRedirect?.why).toMatch(/^dns: /);
   });
 
-  test('at the second hop, which keeps the first', async () => {
+  test('at the second hop, and the first hop is kept', async () => {
     const target = await redirecting({ '/': [301, '/a'], '/a': [302, 'https://127.0.0.1/'] });
     const data = dataOf(await follow(target, { redirects: 'any-guarded' }));
     expect(data.url).toBe(`${target.origin.url}/a`);
@@ -189,7 +189,7 @@ test('a path with two slashes is a path, not a host', async () => {
   await expect(ask(client, target, 'https://127.0.0.1/')).rejects.toThrow('slash');
 });
 
-/** Redirects as told; every other path answers with itself. */
+/** Redirects the given paths. Every other path answers with its own name. */
 function redirecting(
   routes: Readonly<Record<string, readonly [status: number, location: string] | unknown[]>>,
 ): Promise<HttpOrigin> {

@@ -1,4 +1,4 @@
-/** Decoded text of all scans together: who holds most reads no further. */
+/** All scans share one budget of decoded text. Over the budget, the largest holder is ended. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { TextBudget } from '../../../src/probe/client/scan-budget.ts';
@@ -20,7 +20,7 @@ describe('a budget of text', () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test('ends the largest first, once each, and keeps what it holds until it is over', () => {
+  test('ends the largest holder first, once, and counts its text until the holder is released', () => {
     const budget = new TextBudget({ maxBytes: 100 });
     const ended: string[] = [];
     const [small, large, third] = ['small', 'large', 'third'].map((name) =>

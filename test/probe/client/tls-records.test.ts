@@ -1,4 +1,4 @@
-/** What a server does inside of TLS once the handshake is over: records that carry nothing count. */
+/** TLS records without data count as bytes and as processor time after the handshake. */
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pourMade } from '../../fixtures/origins/hostile-origin.ts';
@@ -9,7 +9,7 @@ import { ask, clientFor, dataOf, listen } from './harness.ts';
 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
 const CAP_BYTES = 4_096;
-const MOST_BYTES = 4 * CAP_BYTES + 65_536;
+const MAX_WIRE_BYTES = 4 * CAP_BYTES + 65_536;
 
 let ca: TestCa;
 let certificate: ServerCertificate;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   certificate = await ca.issue({ hosts: ['localhost'] });
 });
 
-/** A server whose answer to the first request is records, for as long as they are read. */
+/** A server that answers the first request with records until the client stops reading. */
 function startRecords(next: (writer: RecordWriter) => Buffer) {
   const server = createServer(async (raw) => {
     raw.on('error', () => {});
@@ -47,8 +47,8 @@ describe.each(Object.entries(RECORD_FLOODS))('TLS records: %s without end', (_na
     const client = clientFor(target, { extraCa: [ca.pem] });
     const seen = await ask(client, target, '/', { capBytes: CAP_BYTES });
     expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
-    // One more read of a socket may be under way.
-    expect(client.stats().bytes).toBeLessThan(MOST_BYTES + 2 * 65_536);
+    // One more read of the socket may still arrive.
+    expect(client.stats().bytes).toBeLessThan(MAX_WIRE_BYTES + 2 * 65_536);
   });
 
   test('count as processor time of the scan', async () => {

@@ -7,7 +7,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { startOrigin } from './harness.ts';
 
-/** Node reads these variables as it starts, so a process of its own asks. */
+/** Node reads these variables at its start, so this script runs in another process. */
 const SCRIPT = `
   const { createProbeClient } = await import(process.env.CLIENT);
   const { openProbeThread } = await import(process.env.THREAD);

@@ -1,4 +1,4 @@
-/** Bytes are those of the socket: what is neither header nor body is paid for all the same. */
+/** The limits count bytes on the socket, including those that are neither header nor body. */
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pour } from '../../fixtures/origins/hostile-origin.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   ca = await createTestCa();
 });
 
-/** What each sends without end, and whether an answer was seen by then. */
+/** Each server sends `part` without end. `seen` says whether the client had seen an answer before. */
 const ENDLESS: readonly [name: string, start: string, part: string, seen: boolean][] = [
   ['chunk extensions', `${CHUNKED}1;`, 'x'.repeat(16 * KIB), true],
   ['chunk extensions of many chunks', CHUNKED, `1;${'x'.repeat(500)}\r\na\r\n`.repeat(20), true],
@@ -50,7 +50,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
       } else {
         expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
       }
-      // 4 x 4 KiB and 64 KiB, the handshake, and what one read brings beyond that.
+      // The sum of 4 x 4 KiB, 64 KiB, the handshake and one more read.
       expect(client.stats().bytes).toBeLessThan((16 + 64 + 64 + 16 + 64) * KIB);
       expect(client.stats().bytes).toBeGreaterThan((16 + 64) * KIB);
     },
@@ -91,7 +91,7 @@ test('TLS records of one byte each count as the 23 bytes that they take', async 
   expect(long.body.length).toBeLessThan(16_000);
 });
 
-/** A head of so many bytes, in headers below their own limit, then a chunk extension to fill up. */
+/** An answer of `bytes` bytes: headers below their own limit, then a chunk extension as filler. */
 function answerOf(bytes: number): string {
   const start = `${CHUNKED}1;`;
   const end = '\r\na\r\n0\r\n\r\n';
