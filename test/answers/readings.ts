@@ -1,4 +1,4 @@
-/** Readings that tests run on a worker. */
+/** Tests run this function on a worker. */
 import { isMainThread } from 'node:worker_threads';
 
 export function readThread(text: string) {

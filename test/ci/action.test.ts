@@ -14,7 +14,7 @@ import { runAction, WORKFLOW } from './composite.ts';
 
 /** Validates by the schema of SARIF 2.1.0 and by the rules of its makers. */
 const multitool = await ensureJudge({ '@microsoft/sarif-multitool-linux': '5.7.0' });
-const validatorLack = 'unavailable' in multitool ? multitool.unavailable : null;
+const missingValidator = 'unavailable' in multitool ? multitool.unavailable : null;
 const execute = promisify(execFile);
 
 async function judged(file: string) {
@@ -108,7 +108,7 @@ describe('a broken seller', () => {
     await expect.poll(() => isUp(broken.port)).toBe(false);
   });
 
-  test('is told which checks fell since the baseline', () => {
+  test('gets the checks that became worse since the baseline', () => {
     expect(broken.log['gate']).toMatch(/--fail-on-regression: .*P2 pass -> /);
   });
 
@@ -129,14 +129,14 @@ describe('a broken seller', () => {
       const { artifactLocation, region } = result.locations[0].physicalLocation;
       return `${result.ruleId} ${artifactLocation.uri}:${region.startLine}`;
     });
-    // Nothing but files of the repository, or code scanning refuses all of them.
+    // Code scanning refuses all results if one is not in a file of the repository.
     expect(places).toContain('S1 openapi.json:3');
     expect(places).toContain(`P2 ${WORKFLOW}:1`);
     expect(places.every((place: string) => !place.includes('://'))).toBe(true);
   });
 });
 
-describe('the SARIF of both sellers', needs(validatorLack), () => {
+describe('the SARIF of both sellers', needs(missingValidator), () => {
   test('is valid', async () => {
     for (const { outputs } of [good, broken]) {
       const { stdout } = await judged(join(folder, outputs['sarif'] ?? ''));
@@ -164,7 +164,7 @@ test('the action reports a server that does not start, with its output', async (
   expect(log['wait']).toContain('no such module');
 });
 
-/** Its route that fails has no good payment (T1), and a payment buys twice (T7). */
+/** This seller has a route on which no good payment succeeds (T1), and a payment buys twice (T7). */
 describe('the input pay-test', () => {
   const TIMEOUT_MS = 180_000;
 

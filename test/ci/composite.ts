@@ -1,6 +1,6 @@
 /**
- * Runs the steps of a composite action on this machine, one after the other, as a runner of GitHub
- * does: expressions filled in, outputs and summary in files, `if` obeyed, a failed step ends the job.
+ * Runs the steps of a composite action on this machine, one after the other, as a runner of GitHub does.
+ * It fills in expressions, obeys `if`, and writes outputs and summary to files. A failed step ends the job.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ type Action = {
 };
 
 export type JobRun = {
-  /** By step: its exit code; steps that were skipped are not there. */
+  /** Exit code of each step that ran. */
   readonly codes: Readonly<Record<string, number>>;
   readonly outputs: Readonly<Record<string, string>>;
   /** What the steps printed, by step. */
@@ -36,7 +36,7 @@ export type JobRun = {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The workflow that the action is used by. */
+/** The workflow that uses the action. */
 export const WORKFLOW = '.github/workflows/x402.yml';
 
 export async function runAction(

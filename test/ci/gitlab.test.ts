@@ -1,4 +1,4 @@
-/** The job of ci/gitlab.yml on a good and a broken seller, its script run line by line as a runner does. */
+/** Runs the script of ci/gitlab.yml line by line, as a runner does, on a good and a broken seller. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { freePort } from '../fixtures/service/free-port.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = process.execPath;
 const SELLER = `${NODE} ${fileURLToPath(new URL('./seller-process.ts', import.meta.url))}`;
-/** The sources of this checkout in the place of the published package. */
+/** Runs the sources of this checkout instead of the published package. */
 const COMMAND = `${NODE} ${ROOT}src/cli/main.ts`;
 
 let folder: string;
@@ -70,13 +70,13 @@ async function runJob(
   return { cwd, code, log: (await said).join('') };
 }
 
-/** The job leaves its server to the end of the container. */
+/** Ends the server, which the job leaves running until its container ends. */
 async function endServer(cwd: string): Promise<void> {
   const pid = Number(await readFile(join(cwd, 'x402-start.pid'), 'utf8'));
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The job has ended it already.
+    // The server has ended already.
   }
 }
 
@@ -93,7 +93,7 @@ test('a broken seller fails, with Code Quality and JUnit for the merge request',
   const violations: readonly object[] = JSON.parse(
     await readFile(join(cwd, 'x402-codequality.json'), 'utf8'),
   );
-  // What GitLab reads of a violation, and needs all of.
+  // GitLab needs all these members of a violation.
   for (const violation of violations) {
     expect(violation).toEqual({
       description: expect.stringMatching(/\S/),

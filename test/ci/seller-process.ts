@@ -1,4 +1,4 @@
-/** `node seller-process.ts PORT good|broken`: a seller as a start command of a pipeline would run it. */
+/** `node seller-process.ts PORT good|broken`: is the seller that a pipeline starts. */
 import { connect, createServer } from 'node:net';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 

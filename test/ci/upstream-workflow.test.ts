@@ -1,4 +1,4 @@
-/** The weekly workflow: what it may do, and what its steps do with what the comparison says. */
+/** The weekly workflow compares, and opens or closes an issue by the result. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a step as GitHub does, with programs of ours in the place of npm and gh. */
+/** Runs a step as GitHub does, with our programs instead of npm and gh. */
 async function runStep(name: string, programs: Readonly<Record<string, string>>, told = '') {
   const temp = await mkdtemp(join(folder, 'step-'));
   const bin = join(temp, 'bin');

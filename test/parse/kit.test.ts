@@ -19,7 +19,7 @@ import {
 const kit = createKit();
 const PAGE = '<!doctype html><title>Shop</title><p>Welcome';
 
-/** What a random path answers; real error answers if nothing is said. */
+/** `random` is the answer of a random path; the default is a real error answer. */
 function document(
   given: HttpObservation,
   soft404: HttpObservation = NOT_FOUND,
@@ -100,7 +100,7 @@ describe('document', () => {
     expect('evidence' in reading ? reading.evidence : '').toContain(evidence);
   });
 
-  it('hands over answer and text of an existing document', () => {
+  it('returns answer and text of an existing document', () => {
     expect(document(answer(200, '# Name'))).toMatchObject({
       path: '/llms.txt',
       body: '# Name',
@@ -201,7 +201,7 @@ describe('openapi', () => {
     });
   const good = answer(200, openApiDocument());
 
-  it('is found at the canonical path, whatever is elsewhere', () => {
+  it('is taken from the canonical path, even if other paths have one', () => {
     expect(find(good, alternate('/swagger.json', good))).toMatchObject({
       state: 'found',
       path: '/openapi.json',
@@ -223,7 +223,7 @@ describe('openapi', () => {
     });
   });
 
-  it('is the best of what exists, if nothing usable is anywhere', () => {
+  it('is the best unusable document, if no path has a usable one', () => {
     expect(find(answer(200, { swagger: '2.0' }))).toMatchObject({ facts: { swagger: true } });
     expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
   });
@@ -237,7 +237,7 @@ describe('openapi', () => {
     expect(find(NOT_FOUND, alternate('/openapi.yaml', good)).state).toBe('found');
   });
 
-  it('states the evidence if there is none', () => {
+  it('states the evidence if no document exists', () => {
     const reading = find(answer(200, '{"openapi":'), alternate('/swagger.json', answer(200, [])));
     expect(reading).toEqual({
       state: 'none',
@@ -277,7 +277,7 @@ describe('manifest', () => {
     expect(find(canonical, good)).toMatchObject({ canonical: false, facts: { shape: 'list' } });
   });
 
-  it('is of unknown shape, or missing, in words', () => {
+  it('says that its shape is unknown, or that it is missing', () => {
     expect(find(answer(200, { hello: 1 }))).toMatchObject({ facts: { shape: 'unknown' } });
     expect(find(answer(200, 'x402'))).toEqual({
       state: 'none',

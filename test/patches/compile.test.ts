@@ -1,4 +1,4 @@
-/** Patches are read by the compilers of their languages, with placeholders, values and hostile values. */
+/** Compilers accept each patch with placeholders, with values, and with hostile values. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -100,8 +100,8 @@ async function write(into: string, extension: string, files: readonly Source[]):
   );
 }
 
-/** What the compiler complains of; empty if it is content. */
-function complaints(command: string, args: readonly string[]): Promise<string> {
+/** Returns the errors of the compiler, or an empty text. */
+function findCompilerErrors(command: string, args: readonly string[]): Promise<string> {
   return run(command, args, { timeout: COMPILE_TIMEOUT_MS, maxBuffer: 1 << 24 }).then(
     () => '',
     ({ stdout, stderr }) => `${stdout}${stderr}`,
@@ -114,7 +114,7 @@ describe(
   () => {
     test('for Express, Hono and Next', { timeout: COMPILE_TIMEOUT_MS }, async () => {
       if ('unavailable' in packages) return;
-      // Beside the packages, where the compiler looks for them.
+      // The compiler looks for packages beside the file.
       const into = await mkdtemp(join(packages.folder, 'patches-'));
       try {
         const files = sources(['express', 'hono', 'next'], 'ts');
@@ -130,11 +130,11 @@ describe(
         ];
         const modules = ['--module', 'esnext', '--moduleResolution', 'bundler'];
         await writeFile(join(into, 'package.json'), '{"type":"module"}');
-        // A route that is not known does not compile: here somebody has written it.
+        // The patch leaves the constant `ROUTE` to the seller, and does not compile without it.
         const known = join(into, 'route.d.ts');
         await writeFile(known, 'declare const ROUTE: string;');
         const args = [TSC, ...flags, ...modules, '--types', 'node', known, ...paths];
-        expect(await complaints(process.execPath, args)).toBe('');
+        expect(await findCompilerErrors(process.execPath, args)).toBe('');
       } finally {
         await rm(into, { recursive: true, force: true });
       }
@@ -148,7 +148,7 @@ describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () 
     const files = sources(['fastapi', 'flask'], 'python');
     expect(files.length).toBeGreaterThan(25);
     const paths = await write(join(folder, 'python'), 'py', files);
-    expect(await complaints(python ?? '', ['-m', 'py_compile', ...paths])).toBe('');
+    expect(await findCompilerErrors(python ?? '', ['-m', 'py_compile', ...paths])).toBe('');
   });
 });
 
@@ -158,7 +158,7 @@ describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
     const files = sources(['go'], 'go');
     expect(files.length).toBeGreaterThan(12);
     const paths = await write(join(folder, 'go'), 'go', files);
-    expect(await complaints(gofmt ?? '', ['-e', '-l', ...paths])).toBe('');
+    expect(await findCompilerErrors(gofmt ?? '', ['-e', '-l', ...paths])).toBe('');
   });
 });
 

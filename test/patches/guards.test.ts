@@ -1,4 +1,4 @@
-/** What was 402 under a guard of templates is not 200 under any patch, run by the official middlewares. */
+/** Official middlewares run each patch. A path that a template guards never answers 200 without payment. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
@@ -66,7 +66,7 @@ async function writeParts(stack: Stack, into: string, id: string, outcome: strin
   if (first === undefined || 'whyNot' in first.patch) throw new Error(`${stack} has no ${id}`);
   return Promise.all(
     first.patch.parts.map(async ({ file, code }) => {
-      // The packages lie under node_modules, in which Node strips no types.
+      // Node strips no types from files under node_modules.
       const [name, body] = file.endsWith('.ts')
         ? [file.replace(/ts$/, 'mjs'), stripTypeScriptTypes(code)]
         : [file, code];
@@ -132,7 +132,7 @@ describe('JavaScript', needs('unavailable' in packages ? packages.unavailable : 
       const into = await mkdtemp(join(packages.folder, 'guards-'));
       try {
         const files = await writeParts('next', into, ...guard);
-        // A folder cannot stand for a part of a segment: that file is left to its seller.
+        // A folder name cannot match a part of a segment, so the seller must guard that file.
         const known = files.filter((file) => !file.includes('<route>'));
         const asked = REQUESTS.filter(([, path]) => /^\/(?:weather|news$|v1)/.test(path ?? ''));
         const args = [script('serve-javascript.mjs'), 'next', JSON.stringify(asked), ...known];

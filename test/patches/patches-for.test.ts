@@ -1,4 +1,4 @@
-/** Which finding takes which patch, and what it is filled in with. */
+/** A finding has one patch for each stack, filled with the facts of the report. */
 import { describe, expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -43,7 +43,7 @@ describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id,
   });
 });
 
-test('a standing check has no patch, because others serve what it looks at', () => {
+test('a standing check has no patch, because others serve the answers that it judges', () => {
   expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-/** Saved reports, as far as patches read them. */
+/** Saved reports with the members that patches read. */
 import type { ReportRoute } from '../../src/model/report.ts';
 import type { PatchReport } from '../../src/patches/patch-values.ts';
 
@@ -59,7 +59,7 @@ export function report(
   };
 }
 
-/** Text that would end a literal, a comment, a line or a block, if it got there as it is. */
+/** Unescaped, these texts would end a literal, a comment, a line or a block. */
 export const HOSTILE_PATHS = [
   `/a';process.exit(1);'`,
   '/a"+__import__("os").system("id")+"',

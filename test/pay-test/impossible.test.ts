@@ -7,7 +7,7 @@ import { resolveTarget } from '../../src/pay-test/target.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { idsWith, payTest, SHORT } from './run.ts';
+import { idsWith, payTest, SHORT_WAITS } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ test('the report quotes a seller that ends before it listens', {
 test('the report names a seller that never answers, and no process of it is left', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const timing = { ...SHORT, answerMs: 1_000 };
+  const timing = { ...SHORT_WAITS, answerMs: 1_000 };
   const port = await freePort();
   const target = `http://127.0.0.1:${port}`;
   const start = craftedSeller({ port, hangs: 'always' });
@@ -46,7 +46,7 @@ describe.each([
   [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks'],
 ] as const)('a seller %j', (seller, words) => {
   test('fails T1, and no other trial pays it', { timeout: TIMEOUT_MS }, async () => {
-    const timing = 'hangs' in seller ? { ...SHORT, answerMs: 3_000 } : SHORT;
+    const timing = 'hangs' in seller ? { ...SHORT_WAITS, answerMs: 3_000 } : SHORT_WAITS;
     const tested = await payTest({ timing, seller });
     expect(idsWith(tested, 'fail')).toEqual(['T1']);
     expect(idsWith(tested, 'pass', 'warn')).toEqual([]);

@@ -58,7 +58,7 @@ test('the run follows no redirect and no document of the seller to another origi
   }
 });
 
-/** Writes the address of each connection that leaves the machine to DIALLED, and opens none. */
+/** Refuses each connection to another machine, and writes its address to the file DIALLED. */
 const WATCHED = `
   import { appendFileSync } from 'node:fs';
   import { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** A pay-test of a crafted seller, with short waits. */
+/** Runs a pay-test of a crafted seller, with short waits. */
 
 import type { PayTestReport, TrialStatus } from '../../src/pay-test/result.ts';
 import { type PayTestOptions, runPayTest } from '../../src/pay-test/run-pay-test.ts';
@@ -10,8 +10,13 @@ export const WEATHER = route('/weather');
 export const FORECAST = route('/forecast');
 export const BROKEN = route('/broken');
 
-/** The facilitator keeps silent for longer than the seller waits, and the test for longer than both. */
-export const SHORT = { startMs: 20_000, silenceMs: 3_500, patienceMs: 20_000, answerMs: 10_000 };
+/** The facilitator is silent longer than the seller waits; the test waits longer than both. */
+export const SHORT_WAITS = {
+  startMs: 20_000,
+  silenceMs: 3_500,
+  patienceMs: 20_000,
+  answerMs: 10_000,
+};
 
 type Wanted = Partial<PayTestOptions> & { readonly seller?: Omit<CraftedSettings, 'port'> };
 
@@ -27,7 +32,7 @@ export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayT
     variables: ['FACILITATOR_URL'],
     networks: [],
     only: null,
-    timing: SHORT,
+    timing: SHORT_WAITS,
     findRoutes: async () => [],
     say: () => undefined,
     ...options,

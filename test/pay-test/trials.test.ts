@@ -4,9 +4,9 @@ import { FORECAST, idsWith, payTest, WEATHER } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
 /** T4 and T6 wait on purpose. */
-const QUICK = TRIAL_IDS.filter((id) => id !== 'T4' && id !== 'T6');
+const QUICK_TRIALS = TRIAL_IDS.filter((id) => id !== 'T4' && id !== 'T6');
 
-/** Trials of what only version 2 has. */
+/** Trials of features that only version 2 has. */
 const ONLY_VERSION_2 = ['T15', 'T17', 'T18'];
 
 describe('a careful seller', () => {
@@ -27,7 +27,7 @@ describe('a careful seller', () => {
   );
 });
 
-/** Flaws that no other trial than the named one finds, and how it judges them. */
+/** Only the named trial finds the flaw, and gives it this status. */
 const FLAWS: readonly (readonly [flaw: string, id: TrialId, status: 'fail' | 'warn'])[] = [
   ...TRIAL_IDS.slice(0, 14).map((id) => [id, id, 'fail'] as const),
   ['T5-preview', 'T5', 'fail'],
@@ -44,7 +44,7 @@ const FLAWS: readonly (readonly [flaw: string, id: TrialId, status: 'fail' | 'wa
   ['T18', 'T18', 'warn'],
   ['T18-receipt', 'T18', 'warn'],
 ];
-/** Those that deliver for nothing. */
+/** Trials that find goods delivered without payment. */
 const GIFTS = [
   ...['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'T8', 'T9', 'T10', 'T11'],
   ...['T5-preview', 'T17'],
@@ -60,7 +60,7 @@ test.each(FLAWS)(
     const tested = await payTest({
       routes,
       seller: { flaw },
-      only: isTrialId(flaw) ? null : QUICK,
+      only: isTrialId(flaw) ? null : QUICK_TRIALS,
     });
     expect(idsWith(tested, 'fail', 'warn')).toEqual([id]);
     expect(idsWith(tested, status)).toEqual([id]);
@@ -106,7 +106,7 @@ describe('the example of the bazaar extension', () => {
     'is left out once the seller %s',
     { timeout: TIMEOUT_MS },
     async (flaw) => {
-      const tested = await payTest({ seller: { flaw }, only: QUICK });
+      const tested = await payTest({ seller: { flaw }, only: QUICK_TRIALS });
       expect(idsWith(tested, 'fail', 'warn')).toEqual(['T1']);
       expect(tested.trials[0]).toMatchObject({ id: 'T1', status: 'warn' });
       expect(tested.trials[0]?.evidence).toContain(

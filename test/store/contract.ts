@@ -22,7 +22,6 @@ import { statisticsSum } from './contract/statistics.ts';
 import type { ContractSubject } from './contract/subject.ts';
 import { watchesAreVersioned } from './contract/watches.ts';
 
-/** What every store must do, whatever it is built on. */
 export function storeContract(name: string, subject: ContractSubject): void {
   describe(`${name} keeps the store contract`, () => {
     ledgerAppends(subject);

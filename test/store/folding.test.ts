@@ -26,7 +26,7 @@ test.each(['before the call', 'after the call'] as const)(
         await insertHostDay({ tables, now }, publishedScan({ host: `h${n}.com` }), ['origins']);
       }
       clock.advance(DAY_MS);
-      const broken = breaking(tables, call, when);
+      const broken = withBreak(tables, call, when);
       isDone = await foldDays({ tables: broken, now }, now()).then(
         () => true,
         () => false,
@@ -35,7 +35,7 @@ test.each(['before the call', 'after the call'] as const)(
         (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).get(
           'origins',
         );
-      // Folded or not: a part is never counted.
+      // A day is counted whole or not at all.
       expect([undefined, HOSTS], `broken off at call ${call}`).toContain(await counts());
       await Promise.all([foldDays({ tables, now }, now()), foldDays({ tables, now }, now())]);
       expect(await counts(), `finished after call ${call}`).toBe(HOSTS);
@@ -60,7 +60,7 @@ test.each(['before the call', 'after the call'] as const)(
         clock.advance(DAY_MS);
       }
       let calls = 0;
-      const racing = calling(tables, async (call) => {
+      const racing = withCalls(tables, async (call) => {
         calls += 1;
         const fold = () => foldDays({ tables, now }, now());
         if (calls === at && when === 'before the call') await fold();
@@ -91,11 +91,11 @@ function openConnection() {
   return { held, [Symbol.dispose]: () => held.close() };
 }
 
-/** The tables of statistics, whose call of this number is the last one of its process. */
-function breaking(tables: Tables, last: number, when: Break): Tables {
+/** Wraps the tables of statistics; the process breaks off at call number `last`. */
+function withBreak(tables: Tables, last: number, when: Break): Tables {
   let calls = 0;
   const killed = new Error('killed');
-  return calling(tables, async (call) => {
+  return withCalls(tables, async (call) => {
     calls += 1;
     if (calls > last || (calls === last && when === 'before the call')) throw killed;
     const answer = await call();
@@ -104,8 +104,8 @@ function breaking(tables: Tables, last: number, when: Break): Tables {
   });
 }
 
-/** The tables of statistics; every call of theirs goes through `through`. */
-function calling(
+/** Wraps the tables of statistics; each call runs through `through`. */
+function withCalls(
   tables: Tables,
   through: (call: () => Promise<unknown>) => Promise<unknown>,
 ): Tables {

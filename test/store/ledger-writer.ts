@@ -1,6 +1,6 @@
 /**
- * A process of its own for the durability test: appends steps without end and says on standard
- * output which of them the store has answered. Killed from outside.
+ * The durability test starts and kills this process. It appends steps without end, and prints
+ * each step that the store has answered.
  */
 import { writeSync } from 'node:fs';
 import { openStore } from '../../src/store/open-store.ts';
@@ -12,6 +12,6 @@ for (let n = 1; ; n += 1) {
   await store.publish(
     publishedScan({ scanId: `scan-${n}`, host: `h${n % 5}.com`, score: n % 100 }),
   );
-  // Synchronous: a line that was not written by the time of the kill must not be counted.
+  // The write is synchronous, so that each counted line was written before the kill.
   writeSync(1, `${n}\n`);
 }

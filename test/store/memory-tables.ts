@@ -1,4 +1,4 @@
-/** A third engine, in memory alone: what `Table` promises is enough to keep the whole contract. */
+/** A third engine, only in memory, shows that `Table` suffices for the whole contract. */
 
 import type { PayableFilter } from '../../src/model/availability.ts';
 import { toWeekDaysEntry } from '../../src/store/census.ts';
@@ -21,7 +21,7 @@ import {
 } from '../../src/store/table.ts';
 import { type Row, TABLES } from '../../src/store/tables.ts';
 
-/** What a restart finds again. */
+/** The stored rows, which a restart finds again. */
 export type Memory = Map<string, Map<string, AnyRow>>;
 
 export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Store {
@@ -59,7 +59,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
   const keyOf = (row: AnyRow) => joinId(...spec.key.map((column) => String(row[column])));
 
   function find(where: Where<AnyRow>, { order = [], limit }: RangeOptions<AnyRow> = {}): AnyRow[] {
-    const found = [...rows().values()].filter((row) => fits(row, where));
+    const found = [...rows().values()].filter((row) => matchesWhere(row, where));
     found.sort((a, b) => {
       for (const [column, way] of order) {
         const sign = compare(a[column], b[column]);
@@ -90,7 +90,8 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
     },
     async set(row, members, only = {}) {
       const held = rows().get(keyOf(row));
-      if (held !== undefined && fits(held, only)) rows().set(keyOf(row), { ...held, ...members });
+      if (held !== undefined && matchesWhere(held, only))
+        rows().set(keyOf(row), { ...held, ...members });
     },
     remove: async (where) => removeAll(where),
     removeInBatches: async (where) => removeAll(where),
@@ -103,7 +104,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
   }
 }
 
-function fits(row: AnyRow, where: Where<AnyRow>): boolean {
+function matchesWhere(row: AnyRow, where: Where<AnyRow>): boolean {
   return toComparisons(where).every(({ column, operator, value }) => {
     const held = row[column];
     if (operator === 'equal') return held === value;

@@ -14,7 +14,7 @@ describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () =>
     if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
-  it('counts a search anew once another instance publishes, or an owner hides a host', async () => {
+  it("counts a search again when another instance publishes, or a host's owner hides the host", async () => {
     const url = freshDatabase(uri);
     const [one, other] = [await openStore(url), await openStore(url)];
     try {
@@ -32,7 +32,7 @@ describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () =>
     }
   });
 
-  it('two instances that publish and hide at once agree with a count by hand', async () => {
+  it('counts like a count by hand while two instances publish and hide', async () => {
     const url = freshDatabase(uri);
     const stores = [await openStore(url), await openStore(url)] as const;
     try {

@@ -67,7 +67,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     },
   );
 
-  it('do not wait for the silence of a living one', async () => {
+  it('join at once if another instance is alive', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
@@ -101,7 +101,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await b.instances.join(same);
   });
 
-  it('take over from a killed one once it has been silent, and not before', async () => {
+  it('take over from a killed instance only after its silence', async () => {
     const other = await otherProcess();
     expect(await other.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
     await other.kill();

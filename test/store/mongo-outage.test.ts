@@ -10,7 +10,7 @@ import { freshDatabase } from './mongo-subject.ts';
 
 const server = await startMongoServer();
 const own = 'uri' in server ? server.process : undefined;
-const lack = 'uri' in server ? null : server.unavailable;
+const missingServer = 'uri' in server ? null : server.unavailable;
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -38,21 +38,21 @@ describe('a database that cannot be reached at the start', () => {
   });
 });
 
-describe('a URL that asks for less certainty', needs(lack), () => {
+describe('a URL that asks for less certainty', needs(missingServer), () => {
   it('does not weaken any decision', async () => {
     const url = freshDatabase('uri' in server ? server.uri : '');
     const weak = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
     const { ledger } = await open(weak);
     const first = ledgerStep('k', 1, 'claimed', { data: { by: 'first' } });
     expect(await ledger.append(first)).toBe('won');
-    // Unacknowledged, this insert would look like a success.
+    // Without acknowledgement, this insert would look like a success.
     expect(await ledger.append(ledgerStep('k', 1, 'claimed'))).toBe('lost');
     expect((await ledger.findEntry('k'))?.last.data).toEqual({ by: 'first' });
   });
 });
 
 const lacksProcess = 'MONGODB_URI names a server that is not ours to kill';
-describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess)), () => {
+describe('a database that is killed', needs(missingServer ?? (own ? null : lacksProcess)), () => {
   it('gives clear errors, and works again when it is back, without a restart of ours', async () => {
     const warnings: string[] = [];
     const url = freshDatabase('uri' in server ? server.uri : '');
@@ -103,7 +103,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
   });
 });
 
-/** As a caller does it: the same step with the same attempt id, until the store has an answer. */
+/** Repeats the step with the same attempt id until the store answers, as callers do. */
 async function appendUntilAnswered(store: Store, step: ReturnType<typeof ledgerStep>) {
   for (;;) {
     try {

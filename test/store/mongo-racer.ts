@@ -1,4 +1,4 @@
-/** The other process of the race tests: does what it is told, answers with a number, dies with its parent. */
+/** The second process of the race tests runs orders, answers each with a number, and ends with its parent. */
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScan } from './contract/samples.ts';
 import { type RacerOrder, racing, SETTINGS } from './mongo-races.ts';

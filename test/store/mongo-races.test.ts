@@ -15,7 +15,7 @@ const ROUNDS: Readonly<Record<Decision, number>> = {
   'change number': 50,
   'listing change': 10,
 };
-/** The test server looks for the last of a sequence through all of it. */
+/** The test server reads a whole sequence to find its last member. */
 const PUBLISHED = 400;
 const TIMEOUT_MS = 600_000;
 
@@ -25,7 +25,7 @@ describe(
   'two processes on one database',
   needs('uri' in server ? null : server.unavailable),
   () => {
-    // Few connections: racers that wait for one race no less, and a small machine is not swamped.
+    // Few connections suffice: racers that wait for a connection race too, and small machines stay usable.
     const url = 'uri' in server ? `${freshDatabase(server.uri)}?maxPoolSize=8` : '';
     let store: Store;
     let own: Racing;
@@ -71,7 +71,7 @@ describe(
           sinceMs = changes.at(-1)?.changedAtMs ?? sinceMs;
           return hasMore;
         };
-        // A page while each 25 are being published, wherever it falls among them; then the rest.
+        // Read one page while each 25 scans are published, then the remaining pages.
         for (let from = 1; from <= PUBLISHED; from += 25) {
           await Promise.all([other.tell({ kind: 'publish', from, scans: 25 }), readPage()]);
         }

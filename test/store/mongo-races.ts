@@ -1,4 +1,4 @@
-/** What the racers of the race tests do; both processes run this. */
+/** Both processes of the race tests run these racers. */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { createGuard } from '../../src/store/mongo/client.ts';
@@ -10,7 +10,7 @@ import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 export type Decision = 'ledger step' | 'lease' | 'change number' | 'listing change';
 
-/** What the other process may be told to do. */
+/** An order to the second process. */
 export type RacerOrder =
   | { readonly kind: 'race'; readonly decision: Decision; readonly round: number }
   | { readonly kind: 'publish'; readonly from: number; readonly scans: number }
@@ -29,7 +29,7 @@ export const SETTINGS = {
 };
 
 export type Racing = {
-  /** How many of this process's racers won the round. */
+  /** Number of racers of this process that won the round. */
   race(decision: Decision, round: number): Promise<number>;
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** Two hosts on one database fold the same days. */
+/** Two instances on one database fold the same days. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { utcDay } from '../../src/store/statistics.ts';
@@ -12,41 +12,45 @@ const HOSTS = 12;
 
 const server = await startMongoServer();
 
-describe('two hosts on one database', needs('uri' in server ? null : server.unavailable), () => {
-  afterAll(async () => {
-    if ('uri' in server) await server[Symbol.asyncDispose]();
-  });
+describe(
+  'two instances on one database',
+  needs('uri' in server ? null : server.unavailable),
+  () => {
+    afterAll(async () => {
+      if ('uri' in server) await server[Symbol.asyncDispose]();
+    });
 
-  it('count a host once, and fold its day once, while both publish, fold and read', async () => {
-    const url = freshDatabase('uri' in server ? server.uri : '');
-    const clock = new TestClock();
-    const stores = await Promise.all([1, 2].map(() => openStore(url, { clock: clock.now })));
-    try {
-      for (let round = 1; round <= 4; round += 1) {
-        const scannedAtMs = clock.now();
-        const publishing = Array.from({ length: HOSTS }, (_, n) => {
-          const host = `h${n}.com`;
-          return stores.map((store) =>
-            store.publish(publishedScan({ host, scannedAtMs }), ['origins']),
-          );
-        });
-        await Promise.all(publishing.flat());
-        clock.advance(DAY_MS);
-        const toDay = utcDay(clock.now());
-        const origins = (store: (typeof stores)[number]) =>
-          store.statistics
-            .sumCounters({ fromDay: toDay - 29, toDay })
-            .then((one) => one.get('origins'));
-        const folding = stores.flatMap((store) => [1, 2].map(() => store.purge(clock.now())));
-        const read = await Promise.all([...stores, ...stores].map(origins));
-        const before = round === 1 ? undefined : (round - 1) * HOSTS;
-        for (const each of read) expect([before, round * HOSTS]).toContain(each);
-        await Promise.all(folding);
-        expect(await Promise.all(stores.map(origins))).toEqual([round * HOSTS, round * HOSTS]);
+    it('count a host once, and fold its day once, while both publish, fold and read', async () => {
+      const url = freshDatabase('uri' in server ? server.uri : '');
+      const clock = new TestClock();
+      const stores = await Promise.all([1, 2].map(() => openStore(url, { clock: clock.now })));
+      try {
+        for (let round = 1; round <= 4; round += 1) {
+          const scannedAtMs = clock.now();
+          const publishing = Array.from({ length: HOSTS }, (_, n) => {
+            const host = `h${n}.com`;
+            return stores.map((store) =>
+              store.publish(publishedScan({ host, scannedAtMs }), ['origins']),
+            );
+          });
+          await Promise.all(publishing.flat());
+          clock.advance(DAY_MS);
+          const toDay = utcDay(clock.now());
+          const origins = (store: (typeof stores)[number]) =>
+            store.statistics
+              .sumCounters({ fromDay: toDay - 29, toDay })
+              .then((one) => one.get('origins'));
+          const folding = stores.flatMap((store) => [1, 2].map(() => store.purge(clock.now())));
+          const read = await Promise.all([...stores, ...stores].map(origins));
+          const before = round === 1 ? undefined : (round - 1) * HOSTS;
+          for (const each of read) expect([before, round * HOSTS]).toContain(each);
+          await Promise.all(folding);
+          expect(await Promise.all(stores.map(origins))).toEqual([round * HOSTS, round * HOSTS]);
+        }
+      } finally {
+        for (const store of stores) await store.close();
+        await dropDatabase(url);
       }
-    } finally {
-      for (const store of stores) await store.close();
-      await dropDatabase(url);
-    }
-  });
-});
+    });
+  },
+);

@@ -1,4 +1,3 @@
-/** Shared stores for the contract suite, each in a database of its own. */
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
@@ -42,7 +41,7 @@ export function mongoSubject(uri: string): ContractSubject {
   };
 }
 
-/** As that many publications would leave it, in one request: a slow server needs a minute for them. */
+/** Inserts the rows of many publications in one request, since publishing them takes a minute. */
 async function insertHistory(
   url: string,
   host: string,
@@ -69,7 +68,7 @@ async function insertHistory(
   await client.close();
 }
 
-/** The same server and options, and a database that nobody has used. */
+/** Returns the URL of an unused database on the same server, with the same options. */
 export function freshDatabase(uri: string): string {
   return uri.replace(
     /^(mongodb[^/]*\/\/[^/?]+)(?:\/[^?]*)?/,

@@ -1,4 +1,3 @@
-/** What `STORE_URL` may say. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

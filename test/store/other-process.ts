@@ -1,4 +1,4 @@
-/** Starts a program of this folder in a process of its own. */
+/** Starts a program of this folder in a new process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ test.each([
   }
 });
 
-test('a part does not change if its giver overwrites it later', async () => {
+test('a piece does not change if the caller overwrites its input later', async () => {
   const reused = Buffer.alloc(4);
   const given = function* () {
     for (const letter of ['abcd', 'efgh', 'ijkl']) {

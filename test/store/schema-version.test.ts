@@ -1,4 +1,4 @@
-/** What a start does with a store that another version of the program wrote. */
+/** A start upgrades or refuses a store that another version of the program wrote. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which transactions of the embedded store wait for the disk. */
+/** Some transactions of the embedded store wait for the disk. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ test('an unsynced write does not wait for the disk, and the next one does, also 
   });
 });
 
-test('every step waits for the disk but those before money may move, and the last', async () => {
+test('each step waits for the disk, except the last and those before money may move', async () => {
   const connection = new Connection(MEMORY, MEMORY);
   onTestFinished(() => connection.close());
   openSchema(connection);

@@ -1,4 +1,4 @@
-/** What the embedded store keeps through kills, full disks and newer programs. */
+/** The embedded store keeps its rows through kills, full disks and newer programs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function closing(store: Store): Store {
   return store;
 }
 
-/** Starts the writer and waits until the store has answered it so many times. */
+/** Starts the writer and waits until the store has answered this number of steps. */
 async function startWriter(url: string, answers: number): Promise<ChildProcess> {
   const writer = spawn(process.execPath, [WRITER, url], { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanUps.push(() => writer.kill('SIGKILL'));
@@ -52,7 +52,7 @@ describe('a killed process', () => {
       writer.kill('SIGKILL');
       await once(writer, 'exit');
 
-      // At once, with no stale lock in the way.
+      // No stale lock delays the restart.
       const store = closing(await openStore(url));
       for (let n = 1; n <= answers; n += 1) {
         const entry = await store.ledger.findEntry(`key-${n}`);
@@ -70,7 +70,7 @@ describe('a killed process', () => {
           }),
         );
       }
-      // What was published is whole: every change has its history row, and the numbers have no gap.
+      // Each change has its history row, and the numbers have no gap.
       const changes = (await allPages(store, 100)).flat();
       expect(changes.length).toBeGreaterThanOrEqual(answers);
       expect(changes.map((change) => change.n)).toEqual(changes.map((_, index) => index + 1));
@@ -127,7 +127,7 @@ describe('a full disk', () => {
     const put = small.answers.put('a', { status: 200, headers: {} }, [chunk]);
     await expect(put).rejects.toMatchObject({ code: 'full' });
     expect(await small.answers.get('a')).toBeNull();
-    // Readable all the while, and whole.
+    // The store stays readable, and no row is lost.
     expect((await small.ledger.findEntry('k'))?.last.state).toBe('claimed');
     expect(await small.results.findByScan(`s${saved}`)).toBeNull();
     await small.close();
@@ -167,7 +167,7 @@ describe('a file that cannot be used', () => {
     file.exec('PRAGMA user_version = 999');
     file.close();
     expect(() => openSqlite(path)).toThrow(/schema 999.*newer program/);
-    // The refusal holds no lock.
+    // The refused opening keeps no lock.
     expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: 'incompatible' }));
   });
 

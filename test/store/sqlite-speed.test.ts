@@ -77,7 +77,7 @@ describe('directory queries over 2,000 hosts', () => {
 
 describe('a start with 10,000 unfinished payments among 20,000', () => {
   it('reads them in seconds', async () => {
-    // In memory, because 30,000 synced writes would take longer than all the rest.
+    // The store is in memory, because 30,000 synced writes take too long.
     const busy = openSqlite(':memory:');
     for (let n = 0; n < 20_000; n += 1) {
       await busy.ledger.append(ledgerStep(`k${n}`, 1, 'claimed'));

@@ -1,4 +1,3 @@
-/** Embedded stores for the contract suite. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

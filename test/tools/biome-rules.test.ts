@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGE = `@biomejs/cli-${process.platform}-${process.arch}`;
 
-/** A file, the code in it, and a part of what Biome says of it. */
+/** A file, its code, and a part of Biome's message. */
 type Row = readonly [file: string, code: string, says: string];
 
 const IMPURE: readonly Row[] = [
@@ -48,7 +48,7 @@ const SHAPES: readonly Row[] = [
   ['test/long.test.ts', `${'\n'.repeat(500)}export {};`, 'too many lines (501)'],
 ];
 
-/** Code that stands at a limit, or looks like a breach and is none. */
+/** Code at a limit, or code that only looks like a breach. */
 const CLEAN: readonly (readonly [file: string, code: string])[] = [
   ['src/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
   ['src/engine/catalog/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
@@ -80,7 +80,7 @@ function biome(): string | null {
 const executable = biome();
 
 describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
-  /** A line for each finding, as GitHub's commands. */
+  /** Returns one line for each finding, as GitHub's commands. */
   let said: readonly string[];
 
   beforeAll(async () => {

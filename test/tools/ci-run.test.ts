@@ -51,7 +51,7 @@ async function run(machine: Machine) {
     await writeFile(join(checkout, 'bin', name), `#!/bin/sh\n${script}\n`);
     await chmod(join(checkout, 'bin', name), 0o755);
   }
-  // The kernel's own pattern is everybody's.
+  // Every program shares the kernel's setting for core files.
   const pattern = join(checkout, 'core_pattern');
   await writeFile(pattern, 'core\n');
   const env = { PATH: `${join(checkout, 'bin')}:/usr/bin:/bin`, CORE_PATTERN_FILE: pattern };

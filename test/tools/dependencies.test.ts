@@ -1,4 +1,4 @@
-/** What gets installed is what package.json names: no aliases, no SDK beside the key that settles. */
+/** An install has no aliased package, and no SDK of a facilitator in the process with the signing key. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

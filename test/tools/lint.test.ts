@@ -88,7 +88,7 @@ async function write(file: string, content: string) {
   await writeFile(join(root, file), content);
 }
 
-/** The findings as printed, with `content` in `file`. */
+/** Returns the printed findings after `content` was written to `file`. */
 async function findings(file?: string, content = '') {
   if (file !== undefined) await write(file, content);
   return (await findHouseBreaches(root)).map((one) => `${one.file}:${one.line}: ${one.message}`);
@@ -156,7 +156,7 @@ describe('a check folder', () => {
     ]);
   });
 
-  test('has nothing left of the files that "npm run check:new" wrote', async () => {
+  test('has no placeholder that "npm run check:new" wrote', async () => {
     const scaffold = 'Say in one imperative line what to do.';
     const content = V1.replace('Send a Date header, then fetch the process list.', scaffold);
     expect(await findings(`${CHECK}/v2.ts`, content.replace('version: 1', 'version: 2'))).toEqual([
@@ -198,7 +198,7 @@ describe('a published file', () => {
     expect(await findings('catalog/2026-09-01.1.json', CATALOG)).toEqual([
       expect.stringContaining('catalog/2026-09-01.1.json:1: not pinned'),
     ]);
-    // What is about to be published is not published yet.
+    // The catalog that is being published needs no pin yet.
     expect(await findHouseBreaches(root, '2026-09-01.1')).toEqual([]);
     await rm(join(root, 'catalog/2026-09-01.1.json'));
     expect(await findings('catalog/published.json', '[]')).toEqual([

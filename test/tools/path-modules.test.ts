@@ -1,4 +1,4 @@
-/** Modules that are loaded by their path: no compiler follows a text when a file moves, this does. */
+/** Some modules are loaded by a path in a string. The compiler does not check such paths, so this test does. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -28,7 +28,7 @@ function namedByPath(): readonly string[] {
 test('each module that is named by a path exists', () => {
   const named = namedByPath();
   expect(named).toContain('src/workers/worker.ts');
-  // Made at run time, and so not always there.
+  // These files are made at run time.
   const made = named.filter((path) => path.startsWith('.cache/'));
   expect(named.filter((path) => !made.includes(path) && !existsSync(join(ROOT, path)))).toEqual([]);
 });

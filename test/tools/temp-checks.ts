@@ -1,4 +1,4 @@
-/** A checkout of its own: 25 small checks and one catalog of them, in a temporary folder. */
+/** A temporary checkout with 25 small checks and one catalog. */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

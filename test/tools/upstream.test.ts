@@ -1,4 +1,4 @@
-/** `npm run upstream` in a process of its own, on packages and documents made for it. */
+/** `npm run upstream` runs in a new process, on packages and documents that the test writes. */
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -32,8 +32,8 @@ async function edit(file: string, change: (text: string) => string): Promise<voi
   await writeFile(file, after);
 }
 
-/** A copy of the official packages without their dependencies. */
-async function copiedPackages(name: string): Promise<string> {
+/** Copies the official packages without their dependencies. */
+async function copyPackages(name: string): Promise<string> {
   const copy = join(folder, name);
   for (const one of ['evm', 'svm']) {
     await cp(join(ROOT, 'node_modules/@x402', one), join(copy, '@x402', one), { recursive: true });
@@ -41,8 +41,8 @@ async function copiedPackages(name: string): Promise<string> {
   return copy;
 }
 
-/** The tree of the tool, so that a row may be removed. */
-async function copiedTree(name: string): Promise<string> {
+/** Copies the files of the tool, so that a test can remove a row. */
+async function copyTree(name: string): Promise<string> {
   const copy = join(folder, name);
   for (const one of ['src', 'tools', 'docs', 'package.json']) {
     await cp(join(ROOT, one), join(copy, one), { recursive: true });
@@ -55,13 +55,13 @@ describe('against the official packages', () => {
   it('reports nothing for the tree, nor for a copy of the installed packages', async () => {
     const quiet = { code: 0, lines: [], err: '' };
     expect(await run([])).toEqual(quiet);
-    const copy = await copiedPackages('same');
+    const copy = await copyPackages('same');
     expect(await run(['--packages', copy])).toEqual(quiet);
     expect(await run(['--packages', join(copy, '@x402')])).toEqual(quiet);
   });
 
   it('names each missing row', async () => {
-    const tree = await copiedTree('fewer-rows');
+    const tree = await copyTree('fewer-rows');
     const table = join(tree, 'src/parse/x402');
     await edit(join(table, 'known-assets.ts'), (all) =>
       all.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
@@ -87,7 +87,7 @@ describe('against the official packages', () => {
   });
 
   it('names the differences in a changed copy', async () => {
-    const copy = await copiedPackages('doctored');
+    const copy = await copyPackages('doctored');
     const evm = join(copy, '@x402/evm');
     const manifest = join(evm, 'package.json');
     await edit(manifest, (all) => {
@@ -132,7 +132,7 @@ describe('against the official packages', () => {
   });
 
   it('writes the same page and table as in the tree', async () => {
-    const tree = await copiedTree('written');
+    const tree = await copyTree('written');
     const files = ['docs/networks-and-schemes.md', 'src/parse/x402/known-assets.ts'];
     for (const file of files) await writeFile(join(tree, file), 'export const KNOWN_ASSETS = [];');
     expect(await run(['--write'], tree)).toEqual({ code: 0, lines: [], err: '' });
@@ -157,7 +157,7 @@ describe('against a checkout of the specifications', () => {
   ];
   const files = new Set(SCHEMES.flatMap(({ specification }) => specification?.file ?? []));
 
-  /** A checkout with the document of each row, but `without`. */
+  /** Writes a checkout with the document of each row, except `without`. */
   async function checkoutWith(
     name: string,
     documents: Readonly<Record<string, string>>,
@@ -211,7 +211,7 @@ describe('against a checkout of the specifications', () => {
   });
 
   it('reads the folder specs too, and reports nothing for a document of the same blob', async () => {
-    const tree = await copiedTree('own-blobs');
+    const tree = await copyTree('own-blobs');
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';
     const blob = hash('sha1', `blob ${content.length}\0${content}`);

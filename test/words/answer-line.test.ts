@@ -127,7 +127,7 @@ describe('the answer line', () => {
     expect(toAnswerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });
 
-  it('states what is not known', () => {
+  it('says what is not known, or that nothing asks for a payment', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
     expect(toAnswerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
     expect(answer()).toBe('No: nothing here asked for a payment.');

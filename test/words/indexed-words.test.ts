@@ -25,7 +25,7 @@ function row(code: IndexedReasonCode, state: IndexedRow['state'] = 'not_listed')
   };
 }
 
-/** Words alone: lines are wrapped, and Markdown and HTML escape differently. */
+/** Keeps only the words, because formats wrap and escape differently. */
 function words(text: string): string {
   return text.replaceAll(/<[^>]*>|&#?\w+;|[^A-Za-z0-9]+/g, ' ').replaceAll(/\s+/g, ' ');
 }

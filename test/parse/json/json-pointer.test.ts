@@ -46,12 +46,12 @@ describe('createRefResolver', () => {
     expect(follow({ $ref: '#' })).toEqual(document);
   });
 
-  it('leaves values alone that are not references', () => {
+  it('returns values that are not references unchanged', () => {
     expect(follow(document.list)).toEqual(['zero', 'one']);
     expect(follow(undefined)).toBeUndefined();
   });
 
-  it('stops at circles and at other documents', () => {
+  it('resolves no circular reference, and none to another document', () => {
     for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
       expect(follow(document[name])).toBeUndefined();
     }
@@ -62,7 +62,7 @@ describe('createRefResolver', () => {
     expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
   });
 
-  it('takes eight steps, whoever asked first', () => {
+  it('follows at most eight references, in any order of calls', () => {
     const chain = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
     );

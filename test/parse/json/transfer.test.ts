@@ -8,8 +8,8 @@ import {
   serialize,
 } from '../../../src/parse/json/transfer.ts';
 
-/** As it arrives in a worker. */
-function across(value: unknown): unknown {
+/** Sends a value to a worker and returns what arrives. */
+function sendToWorker(value: unknown): unknown {
   return deserializeFrozen(structuredClone(serialize(value)));
 }
 
@@ -17,20 +17,20 @@ test('any plain data arrives unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       // Objects of fast-check may lack a prototype; what arrives never does.
-      expect(JSON.stringify(across(value))).toBe(JSON.stringify(value));
+      expect(JSON.stringify(sendToWorker(value))).toBe(JSON.stringify(value));
     }),
   );
 });
 
 test('a member named __proto__ is a member like any other', () => {
   const value: unknown = JSON.parse('{"__proto__": {"polluted": true}}');
-  const arrived = across(value);
+  const arrived = sendToWorker(value);
   expect(JSON.stringify(arrived)).toBe('{"__proto__":{"polluted":true}}');
   expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
 });
 
 test('everything that arrives is frozen, at every level', () => {
-  const arrived = across({ list: [{ deep: ['x'] }] });
+  const arrived = sendToWorker({ list: [{ deep: ['x'] }] });
   expect(arrived).toEqual({ list: [{ deep: ['x'] }] });
   const check = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -62,17 +62,17 @@ test('data that is not plain is refused with its kind', () => {
   }
 });
 
-test('the size of texts is that of their UTF-8, at any depth', () => {
+test('the size of texts counts their UTF-8 bytes, at any depth', () => {
   expect(countTextBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
-/** Where the C library puts memory, documents leave holes that no later one gives back. */
+/** The C library's memory would fragment, and would not return to the system. */
 test('shared texts have memory pages of their own', () => {
   const serialized = serialize('x'.repeat(MIN_SHARED_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
 });
 
-test('an object that keeps its shared memory is neither encoded again nor decoded to be passed on', () => {
+test('an object that keeps its shared memory is passed on without encoding or decoding', () => {
   const body = `界${'x'.repeat(MIN_SHARED_CHARS)}`;
   const sent = serialize({ status: 200, body, last: true });
   const arrived = deserializeFrozen(sent, true) as { readonly body: string };

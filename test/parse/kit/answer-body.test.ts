@@ -1,4 +1,4 @@
-/** The soft-404 control: whether two answers are one page, whatever an origin makes of them. */
+/** The soft-404 control decides whether two answers are the same page. */
 import { describe, expect, test } from 'vitest';
 import { createBodyComparison } from '../../../src/parse/kit/answer-body.ts';
 import { answer, ORIGIN } from '../../fixtures/observations/build-answers.ts';
@@ -10,7 +10,7 @@ function page(path: string, body: string, status = 200) {
   return answer(status, body, {}, { url: ORIGIN + path });
 }
 
-describe('two answers are one page', () => {
+describe('two answers are the same page', () => {
   const around = (path: string) =>
     `<p>Nothing at ${path}, see ${encodeURIComponent(path.slice(1))}</p>`;
 
@@ -23,7 +23,7 @@ describe('two answers are one page', () => {
     );
   });
 
-  test('by their beginnings, if both are long', () => {
+  test('if both are long and begin alike', () => {
     const isSame = createBodyComparison();
     const long = (path: string, end: string) =>
       page(path, around(path) + 'x'.repeat(100 * KIB) + end);
@@ -48,7 +48,7 @@ describe('a body that only repeats beginnings of its path', () => {
     const before = process.threadCpuUsage();
     for (const one of answers) isSame(one, control);
     const { user } = process.threadCpuUsage(before);
-    // Searched whole, one of them takes longer than a second.
+    // A search through the whole body takes longer than a second.
     expect(user / 1_000_000).toBeLessThan(5);
   });
 });

@@ -1,4 +1,4 @@
-/** What the kit gives to checks, and how often it does the work. */
+/** The kit parses each text once and gives the result to all checks. */
 import { describe, expect, test } from 'vitest';
 import { createKit } from '../../../src/parse/kit/kit.ts';
 import {

@@ -1,4 +1,3 @@
-/** Instants, as callers write them. */
 import { expect, test } from 'vitest';
 import { parseInstant } from '../../../src/parse/text/instant.ts';
 

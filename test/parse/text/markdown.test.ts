@@ -150,7 +150,7 @@ describe('parseMarkdown', () => {
   });
 });
 
-/** Runs of every length: none closes another. */
+/** Runs of backticks, each with another length, so that no run closes another. */
 function backticks(length: number): string {
   let text = '';
   for (let run = 1; text.length < length; run += 1) text += `${'`'.repeat(run)} `;

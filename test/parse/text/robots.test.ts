@@ -16,7 +16,7 @@ describe('parseRobots', () => {
     expect(robots('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
   });
 
-  it('knows agents in any case, by their product token', () => {
+  it('finds agents by their product token, in any case', () => {
     const facts = robots('USER-AGENT: gptBOT/1.1 (+https://x)', 'DISALLOW: /private');
     expect(facts.allows('GPTBot', '/private/x')).toBe(false);
     expect(facts.allows('GPTBot', '/public')).toBe(true);
@@ -61,7 +61,7 @@ describe('parseRobots', () => {
     expect(facts.allows('B', '/x')).toBe(false);
   });
 
-  it('lets the longest match win, and allow win a tie', () => {
+  it('follows the rule with the longest match, and allows on a tie', () => {
     const facts = robots('User-agent: *', 'Disallow: /', 'Allow: /open', 'Disallow: /open/not');
     expect(facts.allows('X', '/openapi.json')).toBe(true);
     expect(facts.allows('X', '/open/not/this')).toBe(false);
@@ -122,7 +122,7 @@ describe('parseRobots', () => {
         path,
         agent,
         (groups, line, at, who) => {
-          // A group without rules would run into the next one.
+          // A group without rules would merge with the next group.
           const written = groups.filter(({ rules }) => rules.length > 0);
           const text = written
             .map(({ agents, rules }) =>
@@ -178,7 +178,7 @@ describe('parseRobots', () => {
 });
 
 describe('matchesPattern', () => {
-  it('agrees with a matcher that tries every way', () => {
+  it('agrees with a matcher that tries every position', () => {
     const text = (letters: string) =>
       fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
     fc.assert(
@@ -190,7 +190,7 @@ describe('matchesPattern', () => {
   });
 });
 
-/** `$` counts at the end only; a pattern matches if the path starts with it. */
+/** `$` is special only at the end. A pattern matches if the path starts with it. */
 function naiveMatch(pattern: string, path: string): boolean {
   if (pattern === '') return true;
   if (pattern === '$') return path === '';

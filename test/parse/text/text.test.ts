@@ -45,7 +45,7 @@ describe('cleanText', () => {
     );
   });
 
-  it('costs no more for a text of megabytes', () => {
+  it('needs no more time for a text of megabytes', () => {
     expectLinear(repeat('\u200B\u202E'), 2_000_000, (text) => cleanText(text, 500));
   });
 });

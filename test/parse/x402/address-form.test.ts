@@ -81,7 +81,7 @@ describe('addressForm', () => {
   });
 });
 
-/** By big integers. */
+/** Encodes base58 with big integers, independent of the parser. */
 function encode(bytes: readonly number[]): string {
   const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);

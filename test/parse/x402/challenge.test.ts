@@ -55,7 +55,7 @@ describe('readChallenge', () => {
     });
   });
 
-  it('finds none in other answers', () => {
+  it('finds no challenge in other answers', () => {
     const answers = [
       answer(402),
       html(402, '<html>'),
@@ -92,7 +92,7 @@ describe('parseChallenge', () => {
     expect(parseChallenge({ x402Version }, 'body')).toMatchObject({ version, offers: [] });
   });
 
-  it('keeps odd values as sent, and the empty description', () => {
+  it('keeps malformed values and an empty description as sent', () => {
     const accepts = ['text', null, { amount: 5, payTo: {} }];
     const value = challengeV2({ accepts, resource: { url: 7, description: '' } });
     const challenge = parseChallenge(value, 'header');
@@ -124,7 +124,7 @@ describe('challengedResources', () => {
     expect(other?.probe.method).toBe('GET');
   });
 
-  it('takes the body if no header holds one', () => {
+  it('reads the challenge of the body if no header holds a challenge', () => {
     const [found] = only({ method: null, get: refused, head: [], post: inBody });
     expect(found).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
     expect(found?.reading.challenge.version).toBe(1);
@@ -142,18 +142,18 @@ describe('challengedResources', () => {
     }
   });
 
-  it('does not replace a declared method that answered 402 by another one', () => {
+  it('keeps a declared method that answered 402', () => {
     const mute = answer(402, 'pay me');
     expect(only({ method: 'POST', get: inHeader, head: [], post: mute })).toEqual([]);
     expect(only({ method: 'GET', get: mute, head: [], post: inHeader })).toEqual([]);
   });
 
-  it('takes the other method if the declared one answered something else', () => {
+  it('uses the other method if the declared method did not answer 402', () => {
     const [found] = only({ method: 'GET', get: refused, head: [], post: inHeader });
     expect(found).toMatchObject({ probe: { method: 'POST' } });
   });
 
-  it('does not take another method that is itself a resource', () => {
+  it('does not use another method that is a declared resource', () => {
     const both = [
       resource({ method: 'GET', path: '/w' }),
       resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),

@@ -1,4 +1,4 @@
-/** The table's rows for pairs that no client of the scanner pays: each sound offer, each way to be wrong. */
+/** Pairs of scheme and network that no client of the scanner pays: sound and wrong offers of each row. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
@@ -72,7 +72,7 @@ describe('each row of a pair', () => {
     }
   });
 
-  it('has a client exactly if clients judge it, and each pair has one row', () => {
+  it('names a client only if clients judge the pair, and each pair has one row', () => {
     for (const { client, judgedBy } of SCHEMES) expect(client !== null).toBe(judgedBy === 'client');
     const pairs = SCHEMES.map(({ scheme, namespace }) => `${scheme} ${namespace}`);
     expect(new Set(pairs).size).toBe(pairs.length);

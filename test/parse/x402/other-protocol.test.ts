@@ -4,7 +4,7 @@ import { answer } from '../../fixtures/observations/build-observations.ts';
 
 const MPP = 'Payment id="x7", realm="api.example", method="tempo", intent="charge", request="eyJ9"';
 
-function asking(...values: readonly string[]) {
+function readAnswer(...values: readonly string[]) {
   return findOtherChallenges(answer(402, {}, { 'www-authenticate': values }).data);
 }
 
@@ -16,7 +16,7 @@ it.each([
   ['L402', [], ['L402 macaroon="AGIAJ", invoice="lnbc1"']],
   ['L402', [], ['LSAT macaroon=AGIAJ==, invoice=lnbc1, method="tempo"']],
 ] as const)('reads %s by %j from %j', (protocol, methods, values) => {
-  expect(asking(...values)).toEqual([{ protocol, methods }]);
+  expect(readAnswer(...values)).toEqual([{ protocol, methods }]);
 });
 
 it.each([
@@ -37,11 +37,11 @@ it.each([
   ],
   [[`${'m'.repeat(39)}…`], [`Payment method="${'m'.repeat(41)}"`]],
 ] as const)('reads the methods %j', (methods, values) => {
-  expect(asking(...values)).toEqual([{ protocol: 'MPP', methods }]);
+  expect(readAnswer(...values)).toEqual([{ protocol: 'MPP', methods }]);
 });
 
 it('reads each protocol once', () => {
-  expect(asking('L402 invoice="lnbc1"', MPP, 'LSAT invoice="lnbc2"')).toEqual([
+  expect(readAnswer('L402 invoice="lnbc1"', MPP, 'LSAT invoice="lnbc2"')).toEqual([
     { protocol: 'L402', methods: [] },
     { protocol: 'MPP', methods: ['tempo'] },
   ]);
@@ -55,7 +55,7 @@ it.each([
   [['"unclosed, Payment id=1']],
   [[`X${' '.repeat(50_000)}`, ','.repeat(50_000)]],
 ])('reads none from %#', (values) => {
-  expect(asking(...values)).toEqual([]);
+  expect(readAnswer(...values)).toEqual([]);
 });
 
 it('reads only a 402', () => {

@@ -62,7 +62,7 @@ describe('readPaymentHeader', () => {
     expect(read(` ${raw} `).state).toBe('ok');
   });
 
-  it('bounds the nesting in it', () => {
+  it('limits the nesting of its JSON', () => {
     expect(read(base64('{"a":'.repeat(70)))).toMatchObject({
       state: 'not-json',
       detail: 'deeper than 64',

@@ -1,4 +1,4 @@
-/** The tables of networks and schemes against the packages of the official clients. */
+/** The tables of networks and schemes agree with the packages of the official clients. */
 import { readFile } from 'node:fs/promises';
 import { x402Client } from '@x402/core/client';
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client';

@@ -1,8 +1,8 @@
-// Prints the status of each request, sent without a payment to the app of a patch.
+// Sends each request without a payment to the app of a patch, and prints the statuses.
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-// Next has no map of exports: bundlers find "next/server", Node wants the file.
+// Next has no map of exports, so Node needs the file name of "next/server".
 registerHooks({
   resolve: (name, context, next) => next(name === 'next/server' ? 'next/server.js' : name, context),
 });
@@ -29,7 +29,7 @@ const ask = {
   },
   async next() {
     const { NextRequest } = await import(`${process.cwd()}/node_modules/next/server.js`);
-    // A router that picks the first file whose folders stand for the path.
+    // This router picks the first file whose folders match the path.
     const routes = files.map((file, index) => {
       const path = file.slice(file.indexOf('/app/') + 4, -'/route.mjs'.length);
       return { pattern: new RegExp(`^${path.replace(/\[\w+\]/g, '[^/]+')}$`), of: modules[index] };

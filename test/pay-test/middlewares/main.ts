@@ -8,7 +8,7 @@ import { freePort } from '../../fixtures/service/free-port.ts';
 
 const VERSION = '2.27.0';
 const CORE = { '@x402/core': VERSION, '@x402/evm': VERSION, '@x402/extensions': VERSION };
-/** Its newest version on the registry. */
+/** Newest version of Next on the registry. */
 const NEXT = {
   '@x402/core': '2.25.0',
   '@x402/evm': '2.25.0',
@@ -73,7 +73,7 @@ async function tryOne(name: string): Promise<Row> {
   }
 }
 
-/** The worst of its routes. */
+/** Shows the worst status of all routes for this trial. */
 function cellOf({ trials }: PayTestReport, id: string): string {
   const found = trials.filter((one) => one.id === id).map(({ status }) => status);
   const order: readonly TrialStatus[] = ['fail', 'warn', 'pass', 'not_run'];

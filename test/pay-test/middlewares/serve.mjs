@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createRequire, registerHooks } from 'node:module';
 import { join } from 'node:path';
 
-// Next has no map of exports: bundlers find "next/server", Node wants the file.
+// Next has no map of exports, so Node needs the file name of "next/server".
 registerHooks({
   resolve: (name, context, next) => next(name === 'next/server' ? 'next/server.js' : name, context),
 });
@@ -112,7 +112,7 @@ const STARTS = {
     const { paymentProxy } = need('@x402/next');
     const { NextRequest } = need('next/server');
     const proxy = paymentProxy(ROUTES, await resourceServer(), undefined, undefined, false);
-    // As Next does: what the proxy lets through is routed, and its headers are kept.
+    // Next routes a request that the proxy lets through, and keeps the headers of the proxy.
     serveFetch(async (request) => {
       const passed = await proxy(new NextRequest(request));
       if (passed.headers.get('x-middleware-next') !== '1') return passed;

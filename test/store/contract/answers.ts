@@ -21,7 +21,7 @@ export function answersKeep(subject: ContractSubject): void {
       const answer = await again.answers.get('a');
       expect(answer).toMatchObject({ answerId: 'a', ...HEAD, bodyBytes: 6, bodySha256 });
       expect(Buffer.concat(await collect(answer?.body() ?? none()))).toEqual(body);
-      // A second reader gets all of it too.
+      // A second reader also gets the whole answer.
       expect(Buffer.concat(await collect(answer?.body() ?? none()))).toEqual(body);
     });
 
@@ -110,7 +110,7 @@ export function answersKeep(subject: ContractSubject): void {
       }
     });
 
-    it('has no answer that was never put', async () => {
+    it('returns null for an id that was never stored', async () => {
       const { answers } = await subject.fresh();
       expect(await answers.get('never')).toBeNull();
     });

@@ -1,4 +1,4 @@
-/** Both stores: what the census adds up, and what its scans announce. */
+/** Both stores add up the words of the census, and announce its scans. */
 import { describe, expect, it } from 'vitest';
 import { DAY_WORDS, type DayWord } from '../../../src/model/availability.ts';
 import { openCensus, say } from './census.ts';
@@ -12,7 +12,7 @@ const TO_FOLD_MS = 12 * HOUR_MS + 5 * MINUTE_MS;
 
 export function censusAddsUp(subject: ContractSubject): void {
   describe('words of the last day', () => {
-    it('are counted once the day is over, without hosts that are opted out by then', async () => {
+    it('are counted when the day is over, without hosts that are opted out at that time', async () => {
       const clock = new TestClock();
       const hosts = Array.from({ length: 14 }, (_, n) => `h${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
@@ -28,7 +28,7 @@ export function censusAddsUp(subject: ContractSubject): void {
       await store.purge(clock.advance(1));
       const counts = { payable: 3, not_payable: 4, down: 4, not_checked: 2 };
       expect(await store.census.countWordsOfLastDay()).toEqual(counts);
-      // The day stays as it was counted, whatever becomes of the words and the wish.
+      // Later changes of words and listing do not change the count of the day.
       await store.listing.set('h0.example.com', { listed: true });
       await store.census.remove('h1.example.com');
       await store.purge(clock.advance(HOUR_MS));
@@ -60,7 +60,7 @@ export function censusAddsUp(subject: ContractSubject): void {
   });
 
   describe("a census's scan", () => {
-    it('is kept in record and history as one that nobody paid for', async () => {
+    it('is stored in record and history as an unpaid scan', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ host: HOST, scannedAtMs: 1_000, paidBy: 'census' }));
       expect((await store.directory.get(HOST))?.paidBy).toBe('census');
@@ -94,7 +94,7 @@ export function censusAddsUp(subject: ContractSubject): void {
       const newest = await store.changes.findNewest(10);
       expect(newest.map(({ n }) => n)).toEqual([6, 5, 3, 1]);
       expect((await store.directory.get(HOST))?.scanCount).toBe(7);
-      // Cached answers end with it all the same.
+      // The scan still makes cached answers outdated.
       expect((await store.directory.readVersions()).published).toBe('7');
     });
 

@@ -1,4 +1,4 @@
-/** Origins of a census, and what it says of them. */
+/** Helpers add origins to a census, and write its words. */
 import { DAY_LETTERS, DAY_WORDS } from '../../../src/model/availability.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -14,7 +14,7 @@ export async function listOrigin({ census, now }: CensusStore, host: string): Pr
   await census.saveImported({ host, originUrl, domain: 'example.com', ...seen, ...planned });
 }
 
-/** Says the words of these days, the last of which is today, and folds them; "-" is a day without a word. */
+/** Writes and folds the words of these days. The last letter is today; "-" is a day without a word. */
 export async function sayLetters(
   { census, now }: CensusStore,
   host: string,

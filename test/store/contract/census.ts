@@ -40,7 +40,7 @@ const WEEKS: readonly (readonly [letters: string, isPayable: boolean])[] = [
 
 export function censusRemembers(subject: ContractSubject): void {
   describe('census', () => {
-    it('has one word a host and day, whoever races', async () => {
+    it('has one word for each host and day, even if many writers race', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST, 'other.example.com']);
       const today = utcDay(clock.now());
@@ -206,7 +206,7 @@ export function censusRemembers(subject: ContractSubject): void {
         checkedDays: 3,
         days: 'ppp'.padStart(SHOWN_DAYS, '-'),
       });
-      // A later scan leaves the words as they are.
+      // A later scan does not change the words.
       await store.publish(publishedScan({ host: HOST, scannedAtMs: clock.now() + 1 }));
       expect(await payableHosts(store, 'week')).toEqual([HOST]);
     });
@@ -235,7 +235,7 @@ export async function openCensus(
   return store;
 }
 
-/** Says today's word as a look does. */
+/** Writes today's word as a look does. */
 export async function say(
   store: Store,
   clock: TestClock,
@@ -246,7 +246,7 @@ export async function say(
   await store.census.fold(host);
 }
 
-/** All hosts of the filter, by name. */
+/** Lists all hosts that the filter selects, sorted by name. */
 async function payableHosts(store: Store, payable: PayableFilter): Promise<readonly string[]> {
   const { count, records } = await store.directory.list({ ...QUERY, payable });
   expect(count).toBe(records.length);
@@ -265,7 +265,7 @@ async function expectLetters(
   }).join('');
   const record = await store.directory.get(HOST);
   expect(record?.availability).toEqual({
-    // The clock stands at noon: a day's word is 36 h old at noon of the day after the next one only.
+    // At noon, the word of yesterday still counts as the word of today. An older word does not.
     today: said.get(today) ?? said.get(today - 1) ?? null,
     payableDays: days.replaceAll(/[^p]/g, '').length,
     checkedDays: days.replaceAll('-', '').length,

@@ -94,7 +94,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       expect(changes.map(({ changedAtMs }) => Number.isInteger(changedAtMs))).toEqual([true]);
     });
 
-    it('are paged by the exclusive time of the last one: none lost, none twice', async () => {
+    it('are paged by the time of the last change, which the next page excludes', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       for (let index = 0; index < 7; index += 1) {
@@ -105,7 +105,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       expect(pages.flat().map((change) => change.n)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    it('say that there are more only when there are', async () => {
+    it('announce a further page only if it has a change', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com']) await store.publish(publishedScan({ host }));
       expect((await store.changes.list({ sinceMs: 0, limit: 1 })).hasMore).toBe(true);
@@ -140,7 +140,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('include no scan made while opted out, and all is new when the host returns', async () => {
+    it('include no scan made while opted out, and show the host as new when it returns', async () => {
       const store = await subject.fresh();
       const host = 'a.com';
       await store.listing.set(host, { listed: false });

@@ -1,4 +1,4 @@
-/** Both stores: counts and pages after anything that can happen, against counting by hand. */
+/** Both stores: after random operations, counts and pages equal a count by hand. */
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/context.ts';
@@ -50,7 +50,7 @@ export function countsAreExact(subject: ContractSubject): void {
       const store = await subject.fresh({ clock: clock.now });
       const random = mulberry32(7);
       for (let round = 0; round < 3; round += 1) {
-        // Counts that are kept must be right while their hosts change, too.
+        // Stored counts must also be right while their hosts change.
         const reads = FILTERS.map((filter) => store.directory.list({ ...BASE, ...filter }));
         await Promise.all(Array.from({ length: 20 }, () => operate(store, clock, random)));
         await Promise.all(reads);
@@ -68,7 +68,7 @@ async function operate(store: Store, clock: TestClock, random: () => number): Pr
   if (what < 0.55) {
     const scan = publishedScan({
       host,
-      // Some are published late, some together.
+      // Some scans are published late, some at the same time.
       scannedAtMs: clock.now() - Math.floor(random() * 5),
       grade: pick(GRADES, random),
       score: Math.floor(random() * 4) * 25,
@@ -97,13 +97,13 @@ async function expectExact(store: Store, clock: TestClock): Promise<void> {
     for (const sort of ['recent', 'grade'] as const) {
       const query = { ...BASE, ...filter, sort };
       const expected = listed.filter((record) => matches(record, query)).toSorted(ORDERS[sort]);
-      // What lists show of a host is what a look-up shows.
+      // A list shows the same record as a lookup of the host.
       expect(await allOf(store, query, expected.length), JSON.stringify(query)).toEqual(expected);
     }
   }
 }
 
-/** Every page, the one after the last included, and from there on: none begins where an older one ended. */
+/** Reads every page, and the empty page after the last. */
 async function allOf(store: Store, query: DirectoryQuery, count: number) {
   const records: DirectoryRecord[] = [];
   for (let page = Math.ceil(count / PAGE_SIZE); page >= 0; page -= 1) {
@@ -134,7 +134,7 @@ function pick<T>(values: readonly T[], random: () => number): T {
   return value;
 }
 
-/** The same numbers for the same seed, from 0 to 1. */
+/** Makes random numbers from 0 to 1, the same for the same seed. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

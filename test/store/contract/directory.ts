@@ -211,7 +211,7 @@ export function directoryLists(subject: ContractSubject): void {
       await ownership.recordConfirm(host, issuedToken('h'));
       expect(await listing.setIf(host, version, { listed: true })).toBeNull();
       expect((await listing.get(host)).settings).toEqual(hidden);
-      // All of them saw the same version: one that reads a later winner's may rightly win after it.
+      // All writers read the same version. A writer that read a later version could also win.
       const seen = (await listing.get(host)).version;
       const racers = Array.from({ length: 6 }, (_, n) =>
         listing.setIf(host, seen, { enrichmentSuppressed: n % 2 === 0 }),

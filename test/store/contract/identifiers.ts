@@ -36,7 +36,7 @@ export function identifiersChain(subject: ContractSubject): void {
       expect(await identifiers.append(SCOPE, first)).toBe('won');
     });
 
-    it('start no second chain behind a missing link', async () => {
+    it('accept no link whose predecessor is missing', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.append(SCOPE, link(2, 'key-2'))).toBe('lost');
       expect(await identifiers.findLinks(SCOPE, 10)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Both stores: leases, each the only slot of its scope. */
+/** Both stores: a lease is the only slot of its scope. */
 import { describe, expect, it } from 'vitest';
 import type { Slot, SlotOutcome } from '../../../src/store/slots.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -20,7 +20,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
   describe('leases', () => {
     it('have one holder, and the next after a release', async () => {
       const store = await joined(subject);
-      const first = held(await take(store));
+      const first = slotOf(await take(store));
       const second = await take(store);
       expect(second).toMatchObject({ taken: false, holder: { attempt: first.attempt } });
       expect(await store.slots.isHeld(first)).toBe(true);
@@ -32,7 +32,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
     it('end when they expire; the late holder cannot end the next one', async () => {
       const clock = new TestClock();
       const store = await joined(subject, clock);
-      const first = held(await take(store));
+      const first = slotOf(await take(store));
       expect(first).toMatchObject({
         takenAtMs: clock.now(),
         expiresAtMs: clock.now() + LIFETIME_MS,
@@ -42,14 +42,14 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       expect((await take(store)).taken).toBe(false);
       clock.advance(1);
       expect(await store.slots.isHeld(first)).toBe(false);
-      const second = held(await take(store));
+      const second = slotOf(await take(store));
       await store.slots.release(first);
       expect(await store.slots.isHeld(second)).toBe(true);
     });
 
-    it('pass to the next process when their owner is gone', async () => {
+    it('pass to the next process when the process that holds them is gone', async () => {
       const store = await joined(subject);
-      const first = held(await take(store));
+      const first = slotOf(await take(store));
       const again = await subject.restart(store);
       await again.instances.join({ settings: SETTINGS });
       expect(await again.slots.isHeld(first)).toBe(false);
@@ -58,7 +58,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
   });
 
   describe('instances', () => {
-    it('know which others live', async () => {
+    it('know which other instances are alive', async () => {
       const store = await joined(subject);
       expect(await store.instances.isAlive(store.info.owner)).toBe(true);
       expect(await store.instances.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(
@@ -87,7 +87,7 @@ function take(store: Store): Promise<SlotOutcome> {
   return store.slots.lease(['scan', 'a.com'], LIFETIME_MS);
 }
 
-function held(outcome: SlotOutcome): Slot {
+function slotOf(outcome: SlotOutcome): Slot {
   if (outcome.taken) return outcome.slot;
   throw new Error(`held by ${outcome.holder.owner.boot}`);
 }

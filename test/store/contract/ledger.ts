@@ -1,4 +1,4 @@
-/** Both stores: the ledger, one insert a step. */
+/** Both stores: each step of the ledger is one insert. */
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/store/payment-tables.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -122,7 +122,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await openKeys(store)).toEqual([]);
       await store.ledger.append(ledgerStep('k', 3, 'claimed'));
       expect(await openKeys(store)).toEqual(['k']);
-      // A late repetition of the release, by a writer that never read its reply, changes nothing.
+      // A writer that lost the reply repeats the release, and changes nothing.
       expect(await store.ledger.append(ledgerStep('k', 2, 'released'))).toBe('lost');
       expect(await openKeys(store)).toEqual(['k']);
     });

@@ -1,4 +1,4 @@
-/** Both stores: request rates, counted together. */
+/** Both stores: all instances count the requests of a key together. */
 import { describe, expect, it } from 'vitest';
 import type { ContractSubject } from './subject.ts';
 import { MINUTE_MS, TestClock } from './test-clock.ts';

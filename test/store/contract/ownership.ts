@@ -93,7 +93,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.countFailedConfirms(PAIR)).used).toBe(2);
     });
 
-    it('begins fetches of one host 10 s apart, whoever races for them', async () => {
+    it('begins fetches of one host 10 s apart, even if many callers race', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
@@ -112,7 +112,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.beginReading(PAIR.host)).taken).toBe(true);
     });
 
-    it('keeps for a minute which tokens fetches found', async () => {
+    it('remembers for a minute the tokens that fetches found', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
@@ -162,7 +162,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(await store.ownership.recordConfirm(PAIR.host, issuedToken('h2'))).toEqual(second);
       clock.advance(MINUTE_MS);
       expect(await store.ownership.recordConfirm(PAIR.host, issuedToken('h2'))).toEqual(second);
-      // What was found first before it stays before it.
+      // A token that was found earlier keeps its earlier date.
       await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));
       const again = await subject.restart(store, { clock: clock.now });
       expect(await again.ownership.findLastConfirm(PAIR.host)).toEqual(second);

@@ -58,7 +58,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       const reached = await shown();
       expect(reached.counts).toEqual([1, 1, 1, 1, 1, 1]);
       expect(reached.told).toMatchObject([{ changeType: 'new', host }]);
-      // Who was reached once is known: a later silence is news.
+      // The host was reached once, so a later scan without an answer is a change.
       await store.publish(publishedScan({ ...at(4_000), grade: 'F', reached: false }));
       expect((await shown()).told).toMatchObject([
         { changeType: 'new', grade: 'A' },
@@ -66,7 +66,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       ]);
     });
 
-    it('does nothing the second time, one after the other or at once', async () => {
+    it('does nothing the second time, in sequence or in parallel', async () => {
       const store = await subject.fresh();
       const scan = publishedScan();
       await Promise.all(Array.from({ length: 8 }, () => store.publish(scan)));
@@ -163,7 +163,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect(await read()).toMatchObject({ score: 80, listed: true });
     });
 
-    it("undoes no owner's setting", async () => {
+    it("keeps the settings of the host's owner", async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       await store.ownership.recordConfirm(host, issuedToken('hash'));

@@ -20,7 +20,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.findAllSteps('k')).toHaveLength(5);
       expect((await store.purge(clock.advance(1))).ledgerKeys).toBe(1);
       expect(await store.ledger.findEntry('k')).toBeNull();
-      // Gone whole: the key starts again at step 1, with no mark of the answer before.
+      // The key starts again at step 1, and has no mark of the earlier answer.
       await write(store, 'k', ['claimed']);
       expect((await store.ledger.findEntry('k'))?.writtenAtMs).toBeNull();
     });
@@ -132,7 +132,7 @@ export function purgeForgets(subject: ContractSubject): void {
       const result = scanResult({ scannedAtMs: clock.now() });
       await store.results.save(result);
       await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
-      // Sold at the last moment of the result, to two payers a while apart.
+      // The result is sold just before it expires.
       const body = Buffer.from(JSON.stringify({ ...result.report, cache: 'hit' }));
       clock.advance(DAY_MS - 1);
       await store.answers.put('a', HEAD, [body], result.scanId);
@@ -150,13 +150,13 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.purge(clock.advance(1))).answers).toBe(1);
       expect(await store.answers.get('a')).toBeNull();
       await expect(collect(answer?.body() ?? none())).rejects.toMatchObject({ code: 'corrupt' });
-      // The report went with it: the same scan can be stored anew.
+      // The purge deleted the report too, so the same scan can be stored again.
       const other = { ...result, scannedAtMs: clock.now(), report: { other: true } };
       await store.results.save(other);
       expect(await store.results.findByScan(result.scanId)).toEqual(other);
     });
 
-    it('deletes all slots that are over, and they begin anew', async () => {
+    it('deletes all expired slots, and they can be taken again', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const take = () => store.slots.lease(['n'], HOUR_MS);
@@ -166,7 +166,7 @@ export function purgeForgets(subject: ContractSubject): void {
         await store.ownership.beginReading(host);
         await store.ownership.recordFailedConfirm({ host, client: 'c' }, clock.now());
       }
-      // Two fetches, whose spacing is over; then a lease, three tokens and two failures.
+      // First two fetch slots expire, then a lease, three tokens and two failures.
       expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(2);
       expect((await store.purge(clock.advance(1))).other).toBe(6);
       expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
@@ -174,7 +174,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.ownership.beginReading('a.com')).taken).toBe(true);
     });
 
-    it('leaves a live lease, however old', async () => {
+    it('keeps a live lease of any age', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const lifetimeMs = 100 * DAY_MS;

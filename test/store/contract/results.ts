@@ -103,7 +103,7 @@ export function resultsWait(subject: ContractSubject): void {
       ]);
     });
 
-    it('make a mark a debt once its scan has ended, and never the other way round', async () => {
+    it('make a mark a debt when its scan has ended, and never undo this', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };

@@ -71,7 +71,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
-/** A token as one client of one block was issued it. */
+/** A token that was issued to one client of one address block. */
 export function issuedToken(tokenHash: string, client = 'client-1', block = client): IssuedToken {
   return { tokenHash, keyHash: `key of ${tokenHash}`, client, block };
 }

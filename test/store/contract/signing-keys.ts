@@ -1,4 +1,4 @@
-/** Every store: the keys that sign reports. */
+/** Both stores: the keys that sign reports. */
 import { describe, expect, it } from 'vitest';
 import { openSigningKey } from '../../../src/attestation/signing-keys.ts';
 import type { ContractSubject } from './subject.ts';

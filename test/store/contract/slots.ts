@@ -36,7 +36,7 @@ export function slotsBound(subject: ContractSubject): void {
       if (!first.taken) throw new Error('nothing was taken');
       await slots.release(first.slot);
       const second = await slots.take({ ...one, data: 'second' });
-      // A release that comes late frees nothing of the next holder.
+      // A late release does not free the slot of the next holder.
       await slots.release(first.slot);
       expect((await slots.findLive(SCOPE)).map(({ data }) => data)).toEqual(['second']);
       expect(second.taken).toBe(true);

@@ -21,7 +21,7 @@ export function snapshotsStandIn(subject: ContractSubject): void {
       expect(await snapshots.get('x402scan', 'other.com')).toBeNull();
     });
 
-    it('refuse what is too large', async () => {
+    it('refuse a snapshot that is too large', async () => {
       const { snapshots } = await subject.fresh();
       const data = 'x'.repeat(9 * 1024 * 1024);
       const put = snapshots.put({ source: 's', key: 'k', takenAtMs: 1, data });

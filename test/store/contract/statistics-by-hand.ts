@@ -1,11 +1,11 @@
-/** Statistics by the rule as it is written down, from the reports themselves. */
+/** Counts statistics directly from reports, by the documented rule. */
 import { type OfferPayability, PAYABLE_BY } from '../../../src/model/payability.ts';
 import { ALL_GRADES, type CheckResult, type ScanReport } from '../../../src/model/report.ts';
 import { type Dice, oneOf } from '../../fixtures/dice.ts';
 
 export const CHECKS = ['P1', 'S5', 'D1'];
-/** Origins of the smallest block. */
-export const FEW = 10;
+/** Number of origins in the smallest block. */
+export const MIN_BLOCK_ORIGINS = 10;
 
 export type Block = { readonly lastDay: number; readonly reports: readonly ScanReport[] };
 
@@ -19,7 +19,7 @@ export function blocksOf(
   for (const [lastDay, reports] of days) {
     if (lastDay >= foldedBefore) break;
     waiting.push(...reports.values());
-    if (waiting.length < FEW) continue;
+    if (waiting.length < MIN_BLOCK_ORIGINS) continue;
     blocks.push({ lastDay, reports: waiting });
     waiting = [];
   }

@@ -1,4 +1,4 @@
-/** Both stores: sums over hosts and days, against counting by hand. */
+/** Both stores: sums over hosts and days equal a count by hand. */
 import { describe, expect, it } from 'vitest';
 import { readStatistics } from '../../../src/directory/statistics.ts';
 import type { ScanReport } from '../../../src/model/report.ts';
@@ -7,7 +7,14 @@ import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { diceOf } from '../../fixtures/dice.ts';
 import { publishedScan } from './samples.ts';
-import { type Block, blocksOf, CHECKS, FEW, recount, reportOf } from './statistics-by-hand.ts';
+import {
+  type Block,
+  blocksOf,
+  CHECKS,
+  MIN_BLOCK_ORIGINS,
+  recount,
+  reportOf,
+} from './statistics-by-hand.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
@@ -15,7 +22,7 @@ const TALLY = ['origins', 'grade B'];
 /** The test clock begins at noon. */
 const TO_MIDNIGHT_MS = 12 * HOUR_MS;
 const CLOSED_MS = 5 * MINUTE_MS;
-/** Publications of a day: some days have few origins. */
+/** Number of publications on each day. Some days have few origins. */
 const SCANS = [30, 4, 24, 3, 3, 2, 40, 0, 5, 24, 6, 24] as const;
 
 export function statisticsSum(subject: ContractSubject): void {
@@ -55,15 +62,19 @@ export function statisticsSum(subject: ContractSubject): void {
       const tally = (name: string) => ['origins', name];
       await Promise.all([store.publish(scan, tally('a')), store.publish(scan, tally('a'))]);
       await store.publish(publishedScan({ scannedAtMs: clock.now() + 1 }), tally('b'));
-      await publishHosts(store, clock, FEW - 1);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS - 1);
       await store.purge(clock.advance(DAY_MS));
-      expect(await countsOf(store)).toEqual({ origins: FEW, 'grade B': FEW - 1, a: 1 });
-      // Another payer of the same scan, on another day.
+      expect(await countsOf(store)).toEqual({
+        origins: MIN_BLOCK_ORIGINS,
+        'grade B': MIN_BLOCK_ORIGINS - 1,
+        a: 1,
+      });
+      // Another payer buys the same scan on another day.
       await store.publish(scan, tally('a'));
-      await publishHosts(store, clock, FEW - 1);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS - 1);
       await store.publish(publishedScan({ scannedAtMs: clock.now() }), tally('c'));
       await store.purge(clock.advance(DAY_MS));
-      const twice = { origins: 2 * FEW, 'grade B': 2 * FEW - 2 };
+      const twice = { origins: 2 * MIN_BLOCK_ORIGINS, 'grade B': 2 * MIN_BLOCK_ORIGINS - 2 };
       expect(await countsOf(store)).toEqual({ ...twice, a: 1, c: 1 });
     });
 
@@ -73,13 +84,13 @@ export function statisticsSum(subject: ContractSubject): void {
       const publish = (reached: boolean) =>
         store.publish(publishedScan({ scannedAtMs: clock.advance(1), reached }), TALLY);
       const publishDay = async (reached: readonly boolean[]) => {
-        await publishHosts(store, clock, FEW - 1);
+        await publishHosts(store, clock, MIN_BLOCK_ORIGINS - 1);
         for (const each of reached) await publish(each);
         await store.purge(clock.advance(DAY_MS));
         return await countsOf(store);
       };
       expect(await publishDay([false])).toEqual({});
-      // With the nine of the day before.
+      // The nine origins of the day before are in the same block.
       expect(await publishDay([true])).toEqual({ origins: 19, 'grade B': 19 });
       expect(await publishDay([false])).toEqual({ origins: 29, 'grade B': 29 });
     });
@@ -87,12 +98,12 @@ export function statisticsSum(subject: ContractSubject): void {
     it('fold a day some minutes after midnight, not before', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, FEW);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       expect(await countsOf(store)).toEqual({});
       await store.purge(clock.advance(TO_MIDNIGHT_MS + CLOSED_MS - 1));
       expect(await countsOf(store)).toEqual({});
-      expect((await store.purge(clock.advance(1))).other).toBeGreaterThanOrEqual(FEW);
-      expect(await countsOf(store)).toMatchObject({ origins: FEW });
+      expect((await store.purge(clock.advance(1))).other).toBeGreaterThanOrEqual(MIN_BLOCK_ORIGINS);
+      expect(await countsOf(store)).toMatchObject({ origins: MIN_BLOCK_ORIGINS });
     });
 
     it('join days of few origins, under the last of them', async () => {
@@ -101,7 +112,7 @@ export function statisticsSum(subject: ContractSubject): void {
       const firstDay = utcDay(clock.now());
       const originsOf = async (day: number) =>
         (await store.statistics.sumCounters({ fromDay: day, toDay: day })).get('origins');
-      // A long silence is a part of the block.
+      // Days without scans are a part of the block.
       for (const [hosts, days] of [
         [4, 1],
         [5, 60],
@@ -123,26 +134,28 @@ export function statisticsSum(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const list = (host: string, listed: boolean) => store.listing.set(host, { listed });
-      await publishHosts(store, clock, FEW + 1);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS + 1);
       await store.purge(clock.advance(DAY_MS));
-      await publishHosts(store, clock, FEW + 3);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS + 3);
       for (const host of ['h0.com', 'h1.com', 'h2.com']) await list(host, false);
       await list('h0.com', true);
-      // While it is opted out, and as its day is folded; the other has its wish undone.
+      // One host stays opted out while its day is folded; the other host returns before.
       for (const host of ['h1.com', 'h2.com'])
         await store.publish(publishedScan({ host, scannedAtMs: clock.now() }), TALLY);
       await list('h2.com', true);
       await store.purge(clock.advance(DAY_MS));
-      expect(await countsOf(store)).toMatchObject({ origins: FEW + 1 + FEW + 1 });
+      expect(await countsOf(store)).toMatchObject({
+        origins: MIN_BLOCK_ORIGINS + 1 + MIN_BLOCK_ORIGINS + 1,
+      });
     });
 
     it('add nothing to a day that is folded already, or to one before it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       clock.advance(DAY_MS);
-      await publishHosts(store, clock, FEW);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       await store.purge(clock.advance(DAY_MS));
-      // As rows look that a fold could not remove before it was killed, or that came far too late.
+      // A killed fold, or a late publication, leaves such rows.
       for (const days of [1, 2]) {
         clock.advance(-days * DAY_MS);
         await publishHosts(store, clock, 20 * days);
@@ -150,7 +163,7 @@ export function statisticsSum(subject: ContractSubject): void {
       }
       for (let again = 0; again < 2; again += 1) {
         await store.purge(clock.now());
-        expect(await countsOf(store)).toMatchObject({ origins: FEW });
+        expect(await countsOf(store)).toMatchObject({ origins: MIN_BLOCK_ORIGINS });
       }
     });
 
@@ -172,9 +185,9 @@ export function statisticsSum(subject: ContractSubject): void {
     it('delete blocks that no window reaches', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, FEW);
+      await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       await store.purge(clock.advance(31 * DAY_MS));
-      expect(await countsOf(store)).toMatchObject({ origins: FEW });
+      expect(await countsOf(store)).toMatchObject({ origins: MIN_BLOCK_ORIGINS });
       await store.purge(clock.advance(DAY_MS));
       expect(await countsOf(store)).toEqual({});
     });

@@ -1,12 +1,10 @@
-/** What the contract suite is given: how to open a store. */
-
 import type { OpenStoreOptions, Store } from '../../../src/store/store.ts';
 
 /** A kind of store under the contract suite. The subject closes what it opened after each test. */
 export type ContractSubject = {
-  /** How many random operations it is put through: as many as it takes a few seconds for. */
+  /** Number of random operations; they should take a few seconds. */
   readonly operations: number;
-  /** A store on a database that nobody used before. */
+  /** Opens a store on an empty database. */
   fresh(options?: OpenStoreOptions): Promise<Store>;
   /** Closes the store and opens the same database again, as a restart does. */
   restart(store: Store, options?: OpenStoreOptions): Promise<Store>;

@@ -1,4 +1,4 @@
-/** A clock that moves when it is told to, from a fixed time on. */
+/** A clock that begins at a fixed time, and that only the test moves. */
 export class TestClock {
   #nowMs = Date.UTC(2026, 8, 1, 12);
 
