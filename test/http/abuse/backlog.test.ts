@@ -1,4 +1,4 @@
-/** Connections that come at once, and nobody is there to accept them. */
+/** Connections that arrive while the service cannot accept them wait in the backlog. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -6,28 +6,30 @@ import { describe, expect, test } from 'vitest';
 import { needs } from '../../fixtures/needs.ts';
 import { startHost } from '../../hosts/host-process.ts';
 
-const COUNT = 1_000;
+const CONNECTIONS = 1_000;
 
-/** The system may allow fewer than are asked for. */
+/** Linux caps the backlog that a process may ask for. */
 function backlogUnavailable(): string | null {
   try {
-    const most = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
-    return most > COUNT ? null : `a backlog of ${COUNT} (net.core.somaxconn is ${most})`;
+    const maxBacklog = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+    return maxBacklog > CONNECTIONS
+      ? null
+      : `a backlog of ${CONNECTIONS} (net.core.somaxconn is ${maxBacklog})`;
   } catch {
     return 'Linux';
   }
 }
 
 describe('1,000 connections to a service that is busy', needs(backlogUnavailable()), () => {
-  test('wait in line, and all get an answer in the end', async () => {
+  test('all connect while it is busy, and the last one gets an answer afterwards', async () => {
     const host = await startHost({ PAYMENT_MODE: 'mock', STORE_URL: 'sqlite::memory:' });
     const sockets: Socket[] = [];
     try {
       host.pause();
       await expect.poll(() => host.isStopped()).toBe(true);
       const port = Number(new URL(host.url).port);
-      for (let count = 0; count < COUNT; count += 1) sockets.push(connect(port, '127.0.0.1'));
-      // With a shorter line the kernel drops the first packet of those beyond it, for as long as it is full.
+      for (let count = 0; count < CONNECTIONS; count += 1) sockets.push(connect(port, '127.0.0.1'));
+      // With a shorter backlog the kernel would drop the first packet of the connections that do not fit.
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
       host.wake();
       const [last] = sockets.slice(-1);

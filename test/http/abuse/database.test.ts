@@ -1,4 +1,4 @@
-/** A database that cannot be written: its disk is full, or somebody else holds its lock. */
+/** The service still reads from a database that it cannot write: its disk is full, or it is locked. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As many as it takes, or a thousand. */
+/** Starts verifications until one is refused, at most a thousand. */
 async function startUntilRefused(service: TestApp): Promise<Answer> {
   for (let n = 0; n < 1_000; n += 1) {
     const answer = await service.post('/v1/verify/start', { url: `s${n}.example.com` });
@@ -34,15 +34,15 @@ function expectUnavailable(answer: Answer): void {
   expect(answer.headers['retry-after']).toBe('10');
 }
 
-/** What was stored before is read, and what needs no store is served. */
-async function expectServed(service: TestApp): Promise<void> {
+/** Expects answers that need no store, or only what was stored before. */
+async function expectReadsServed(service: TestApp): Promise<void> {
   expect((await service.get('/v1/checks')).statusCode).toBe(200);
   const status = await service.get('/v1/status?url=shop.example.com');
   expect(status.json()).toMatchObject({ known: true, grade: 'A' });
 }
 
 describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, as root)'), () => {
-  test('refuses writes with a clear message, reads go on, and free space allows writes again', async () => {
+  test('refuses writes with a clear error, serves reads, and takes writes again once space is free', async () => {
     const file = join(folder, 'scanner.db');
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
@@ -54,7 +54,7 @@ describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, 
     expect(() => writeFileSync(filler, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
 
     expectUnavailable(await startUntilRefused(service));
-    await expectServed(service);
+    await expectReadsServed(service);
     rmSync(filler);
     service.challenges.set('shop.example.com', { kind: 'served', text: token });
     const confirmed = await service.post('/v1/verify/confirm', { url: 'shop.example.com' });
@@ -65,60 +65,60 @@ describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, 
 });
 
 describe('a database that may not grow', () => {
-  test('refuses writes with a clear message, and reads go on', async () => {
+  test('refuses writes with a clear error, and serves reads', async () => {
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
       openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 110 }),
     });
     await service.publish('shop.example.com');
     expectUnavailable(await startUntilRefused(service));
-    await expectServed(service);
+    await expectReadsServed(service);
   });
 });
 
 describe('a locked database', () => {
   let service: TestApp;
-  let other: DatabaseSync;
-  const place = mkdtempSync(join(tmpdir(), 'x402-lock-'));
+  let lockHolder: DatabaseSync;
+  const lockFolder = mkdtempSync(join(tmpdir(), 'x402-lock-'));
 
   beforeAll(async () => {
-    const file = join(place, 'scanner.db');
+    const file = join(lockFolder, 'scanner.db');
     service = await startApp({
       environment: { RATE_LIMIT: 'off' },
       openStore: async (clock) => openSqlite(file, { clock }),
     });
     await service.publish('shop.example.com');
-    other = new DatabaseSync(file);
+    lockHolder = new DatabaseSync(file);
   });
   afterAll(async () => {
-    other.close();
+    lockHolder.close();
     await service[Symbol.asyncDispose]();
-    rmSync(place, { recursive: true, force: true });
+    rmSync(lockFolder, { recursive: true, force: true });
   });
 
-  test('gives 503 to requests that write, and the usual answer once it is free', async () => {
-    other.exec('BEGIN IMMEDIATE');
+  test('answers 503 to requests that write, and the usual answer once the lock is released', async () => {
+    lockHolder.exec('BEGIN IMMEDIATE');
     try {
       expectUnavailable(await service.post('/v1/verify/start', { url: 'shop.example.com' }));
-      await expectServed(service);
+      await expectReadsServed(service);
     } finally {
-      other.exec('ROLLBACK');
+      lockHolder.exec('ROLLBACK');
     }
     const answer = await service.post('/v1/verify/start', { url: 'shop.example.com' });
     expect(answer.statusCode).toBe(200);
   });
 
-  test('charges no call that it cannot write down, and the same payment buys it later', async () => {
+  test('charges no call that it cannot record, and the same payment buys the call later', async () => {
     const payer = newPayer(undefined, toPaymentTerms(service.config));
     const { header } = await payer.sign({ value: 50_000n, nowMs: service.now() });
     const buy = () =>
       service.post('/v1/scan', { url: 'shop.example.com' }, { 'payment-signature': header });
     service.scanner.will('shop.example.com', {});
-    other.exec('BEGIN IMMEDIATE');
+    lockHolder.exec('BEGIN IMMEDIATE');
     try {
       expectUnavailable(await buy());
     } finally {
-      other.exec('ROLLBACK');
+      lockHolder.exec('ROLLBACK');
     }
     const sold = await buy();
     expect(sold.statusCode).toBe(200);

@@ -1,4 +1,4 @@
-/** Everything that is free and asks origins, by route and by tool, shares one queue. */
+/** All free calls that send requests to origins, by route or by tool, share one queue. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
@@ -10,40 +10,40 @@ import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { startSelling } from '../routes/paid/selling.ts';
 
 type World = {
-  /** What names resolve to; default an address of a network of its own. */
+  /** The address to which a host resolves. */
   addressOf(host: string): string;
 };
 
-/** Origins that are dialled, and a clock that stands still unless the test moves it. */
+/** Fakes origins that record who dials them, and a clock that only the test moves. */
 function startWorld({ addressOf }: World) {
   const dialled: string[] = [];
-  let wake = Promise.withResolvers<void>();
-  const found = (host: string): Address[] => [{ address: addressOf(host), family: 4 }];
+  let clockMoved = Promise.withResolvers<void>();
+  const resolve = (host: string): Address[] => [{ address: addressOf(host), family: 4 }];
   const askSeller: AskSeller = async ({ origin }, admit) => {
-    if (!(await admit(found(origin.host)))) return { preflight: null, handshakeMs: 0 };
+    if (!(await admit(resolve(origin.host)))) return { preflight: null, handshakeMs: 0 };
     dialled.push(origin.host);
     return { preflight: toPreflight([]), handshakeMs: 0 };
   };
   const fetchToken: FetchToken = async ({ host }, admit) => {
-    await admit(found(host));
+    await admit(resolve(host));
     dialled.push(host);
     return { kind: 'served', text: 'nothing of ours' };
   };
   return {
     dialled,
-    options: { askSeller, fetchToken, wait: () => wake.promise },
+    options: { askSeller, fetchToken, wait: () => clockMoved.promise },
     async advance(service: TestApp, ms: number): Promise<void> {
       for (let past = 0; past < ms; past += 50) {
         service.advance(50);
-        wake.resolve();
-        wake = Promise.withResolvers<void>();
-        await settled();
+        clockMoved.resolve();
+        clockMoved = Promise.withResolvers<void>();
+        await runPendingTurns();
       }
     },
   };
 }
 
-async function settled(): Promise<void> {
+async function runPendingTurns(): Promise<void> {
   for (let turn = 0; turn < 60; turn += 1) await nextTurn();
 }
 
@@ -69,30 +69,33 @@ const confirm = async (service: TestApp, url: string) => {
 test.each([
   ['names of one address', (n: number) => `https://shop${n}.dev`],
   ['names of one domain', (n: number) => `https://n${n}.victim.dev`],
-])('%s are dialled twice a second, by routes, tools and confirms together', async (_what, url) => {
-  const isOneDomain = url(0).includes('victim');
-  const world = startWorld({
-    addressOf: (host) => (isOneDomain ? `198.51.${host.charCodeAt(1)}.7` : '198.51.100.7'),
-  });
-  await using service = await startApp(world.options);
-  // Loads the SDK, which takes many turns of the event loop.
-  await preflightTool(service, 'https://127.0.0.1');
-  const asks = [preflight, preflightTool, confirm];
-  const answers = Array.from({ length: 9 }, (_value, n) => asks[n % 3]?.(service, url(n)));
-  await settled();
-  expect(world.dialled).toHaveLength(2);
-  await world.advance(service, 1_000);
-  expect(world.dialled).toHaveLength(4);
-  await world.advance(service, 3_000);
-  const told = (await Promise.all(answers)).map((answer) => answer?.body ?? '');
-  expect(told.filter((body) => body.includes('not_asked')).length).toBeGreaterThan(0);
-  // Owners are never turned away: they have waited for their turn.
-  expect(told.filter((body) => body.includes('"mismatch"'))).toHaveLength(3);
-  const asked = told.filter((body) => body.includes('not_asked')).length;
-  expect(world.dialled).toHaveLength(9 - asked);
-});
+])(
+  '%s are dialled at most twice a second, by routes, tools and confirms together',
+  async (_case, url) => {
+    const isOneDomain = url(0).includes('victim');
+    const world = startWorld({
+      addressOf: (host) => (isOneDomain ? `198.51.${host.charCodeAt(1)}.7` : '198.51.100.7'),
+    });
+    await using service = await startApp(world.options);
+    // Loads the SDK, which takes many turns of the event loop.
+    await preflightTool(service, 'https://127.0.0.1');
+    const asks = [preflight, preflightTool, confirm];
+    const answers = Array.from({ length: 9 }, (_value, n) => asks[n % 3]?.(service, url(n)));
+    await runPendingTurns();
+    expect(world.dialled).toHaveLength(2);
+    await world.advance(service, 1_000);
+    expect(world.dialled).toHaveLength(4);
+    await world.advance(service, 3_000);
+    const bodies = (await Promise.all(answers)).map((answer) => answer?.body ?? '');
+    expect(bodies.filter((body) => body.includes('not_asked')).length).toBeGreaterThan(0);
+    // A confirm is never refused. It waits for its turn.
+    expect(bodies.filter((body) => body.includes('"mismatch"'))).toHaveLength(3);
+    const notAskedCount = bodies.filter((body) => body.includes('not_asked')).length;
+    expect(world.dialled).toHaveLength(9 - notAskedCount);
+  },
+);
 
-test('a paid scan goes first: beside it free requests open one connection a second', async () => {
+test('free requests open one connection a second while a paid scan runs', async () => {
   const world = startWorld({ addressOf: (host) => `198.51.${host.charCodeAt(4)}.7` });
   const until = Promise.withResolvers<void>();
   await using selling = await startSelling('0.3.0', world.options);
@@ -101,7 +104,7 @@ test('a paid scan goes first: beside it free requests open one connection a seco
   const paid = selling.scan('https://honest.dev', await selling.header(50_000n));
   await expect.poll(() => app.scanner.began).toEqual(['honest.dev']);
   const flood = Array.from({ length: 12 }, (_value, n) => preflight(app, `https://shop${n}.dev`));
-  await settled();
+  await runPendingTurns();
   expect(world.dialled).toHaveLength(1);
   await world.advance(app, 1_100);
   expect(world.dialled.length).toBeLessThanOrEqual(2);

@@ -1,15 +1,15 @@
-/** Clients that hang up while they wait for their turn. */
+/** A client that disconnects while it waits causes no fetch. */
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 import { connectRaw } from './raw-client.ts';
 
 test('a confirm whose client has disconnected fetches nothing', async () => {
-  const turn = Promise.withResolvers<void>();
+  const clientGone = Promise.withResolvers<void>();
   let fetches = 0;
   await using service = await startApp({
-    // Nobody's turn comes before the client is gone.
+    // No waiting fetch may begin before the client has disconnected.
     wait: async (ms) => {
-      await turn.promise;
+      await clientGone.promise;
       service.advance(ms);
     },
     fetchToken: async () => {
@@ -27,13 +27,13 @@ test('a confirm whose client has disconnected fetches nothing', async () => {
   const body = JSON.stringify({ url });
   const head = `POST /v1/verify/confirm HTTP/1.1\r\nHost: x\r\nContent-Type: application/json`;
   client.send(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-  // An answer to a later request shows that the one before it has been taken up.
+  // An answer to this later request shows that the service has received the confirm.
   await fetch(`http://127.0.0.1:${port}/health`, { headers: { connection: 'close' } });
   client.socket.destroy();
-  const connections = () =>
+  const countConnections = () =>
     new Promise((resolve) => service.app.server.getConnections((_error, n) => resolve(n)));
-  await expect.poll(connections).toBe(0);
-  turn.resolve();
+  await expect.poll(countConnections).toBe(0);
+  clientGone.resolve();
   const next = await service.post('/v1/verify/confirm', { url });
   expect(next.json().reason).toBe('mismatch');
   expect(fetches).toBe(2);

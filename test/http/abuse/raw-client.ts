@@ -1,4 +1,4 @@
-/** A client that sends bytes as they are, and as slowly as it likes. */
+/** A client that sends bytes unchanged, and as slowly as a test wants. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 export type RawClient = {
   readonly socket: Socket;
   send(bytes: string): void;
-  /** All that the server says until it closes. */
+  /** All bytes that the server sends until it closes the connection. */
   readonly answer: Promise<string>;
 };
 
@@ -22,7 +22,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
   };
 }
 
-/** One request as it is, and the whole answer. */
+/** Sends one request unchanged, and resolves with the whole answer. */
 export async function sendRaw(port: number, bytes: string): Promise<string> {
   const client = await connectRaw(port);
   client.send(bytes);

@@ -1,4 +1,4 @@
-/** Bodies, headers and queries at their limits and over them, on the wire. */
+/** Bodies, headers and queries are accepted at their size limits and refused above them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { sendRaw } from './raw-client.ts';
@@ -8,7 +8,7 @@ const BODY_BYTES = 4_096;
 describe.each([
   ['without a proxy', {}, ''],
   ['behind a trusted proxy', { TRUST_PROXY: '127.0.0.0/8' }, 'X-Forwarded-For: 192.0.2.1\r\n'],
-])('%s', (_where, environment, forwarded) => {
+])('%s', (_case, environment, proxyHeader) => {
   let service: TestApp;
   let port: number;
 
@@ -21,28 +21,28 @@ describe.each([
   const get = (path: string, headers = '') =>
     sendRaw(
       port,
-      `GET ${path} HTTP/1.1\r\nHost: x\r\n${forwarded}${headers}Connection: close\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\n${proxyHeader}${headers}Connection: close\r\n\r\n`,
     );
   const post = (framing: string) =>
     sendRaw(
       port,
-      `POST /v1/verify/start HTTP/1.1\r\nHost: x\r\n${forwarded}Content-Type: application/json\r\nConnection: close\r\n${framing}`,
+      `POST /v1/verify/start HTTP/1.1\r\nHost: x\r\n${proxyHeader}Content-Type: application/json\r\nConnection: close\r\n${framing}`,
     );
-  /** A body of so many bytes that names a host. */
+  /** A JSON body with a URL, padded to this number of bytes. */
   const bodyOf = (bytes: number) => {
     const body = JSON.stringify({ url: 'shop.example.com', filler: '' });
     return body.replace('""', `"${'x'.repeat(bytes - body.length)}"`);
   };
-  const whole = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const withLength = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   const chunked = (body: string) =>
     `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
   test.each([
-    ['a body', whole],
+    ['a body', withLength],
     ['a body in chunks', chunked],
-  ])('%s of 4 KiB is read, and one byte more is 413', async (_how, framed) => {
-    expect(await post(framed(bodyOf(BODY_BYTES)))).toMatch(/^HTTP\/1\.1 200 [\s\S]*"token"/);
-    const over = await post(framed(bodyOf(BODY_BYTES + 1)));
+  ])('%s of 4 KiB is read, and one byte more is 413', async (_case, toFraming) => {
+    expect(await post(toFraming(bodyOf(BODY_BYTES)))).toMatch(/^HTTP\/1\.1 200 [\s\S]*"token"/);
+    const over = await post(toFraming(bodyOf(BODY_BYTES + 1)));
     expect(over).toMatch(/^HTTP\/1\.1 413 [\s\S]*"error":"body_too_large"[\s\S]*"charged":false/);
   });
 
@@ -100,7 +100,7 @@ describe.each([
     '::::',
     '%00',
     `${'192.0.2.1, '.repeat(2_000)}192.0.2.2`,
-  ])('any forwarded address is accepted: %.40s', async (address) => {
+  ])('a malformed X-Forwarded-For is accepted: %.40s', async (address) => {
     const answer = await get('/v1/status?url=shop.example.com', `X-Forwarded-For: ${address}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });

@@ -1,4 +1,4 @@
-/** Clients that take their time, with and without a proxy in front: nobody else waits for them. */
+/** Slow clients are cut off after a time limit, and other clients do not wait for them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { connectRaw } from './raw-client.ts';
@@ -9,7 +9,7 @@ const HEAD = 'POST /v1/verify/start HTTP/1.1\r\nHost: x\r\nContent-Type: applica
 describe.each([
   ['without a proxy', {}, ''],
   ['behind a trusted proxy', { TRUST_PROXY: '127.0.0.0/8' }, 'X-Forwarded-For: 192.0.2.1\r\n'],
-])('%s', (_where, environment, forwarded) => {
+])('%s', (_case, environment, proxyHeader) => {
   let service: TestApp;
   let port: number;
 
@@ -22,15 +22,15 @@ describe.each([
   const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/health`)).status === 200;
 
   test.each([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['stops within the request line', 'GET /v1/che'],
-    ['stops within the headers', `${HEAD}${forwarded}X-Slow: a`],
-    ['stops within the body', `${HEAD}${forwarded}Content-Length: 40\r\n\r\n{"url":"sh`],
+    ['stops within the headers', `${HEAD}${proxyHeader}X-Slow: a`],
+    ['stops within the body', `${HEAD}${proxyHeader}Content-Length: 40\r\n\r\n{"url":"sh`],
     [
       'stops within a chunk',
-      `${HEAD}${forwarded}Transfer-Encoding: chunked\r\n\r\n28\r\n{"url":"sh`,
+      `${HEAD}${proxyHeader}Transfer-Encoding: chunked\r\n\r\n28\r\n{"url":"sh`,
     ],
-  ])('a client that %s gets an error, and its connection ends', async (_what, bytes) => {
+  ])('a client that %s gets an error, and its connection ends', async (_case, bytes) => {
     const client = await connectRaw(port);
     client.send(bytes);
     expect(await isAlive()).toBe(true);
@@ -40,18 +40,18 @@ describe.each([
     expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
   });
 
-  test('a client that sends a byte at a time gets no more time', async () => {
+  test('a client that sends one byte at a time has the same time limit', async () => {
     const client = await connectRaw(port);
-    client.send(`${HEAD}${forwarded}`);
+    client.send(`${HEAD}${proxyHeader}`);
     const drip = setInterval(() => client.send('X'), 20);
     const answer = await client.answer;
     clearInterval(drip);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('two hundred slow clients at once delay nobody', async () => {
+  test('two hundred slow clients at the same time delay no other client', async () => {
     const slow = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
-    for (const client of slow) client.send(`${HEAD}${forwarded}`);
+    for (const client of slow) client.send(`${HEAD}${proxyHeader}`);
     expect(await isAlive()).toBe(true);
     const answers = await Promise.all(slow.map(({ answer }) => answer));
     expect(new Set(answers.map((answer) => answer.slice(0, 12)))).toEqual(
@@ -64,7 +64,7 @@ describe.each([
     const client = await connectRaw(port);
     const { socket } = client;
     socket.pause();
-    const ask = `GET /openapi.json HTTP/1.1\r\nHost: x\r\n${forwarded}`;
+    const ask = `GET /openapi.json HTTP/1.1\r\nHost: x\r\n${proxyHeader}`;
     client.send(`${ask}\r\n`.repeat(20));
     client.send(`${ask}Connection: close\r\n\r\n`);
     for (let count = 0; count < 5; count += 1) expect(await isAlive()).toBe(true);
@@ -73,30 +73,34 @@ describe.each([
     expect(answers).toHaveLength(21);
   });
 
-  test('a client that disconnects in the middle of an answer is forgotten', async () => {
+  test('clients that disconnect in the middle of an answer do not stop the service', async () => {
     for (let count = 0; count < 20; count += 1) {
       const client = await connectRaw(port);
-      client.send(`GET /llms-full.txt HTTP/1.1\r\nHost: x\r\n${forwarded}\r\n`);
+      client.send(`GET /llms-full.txt HTTP/1.1\r\nHost: x\r\n${proxyHeader}\r\n`);
       client.socket.destroy();
     }
     expect(await isAlive()).toBe(true);
   });
 
   test('connections beyond the limit are closed, and those within it are served', async () => {
-    await using few = await startApp({ environment, limits: { maxConnections: 3 } });
-    const at = Number(new URL(await few.app.listen({ host: '127.0.0.1', port: 0 })).port);
-    const held = await Promise.all([1, 2, 3].map(() => connectRaw(at)));
-    const over = await connectRaw(at);
+    await using limited = await startApp({ environment, limits: { maxConnections: 3 } });
+    const limitedPort = Number(
+      new URL(await limited.app.listen({ host: '127.0.0.1', port: 0 })).port,
+    );
+    const clients = await Promise.all([1, 2, 3].map(() => connectRaw(limitedPort)));
+    const over = await connectRaw(limitedPort);
     expect(await over.answer).toBe('');
-    const [first] = held;
-    first?.send(`GET /health HTTP/1.1\r\nHost: x\r\n${forwarded}Connection: close\r\n\r\n`);
+    const [first] = clients;
+    first?.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
     expect(await first?.answer).toMatch(/^HTTP\/1\.1 200 /);
-    for (const { socket } of held) socket.destroy();
-    const connections = () =>
-      new Promise((resolve) => few.app.server.getConnections((_error, count) => resolve(count)));
-    await expect.poll(connections).toBe(0);
-    const again = await connectRaw(at);
-    again.send(`GET /health HTTP/1.1\r\nHost: x\r\n${forwarded}Connection: close\r\n\r\n`);
+    for (const { socket } of clients) socket.destroy();
+    const countConnections = () =>
+      new Promise((resolve) =>
+        limited.app.server.getConnections((_error, count) => resolve(count)),
+      );
+    await expect.poll(countConnections).toBe(0);
+    const again = await connectRaw(limitedPort);
+    again.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
     expect(await again.answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

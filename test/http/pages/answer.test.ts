@@ -1,4 +1,4 @@
-/** The form of the front page: what is asked, what is answered, and within which limits. */
+/** The form of the front page answers whether an agent can pay a host or URL. */
 import { describe, expect, test } from 'vitest';
 import type { AskHost, AskSeller } from '../../../src/limits/run-preflight.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
@@ -21,7 +21,7 @@ const OFFER = {
 } as const;
 const TERMS = { x402Version: 2, resourceUrl: null, payableBy: 'default', offers: [OFFER] } as const;
 
-function startDesk(preflight = toPreflight([], TERMS)) {
+function toAnsweringSellers(preflight = toPreflight([], TERMS)) {
   const asked: string[] = [];
   const askSeller: AskSeller = async ({ origin, path }) => {
     asked.push(`${origin.url}${path}`);
@@ -40,8 +40,8 @@ function ask(service: TestApp, url: string, headers: object = {}, more = '') {
 }
 
 describe('the front page answers', () => {
-  test('a URL at once: verdict, who can pay, price, and the request for the whole report', async () => {
-    const { asked, options } = startDesk();
+  test('a URL with verdict, possible payers, price, and the request for a whole report', async () => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     const { statusCode, body } = await ask(service, ' shop.example.com/weather?city=Lisbon ');
     expect(statusCode).toBe(200);
@@ -58,16 +58,16 @@ describe('the front page answers', () => {
     }
   });
 
-  test('a host by the first address that its documents sell', async () => {
-    const { asked, options } = startDesk();
+  test('a host with the verdict on the first resource that its documents list', async () => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     const { body } = await ask(service, 'https://shop.example.com/');
     expect(asked).toEqual(['https://shop.example.com']);
     expect(body).toContain('GET https://shop.example.com/forecast');
   });
 
-  test('a scanned host with its report, and an opted-out one as an unscanned one', async () => {
-    const { asked, options } = startDesk();
+  test('a scanned host with a redirect to its report, but not an opted-out host', async () => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     await service.publish('shop.example.com');
     const known = await ask(service, 'https://shop.example.com/weather');
@@ -80,8 +80,8 @@ describe('the front page answers', () => {
     expect(hidden.body).not.toContain('/o/shop.example.com');
   });
 
-  test('the script with the same fragment, without the page around it', async () => {
-    const { options } = startDesk();
+  test('a call by the script with only the part of the page that answers', async () => {
+    const { options } = toAnsweringSellers();
     await using service = await startApp(options);
     const { body } = await ask(service, 'a.example.com/x', {}, '&fragment=true');
     expect(body).toContain('Go. An agent can pay this.');
@@ -98,8 +98,8 @@ describe('the front page answers', () => {
     ['two words', 'a space'],
     ['ftp://shop.example.com', 'Give an https URL'],
     [`shop.example.com/${'x'.repeat(2_048)}`, '2048'],
-  ])('%j with the remedy, with status 400', async (text, message) => {
-    const { asked, options } = startDesk();
+  ])('the bad input %j with status 400 and the remedy', async (text, message) => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     const page = await ask(service, text);
     expect(page.statusCode).toBe(400);
@@ -110,20 +110,20 @@ describe('the front page answers', () => {
   });
 
   test('a part of a name with a link to the search', async () => {
-    const { options } = startDesk();
+    const { options } = toAnsweringSellers();
     await using service = await startApp(options);
     const page = await ask(service, 'shop');
     expect(page.statusCode).toBe(400);
     expect(page.body).toContain('href="/?q=shop"');
   });
 
-  test('with text of origins as text', async () => {
+  test('with the text of origins escaped', async () => {
     const reasons = [{ code: 'nobody_can_pay', evidence: HOSTILE }] as const;
     const terms = {
       ...TERMS,
       offers: [{ ...OFFER, price: null, asset: HOSTILE, network: HOSTILE }],
     };
-    const { options } = startDesk(toPreflight(reasons, terms));
+    const { options } = toAnsweringSellers(toPreflight(reasons, terms));
     await using service = await startApp(options);
     for (const more of ['', '&fragment=true']) {
       const { body } = await ask(
@@ -137,8 +137,8 @@ describe('the front page answers', () => {
     }
   });
 
-  test('within the limits of preflight: 30 a minute, by form and by API together', async () => {
-    const { options } = startDesk();
+  test('30 calls of a client a minute, by form and by API together', async () => {
+    const { options } = toAnsweringSellers();
     await using service = await startApp(options);
     for (let call = 0; call < 15; call += 1) {
       expect((await ask(service, `n${call}.example.com/x`)).statusCode).toBe(200);
@@ -151,8 +151,8 @@ describe('the front page answers', () => {
     expect(limited.headers['content-type']).toContain('text/html');
   });
 
-  test('once in five seconds a host, whichever way the request comes', async () => {
-    const { asked, options } = startDesk();
+  test('after at most one request to a host in five seconds, by form and by API together', async () => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     await service.post('/v1/preflight', { url: 'https://shop.example.com/weather' });
     for (const text of ['shop.example.com/weather', 'shop.example.com']) {
@@ -165,7 +165,7 @@ describe('the front page answers', () => {
 
   test.each<[string, Record<string, string>, number]>([
     ['a page of another site', { 'sec-fetch-site': 'cross-site', origin: 'null' }, 403],
-    ['a page of a neighbour', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a page of another subdomain', { 'sec-fetch-site': 'same-site' }, 403],
     [
       'another origin, by a browser without Sec-Fetch-Site',
       { origin: 'https://evil.example' },
@@ -178,21 +178,21 @@ describe('the front page answers', () => {
     ],
     ['our page, by an older browser', { origin: 'https://scanner.example' }, 200],
     ['a client without Origin', {}, 200],
-  ])('%s: %j', async (_who, headers, status) => {
-    const { asked, options } = startDesk();
+  ])('or refuses a call from %s: %j', async (_caller, headers, status) => {
+    const { asked, options } = toAnsweringSellers();
     await using service = await startApp(options);
     expect((await ask(service, 'shop.example.com/x', headers)).statusCode).toBe(status);
     expect(asked).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  test('with the page of the host if preflight is not offered', async () => {
+  test('with a redirect to the page of the host if the revision has no preflight', async () => {
     await using service = await startApp({ revision: '0.1.0' });
     const answer = await ask(service, 'never.example.com/x');
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/o/never.example.com']);
   });
 });
 
-test('with newcomers and changed grades, and without rescans and opted-out hosts', async () => {
+test('the front page lists new hosts and changed grades, and no rescans or opted-out hosts', async () => {
   await using service = await startApp();
   for (const [grade, score] of [
     ['A', 95],

@@ -1,4 +1,4 @@
-/** What pages and badges show of the census. */
+/** Pages and badges show what the census found. */
 import { describe, expect, test } from 'vitest';
 import { describeDays, drawDayStrip } from '../../../src/http/pages/day-strip.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
@@ -18,14 +18,14 @@ describe('the squares of 30 days', () => {
   const days = `${'p'.repeat(19)}nd${'p'.repeat(8)}-`;
   const svg = String(drawDayStrip(days, NOW_MS));
 
-  test('have a mark each, so that they can be read without colours', () => {
+  test('have one mark each, and can be read without colours', () => {
     const marks = [...svg.matchAll(/class="mark-\w+">([^<]+)/g)].map(([, text]) => text);
     expect(marks.join('')).toHaveLength(30);
     expect(marks).toEqual(['✓'.repeat(27), '✗', '!', '·']);
     expect(svg.match(/h22v22h-22z/g)).toHaveLength(30);
   });
 
-  test('stand in the order of the days, in two rows', () => {
+  test('are in the order of the days, in two rows', () => {
     const [first, last] = [/<path d="M50 0h/, /<path d="M386 24h22v22h-22z" class="cell-unknown"/];
     expect(svg).toMatch(first);
     expect(svg).toMatch(last);
@@ -33,7 +33,7 @@ describe('the squares of 30 days', () => {
     expect(svg).toContain('>09-16</text>');
   });
 
-  test('are said to a screen reader, with the dates that were no good', () => {
+  test('have a label for screen readers, with the dates of bad days', () => {
     expect(svg).toContain(
       'aria-label="Payable on 27 of 29 days that were checked; not payable on 2026-09-20; down on 2026-09-21; not checked on 1."',
     );
@@ -49,13 +49,13 @@ describe('the squares of 30 days', () => {
     [{ today: 'payable', payableDays: 29, checkedDays: 30 }, 'Payable on 29 of 30 days that were'],
     [{ today: 'not_payable', payableDays: 0, checkedDays: 1 }, 'Payable on 0 of 1 day that was'],
     [{ today: 'not_checked', payableDays: 0, checkedDays: 0 }, 'Not checked yet.'],
-  ] as const)('have a sentence: %j', (availability, sentence) => {
+  ] as const)('have a sentence for %j', (availability, sentence) => {
     expect(describeDays({ ...availability, days: '' })).toContain(sentence);
   });
 });
 
 describe('the report page', () => {
-  test('has the squares only if the census looked at the host', async () => {
+  test('has the squares only if the census checked the host', async () => {
     await using service = await startApp();
     await service.publish(HOST);
     const page = async () => (await service.get(`/o/${HOST}`)).body;
@@ -107,7 +107,7 @@ describe('the front page', () => {
 });
 
 describe('/statistics', () => {
-  test('counts the words of the last day, and nothing before it', async () => {
+  test('counts the census words of yesterday', async () => {
     await using service = await startApp();
     expect((await service.get('/statistics')).body).not.toContain('Payable that day');
     for (let n = 0; n < 11; n += 1) {
@@ -123,7 +123,7 @@ describe('/statistics', () => {
 });
 
 describe('/about-census', () => {
-  test('says that a service without a census asks nobody', async () => {
+  test('says that a service without a census sends no requests of its own', async () => {
     await using service = await startApp();
     const page = await service.get('/about-census');
     expect(page.statusCode).toBe(200);
@@ -131,7 +131,7 @@ describe('/about-census', () => {
     expect((await service.get('/about-scanner')).body).toContain('href="/about-census"');
   });
 
-  test('says who asks, what, how often, and how to be left out, if there is a census', async () => {
+  test('says who sends which requests how often, and how to opt out, if there is a census', async () => {
     await using service = await startApp({ environment: CENSUS_ON });
     const { body } = await service.get('/about-census');
     for (const text of [
@@ -149,7 +149,7 @@ describe('/about-census', () => {
   });
 });
 
-test('a page of a host that was opted out shows no days', async () => {
+test('the page of an opted-out host shows no days', async () => {
   await using service = await startApp();
   await publishWith(service, 'ppp');
   await service.store.listing.set(HOST, { listed: false });

@@ -1,4 +1,4 @@
-/** A report in which every part of its page has something to show; its score is that of its results. */
+/** A report that fills every part of its page. The score is computed from its results. */
 import { scoreResults } from '../../../src/engine/score.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
@@ -9,7 +9,7 @@ const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 
 type Change = Partial<Pick<CheckResult, 'status' | 'basis' | 'outcome' | 'evidence' | 'fix'>>;
 
-/** A whole report: what `changes` leaves out passes. */
+/** A whole report in which every check passes that `changes` does not name. */
 export function reportWith(
   changes: Readonly<Record<string, Change>>,
   more: Partial<NonNullable<CannedScan['report']>> = {},

@@ -1,4 +1,4 @@
-/** A reader with a keyboard alone walks from the front page to a patch, with and without scripts. */
+/** A user can go from the front page to a patch with only a keyboard, with and without scripts. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
@@ -6,7 +6,8 @@ import { needs } from '../../fixtures/needs.ts';
 import { type Site, startSite } from './site-pages.ts';
 
 const MAX_TABS = 120;
-const FOCUSED = '(document.activeElement?.labels?.[0] ?? document.activeElement)?.innerText ?? ""';
+const FOCUSED_TEXT =
+  '(document.activeElement?.labels?.[0] ?? document.activeElement)?.innerText ?? ""';
 
 describe('with the keyboard only', needs(browserUnavailable()), () => {
   let browser: Browser;
@@ -21,11 +22,11 @@ describe('with the keyboard only', needs(browserUnavailable()), () => {
     await site?.[Symbol.asyncDispose]();
   });
 
-  /** Presses Tab until the focus is on what has this text. */
+  /** Presses Tab until the focused element has this text. */
   async function tabTo(page: Page, text: string): Promise<void> {
     for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
       await page.keyboard.press('Tab');
-      if (String(await page.evaluate(FOCUSED)).includes(text)) return;
+      if (String(await page.evaluate(FOCUSED_TEXT)).includes(text)) return;
     }
     throw new Error(`Tab never came to ${text}`);
   }
@@ -45,7 +46,7 @@ describe('with the keyboard only', needs(browserUnavailable()), () => {
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: /^Caution/ }).waitFor();
       expect(await page.locator('#answer').textContent()).toContain('5 USDC on Base');
-      // Script or not, the page and the answer are all that was loaded, but for pictures.
+      // Besides pictures, the browser loaded only the page and the answer.
       expect(requests).toHaveLength(2);
 
       await tabTo(page, 'x402 Conformance Scanner');

@@ -1,4 +1,4 @@
-/** Weight and requests of every page, the heaviest report included. */
+/** Every page weighs under 60 KiB and loads nothing but images, even with the longest texts. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADVICE_IDS } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
@@ -8,18 +8,17 @@ import { REPORT, reportWith } from './full-report.ts';
 import { PAGES, type Site, startSite } from './site-pages.ts';
 
 const MAX_BYTES = 60 * 1_024;
-const LONG = '<"&\''.repeat(125);
+const LONG_TEXT = '<"&\''.repeat(125);
 
-/** As long as a host name may be. */
-const HEAVY_HOST = `${'heavy123.'.repeat(26)}example.com`;
+const LONGEST_HOST = `${'heavy123.'.repeat(26)}example.com`;
 
-/** Text of every part is as long as it may be. */
-function heaviestReport(): CannedScan {
+/** A report whose texts all have their maximum length. */
+function toHeaviestReport(): CannedScan {
   const checks = readCatalog('2026-08-14.2').checks;
   const failed = {
     status: 'fail',
     outcome: 'absent',
-    evidence: LONG,
+    evidence: LONG_TEXT,
     fix: 'Do it. '.repeat(25),
   } as const;
   const [resource] = REPORT.report?.payability ?? [];
@@ -35,18 +34,18 @@ function heaviestReport(): CannedScan {
     payability: many.map((path) => ({
       ...resource,
       path,
-      offers: resource.offers.map((offer) => ({ ...offer, words: LONG.slice(0, 200) })),
+      offers: resource.offers.map((offer) => ({ ...offer, words: LONG_TEXT.slice(0, 200) })),
     })),
     indexed: many.map((resource) => ({
-      ...{ index: 'bazaar', resource, method: 'GET', state: 'not_listed', listedAs: LONG },
+      ...{ index: 'bazaar', resource, method: 'GET', state: 'not_listed', listedAs: LONG_TEXT },
       differences: [],
-      reasons: [{ code: 'not_registered', evidence: LONG, check: 'S5' }],
+      reasons: [{ code: 'not_registered', evidence: LONG_TEXT, check: 'S5' }],
     })),
     otherWays: many.map((path) => ({
       ...{ method: 'GET', path, protocol: 'MPP' },
       methods: Array.from({ length: 5 }, (_, at) => `${at}${'<'.repeat(39)}`),
     })),
-    advice: ADVICE_IDS.map((id) => ({ id, evidence: LONG, fix: 'Do what the advice says.' })),
+    advice: ADVICE_IDS.map((id) => ({ id, evidence: LONG_TEXT, fix: 'Do what the advice says.' })),
   });
 }
 
@@ -56,10 +55,10 @@ describe('a page', () => {
   beforeAll(async () => {
     site = await startSite();
     for (let scan = 0; scan < 45; scan += 1) {
-      await site.service.publish(HEAVY_HOST, heaviestReport());
+      await site.service.publish(LONGEST_HOST, toHeaviestReport());
     }
-    await listOrigin(site.service.store, HEAVY_HOST);
-    await sayLetters(site.service.store, HEAVY_HOST, 'nd'.repeat(15));
+    await listOrigin(site.service.store, LONGEST_HOST);
+    await sayLetters(site.service.store, LONGEST_HOST, 'nd'.repeat(15));
   });
   afterAll(async () => {
     await site?.[Symbol.asyncDispose]();
@@ -69,7 +68,7 @@ describe('a page', () => {
   const checks = readCatalog('2026-08-14.2').checks.map(({ id }) => `/checks/${id}`);
   const paths = [
     ...Object.values(PAGES).map(({ path }) => path),
-    ...[HEAVY_HOST, 'shop.example.com'].flatMap((host) =>
+    ...[LONGEST_HOST, 'shop.example.com'].flatMap((host) =>
       stacks.map((stack) => `/o/${host}?stack=${stack}`),
     ),
     ...checks,
@@ -80,7 +79,7 @@ describe('a page', () => {
     try {
       for (let n = 0; n < 30; n += 1) {
         const host = `${'a123456.'.repeat(29)}s${n}.com`;
-        await crowded.service.publish(host, { branding: { displayName: LONG.slice(0, 80) } });
+        await crowded.service.publish(host, { branding: { displayName: LONG_TEXT.slice(0, 80) } });
         await listOrigin(crowded.service.store, host);
         await sayLetters(crowded.service.store, host, 'pd'.repeat(15));
       }
@@ -98,7 +97,7 @@ describe('a page', () => {
     async (path) => {
       const { body } = await site.service.get(path);
       expect(Buffer.byteLength(body)).toBeLessThan(MAX_BYTES);
-      // Nothing but images is loaded besides the page.
+      // The page loads nothing but images.
       const loaded = body.match(
         /<(?:script|iframe|object|embed|audio|video)[^>]*\ssrc=|rel="stylesheet"|@import|url\(/g,
       );

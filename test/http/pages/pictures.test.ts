@@ -1,4 +1,4 @@
-/** Pictures: the numbers of the API, marks beside colours, and text that is escaped. */
+/** Pictures show the numbers of the API, have marks besides colours, and escape text. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReportBody } from '../../../src/directory/published-report.ts';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
@@ -52,12 +52,12 @@ describe("the pictures of a report page show the API's values", () => {
     const all = count('✓') + count('!') + count('✗') + count('?');
     expect(all).toBe(3 * 25);
     const failed = report.results.filter(({ status }) => status === 'fail');
-    // The scan before failed P6, the one before that nothing.
+    // Of the two earlier scans, one failed P6 and the other failed nothing.
     expect(count('✗')).toBe(failed.length + 1);
     for (const { id } of failed) expect(strips.join('')).toContain(`${id} fail`);
   });
 
-  test('the matrix has each offer with the word of its client', () => {
+  test('the matrix has each offer with the verdict of its client', () => {
     const matrix = /<table class="matrix">[\s\S]*?<\/table>/.exec(html)?.[0] ?? '';
     const offers = (report.payability ?? []).flatMap(({ offers }) => offers);
     expect(matrix.match(/<th scope="row">/g)).toHaveLength(offers.length);
@@ -68,11 +68,11 @@ describe("the pictures of a report page show the API's values", () => {
   test('the histogram has the counts of the directory, and marks this origin', async () => {
     const { projects } = (await site.service.get('/v1/directory')).json();
     const grades: string[] = projects.map(({ grade }: { grade: string }) => grade);
-    const told = ['A', 'B', 'C', 'D', 'F'].map(
-      (grade) => `${grade} ${grades.filter((one) => one === grade).length}`,
+    const counts = ['A', 'B', 'C', 'D', 'F'].map(
+      (grade) => `${grade} ${grades.filter((listed) => listed === grade).length}`,
     );
     expect(labelOf('histogram')).toBe(
-      `Grades of ${grades.length} listed origins: ${told.join(', ')}. This origin has ${report.grade}.`,
+      `Grades of ${grades.length} listed origins: ${counts.join(', ')}. This origin has ${report.grade}.`,
     );
     expect(html).toContain(`of ${grades.length} listed origins.`);
   });

@@ -1,4 +1,4 @@
-/** The parts of a report page as data: costs that add up, sentences, plots. */
+/** The parts of a report page as data: costs of findings, their order and their consequences. */
 import { describe, expect, test } from 'vitest';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
 import { toReportFindings } from '../../../src/http/pages/report-findings.ts';
@@ -18,13 +18,13 @@ function results(changes: Readonly<Record<string, Change>>): readonly CheckResul
 describe('the costs of findings', () => {
   test.each<[string, Readonly<Record<string, Change>>]>([
     ['nothing', {}],
-    ['one minor', { S7: { status: 'warn' } }],
+    ['one minor finding', { S7: { status: 'warn' } }],
     ['a cap', { P4: { status: 'fail' }, S7: { status: 'warn' } }],
     ['two caps', { P3: { status: 'fail' }, P4: { status: 'fail' }, S1: { status: 'fail' } }],
     ['an unreachable origin', { P1: { status: 'fail' }, P2: { status: 'fail' } }],
     ['undetermined checks', { D1: { status: 'warn', basis: 'not_determined' } }],
-    ['all of it', Object.fromEntries(results({}).map(({ id }) => [id, { status: 'fail' }]))],
-  ])('add up to the points missing from 100: %s', (_what, changes) => {
+    ['every check', Object.fromEntries(results({}).map(({ id }) => [id, { status: 'fail' }]))],
+  ])('add up to the points missing from 100: %s', (_case, changes) => {
     const all = results(changes);
     const costs = scoreCosts(all, scoreResults);
     const sum = costs.reduce((total, { points }) => total + points, 0);
@@ -32,13 +32,13 @@ describe('the costs of findings', () => {
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
   });
 
-  test('charge a cap to the finding that caps, and equal findings alike', () => {
+  test('charge a cap to the finding that causes it, and equal findings the same', () => {
     const broken = results({
       ...{ P5: { status: 'fail' }, S5: { status: 'fail' }, S6: { status: 'fail' } },
       ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
     });
     const byId = new Map(scoreCosts(broken, scoreResults).map(({ id, points }) => [id, points]));
-    // So many findings leave the cap without effect: each major costs about what its points weigh.
+    // The score is below the cap anyway, so each major finding costs about its own points.
     expect(scoreResults(broken).score).toBeLessThan(89);
     expect(Math.abs((byId.get('S5') ?? 0) - (byId.get('S6') ?? 0))).toBeLessThanOrEqual(1);
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeGreaterThanOrEqual(4);
@@ -52,7 +52,7 @@ describe('the costs of findings', () => {
     ]);
   });
 
-  test('name the gravest first, and no undetermined check', () => {
+  test('list the most severe finding first, and no undetermined check', () => {
     const all = results({
       S7: { status: 'fail' },
       P6: { status: 'warn' },
@@ -63,7 +63,7 @@ describe('the costs of findings', () => {
   });
 });
 
-test('group consequences below their finding, and undetermined checks apart', () => {
+test('findings list their consequences, and undetermined checks are listed separately', () => {
   const catalog = readCatalog('2026-08-14.2');
   const follows = (id: string) => ({
     ...{ status: 'fail' as const, basis: 'not_evaluated' as const },
@@ -86,7 +86,7 @@ test('group consequences below their finding, and undetermined checks apart', ()
     id,
     follows.map((one) => `${one.id} ${one.sentence}`.trim()),
   ]);
-  // S1 passed: what names it as its cause stands for itself.
+  // S1 passed, so S2, which names S1 as its cause, is listed as a finding.
   expect(shown).toEqual([
     ['P2', ['P3 It is not known.', 'S4']],
     ['S2', []],
@@ -98,7 +98,7 @@ test('group consequences below their finding, and undetermined checks apart', ()
   });
 });
 
-test('list the three most expensive first, with their consequences, and do not repeat them', () => {
+test('the three most expensive findings come first with their consequences, and only once', () => {
   const follows = { status: 'fail' as const, basis: 'not_evaluated' as const };
   const all = results({
     S1: { status: 'fail' },

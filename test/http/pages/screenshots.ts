@@ -1,4 +1,4 @@
-/** `npm run screenshots -- DIR`: every page at two widths and in both colour schemes. */
+/** `npm run screenshots -- DIR` photographs every page at two widths and in both colour schemes. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { startBrowser } from '../../fixtures/browser.ts';
@@ -12,12 +12,12 @@ if (directory === undefined) {
   console.error('npm run screenshots -- DIR [PAGE]: name the directory of the screenshots.');
   process.exit(2);
 }
-const wanted = process.argv[3];
+const wantedPage = process.argv[3];
 await mkdir(directory, { recursive: true });
 await using site = await startSite();
 await using browser = await startBrowser();
 for (const [name, page] of Object.entries(PAGES)) {
-  if (wanted !== undefined && name !== wanted) continue;
+  if (wantedPage !== undefined && name !== wantedPage) continue;
   for (const width of WIDTHS) {
     for (const colorScheme of SCHEMES) {
       const tab = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });

@@ -1,4 +1,4 @@
-/** Every page of the site, with something to show in each of its parts. */
+/** Lists every page of the site, and starts a service that fills every part of them. */
 import type { Page } from 'playwright-core';
 import { toGrade } from '../../../src/engine/score.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
@@ -7,16 +7,16 @@ import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
 import { REPORT, reportWith } from './full-report.ts';
 
 const HOUR_MS = 3_600_000;
-/** The words of `shop.example.com`, the last of which is today's. */
+/** The census words of `shop.example.com`, one letter a day. The last letter is today's. */
 export const DAYS = `${'p'.repeat(20)}n-d${'p'.repeat(7)}`;
 
 export type SitePage = {
   readonly path: string;
-  /** Brings the page into the state that is looked at. */
+  /** Brings the page into the state that the tests examine. */
   readonly prepare?: (page: Page) => Promise<void>;
 };
 
-const typing = (text: string) => async (page: Page) => {
+const typeInForm = (text: string) => async (page: Page) => {
   await page.getByLabel('Host or URL').fill(text);
   await page.keyboard.press('Enter');
   await page.locator('#answer h2').waitFor();
@@ -28,8 +28,8 @@ const unfold = async (page: Page) => {
 
 export const PAGES: Readonly<Record<string, SitePage>> = {
   home: { path: '/' },
-  answer: { path: '/', prepare: typing('new.example.com/weather') },
-  problem: { path: '/', prepare: typing('shop') },
+  answer: { path: '/', prepare: typeInForm('new.example.com/weather') },
+  problem: { path: '/', prepare: typeInForm('shop') },
   report: { path: '/o/shop.example.com' },
   patches: { path: '/o/shop.example.com?stack=fastapi', prepare: unfold },
   unscanned: { path: '/o/never.example.com' },
@@ -58,7 +58,7 @@ const OFFER = {
   client: 'limited',
 } as const;
 
-/** The answer of every seller that the front page asks. */
+/** The result of every preflight that the front page makes. */
 const PREFLIGHT = toPreflight(
   [
     {
@@ -70,7 +70,7 @@ const PREFLIGHT = toPreflight(
   { x402Version: 2, resourceUrl: null, payableBy: 'settings', offers: [OFFER] },
 );
 
-/** A census that nobody starts. SITE_URL is no public name, so a test's exception is needed. */
+/** Settings of a census. It needs SCAN_ALLOW_HOSTS because SITE_URL is no public name. */
 export const CENSUS_ON = {
   CENSUS: 'bazaar',
   CONTACT_EMAIL: 'census@scanner.example',
@@ -99,13 +99,13 @@ export async function startSite(): Promise<Site> {
   await service.publish('shop.example.com', REPORT);
   await listOrigin(service.store, 'shop.example.com');
   await sayLetters(service.store, 'shop.example.com', DAYS);
-  // The days before are folded into statistics.
+  // The purge adds up the statistics of the days that have ended.
   await service.store.purge(service.now());
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   return { service, base, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** Enough sellers of each kind that most counts are not 0. */
+/** Publishes enough sellers of each kind for counts that are rounded down to be above 0. */
 async function publishCrowd(service: TestApp): Promise<void> {
   const kinds = [
     [12, {}],

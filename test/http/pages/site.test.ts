@@ -49,8 +49,8 @@ describe('the public site', needs(browserUnavailable()), () => {
     await service?.[Symbol.asyncDispose]();
   });
 
-  /** Fails on whatever the page complains of: a refused script, a missing file, an error. */
-  async function read(path: string, look: (page: Page) => Promise<void>): Promise<void> {
+  /** Opens a page. Fails if the browser logs anything, an error occurs, or the page loads from elsewhere. */
+  async function visit(path: string, examine: (page: Page) => Promise<void>): Promise<void> {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
@@ -60,15 +60,15 @@ describe('the public site', needs(browserUnavailable()), () => {
     });
     try {
       await page.goto(base + path);
-      await look(page);
+      await examine(page);
       expect(complaints).toEqual([]);
     } finally {
       await page.close();
     }
   }
 
-  it("names other ways to pay, with the seller's text as text", () =>
-    read('/o/evil.example.com', async (page) => {
+  it("names other ways to pay, with the seller's text escaped", () =>
+    visit('/o/evil.example.com', async (page) => {
       const section = page.locator('section', { hasText: 'Other ways to pay' });
       expect(await section.locator('li').textContent()).toMatch(/^GET \/.* over MPP: ./s);
       expect(await section.locator('img').count()).toBe(0);
@@ -76,7 +76,7 @@ describe('the public site', needs(browserUnavailable()), () => {
     }));
 
   it('shows grade, score, three sub-scores, counts and time of a scanned origin', () =>
-    read('/o/shop.example.com', async (page) => {
+    visit('/o/shop.example.com', async (page) => {
       expect(await page.locator('.grade').textContent()).toBe('B');
       const text = await page.locator('main').textContent();
       expect(text).toContain('85 out of 100');
@@ -88,7 +88,7 @@ describe('the public site', needs(browserUnavailable()), () => {
     }));
 
   it('has a button that copies a request', () =>
-    read('/o/shop.example.com', async (page) => {
+    visit('/o/shop.example.com', async (page) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const button = page.locator('.request button').first();
       await button.click();
@@ -97,50 +97,50 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(copied).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
     }));
 
-  it('says "not scanned yet" of an unscanned origin', () =>
-    read('/o/never.example.com', async (page) => {
+  it('says "not scanned yet" on the page of an unscanned origin', () =>
+    visit('/o/never.example.com', async (page) => {
       expect(await page.locator('main').textContent()).toContain('not scanned yet');
     }));
 
-  it('shows text of origins as text, and none of their images', () =>
-    read('/?q=hostile', async (page) => {
+  it('escapes the text of origins, and shows none of their images', () =>
+    visit('/?q=hostile', async (page) => {
       expect(await page.locator('main').textContent()).toContain('<script>');
       expect(await page.title()).toBe('x402 Conformance Scanner');
       expect(await page.content()).not.toContain('evil.example');
     }));
 
-  it("shows a hostile seller's text as text, in every part of its report", () =>
-    read('/o/evil.example.com', async (page) => {
+  it("escapes a hostile seller's text in every part of its report", () =>
+    visit('/o/evil.example.com', async (page) => {
       const text = (await page.locator('main').textContent()) ?? '';
       expect(text.split('<script>').length).toBeGreaterThan(8);
       expect(await page.locator('main script, main img[src="x"]').count()).toBe(0);
       expect(await page.title()).toContain('evil.example.com');
     }));
 
-  it('finds an origin by part of its host, by keyboard', () =>
-    read('/', async (page) => {
+  it('finds an origin by a part of its host, with the keyboard', () =>
+    visit('/', async (page) => {
       await page.getByLabel('Find a host').fill('SHOP');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'shop.example.com' }).click();
       await page.locator('.headline .grade-B').waitFor();
     }));
 
-  it('explains a check by its own README', () =>
-    read('/checks', async (page) => {
+  it('explains a check with the text of its README', () =>
+    visit('/checks', async (page) => {
       await page.getByRole('link', { name: 'P6 Price integrity' }).click();
       await page.getByRole('heading', { name: 'Fix' }).waitFor();
       expect(await page.locator('main').textContent()).toContain('x-payment-info');
     }));
 
-  it('says which requests the scanner sends, and that payments are mock', () =>
-    read('/about-scanner', async (page) => {
+  it('says which requests the scanner sends, and that payments are not real', () =>
+    visit('/about-scanner', async (page) => {
       expect(await page.locator('main').textContent()).toContain('Never a payment header');
       expect(await page.getByRole('status').textContent()).toContain('Mock payments');
     }));
 });
 
 describe('pages without a browser', () => {
-  it('have no page and no badge for an opted-out host', async () => {
+  it('show no report and no grade of an opted-out host', async () => {
     await using service = await startApp();
     await service.publish('shop.example.com', { grade: 'A' });
     expect((await service.get('/badge/shop.example.com.svg')).body).toContain('A 95/100');
@@ -160,7 +160,7 @@ describe('pages without a browser', () => {
     expect(body).not.toContain('class="findings"');
   });
 
-  it('answer a bad host, check or page with the remedy', async () => {
+  it('answer an HTML page with status 404 for a bad host or check', async () => {
     await using service = await startApp();
     for (const path of ['/o/localhost', '/o/10.0.0.1', '/checks/Z9']) {
       const answer = await service.get(path);

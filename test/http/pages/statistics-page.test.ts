@@ -1,4 +1,4 @@
-/** The page of statistics: the numbers of the API, in pictures and beside them. */
+/** The page /statistics shows the numbers of the API, in pictures and as text. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CheckStatistics, Statistics } from '../../../src/directory/statistics.ts';
 import {
@@ -12,12 +12,12 @@ import { type Site, startSite } from './site-pages.ts';
 describe('/statistics', () => {
   let site: Site;
   let html: string;
-  let told: Statistics;
+  let statistics: Statistics;
 
   beforeAll(async () => {
     site = await startSite();
     html = (await site.service.get('/statistics?days=30')).body;
-    told = (await site.service.get('/v1/statistics?days=30')).json();
+    statistics = (await site.service.get('/v1/statistics?days=30')).json();
   });
   afterAll(async () => {
     await site?.[Symbol.asyncDispose]();
@@ -26,21 +26,22 @@ describe('/statistics', () => {
   test('shows grades and payers as the API counts them, and says that it rounds', () => {
     const labels = [...html.matchAll(/<svg class="picture bars"[^>]* aria-label="([^"]*)"/g)];
     const [grades = '', payers = ''] = labels.map(([, label]) => label);
-    for (const [grade, count] of Object.entries(told.grades)) {
+    for (const [grade, count] of Object.entries(statistics.grades)) {
       expect(grades).toContain(`${grade} ${count}`);
     }
-    for (const count of Object.values(told.payableBy)) expect(payers).toContain(String(count));
-    expect(html).toContain(`${told.origins} host-days`);
+    for (const count of Object.values(statistics.payableBy))
+      expect(payers).toContain(String(count));
+    expect(html).toContain(`${statistics.origins} host-days`);
     expect(html).toContain('rounded down to multiples of five');
-    expect(told.origins).toBeGreaterThan(0);
+    expect(statistics.origins).toBeGreaterThan(0);
   });
 
   test('has a row for each check with its four counts', () => {
     const rows = [
       ...html.matchAll(/<tr><th scope="row"><a href="\/checks\/(\w+)">[\s\S]*?<\/tr>/g),
     ];
-    expect(rows.map(([, id]) => id)).toEqual(told.checks.map(({ id }) => id));
-    for (const [index, { pass, warn, fail, notDetermined }] of told.checks.entries()) {
+    expect(rows.map(([, id]) => id)).toEqual(statistics.checks.map(({ id }) => id));
+    for (const [index, { pass, warn, fail, notDetermined }] of statistics.checks.entries()) {
       const row = (rows[index]?.[0] ?? '').replace(/<svg[\s\S]*?<\/svg>|<th[\s\S]*?<\/th>/g, '');
       const cells = [...row.matchAll(/>(\d+)</g)].map(([, text]) => text);
       expect(cells).toEqual([pass, warn, fail, notDetermined].map(String));
@@ -48,14 +49,14 @@ describe('/statistics', () => {
   });
 
   test('shows the prices of the API', () => {
-    const { p10, p50, p90, count } = told.prices;
+    const { p10, p50, p90, count } = statistics.prices;
     expect(html).toContain(`10 %: $${p10}`);
     expect(html).toContain(`half: $${p50}`);
     expect(html).toContain(`90 %: $${p90}`);
     expect(html).toContain(`${count} host-days, exact to 10 %`);
   });
 
-  test('takes the days of the API, and seven for any other value', async () => {
+  test('covers the number of days that the query names, and seven for an unknown value', async () => {
     for (const [query, days] of [
       ['', 7],
       ['?days=1', 1],
@@ -68,14 +69,14 @@ describe('/statistics', () => {
 
   test('agrees with a check page on how many pass', async () => {
     const { body } = await site.service.get('/checks/S8');
-    const { pass, fail } = told.checks.find(({ id }) => id === 'S8') ?? {};
+    const { pass, fail } = statistics.checks.find(({ id }) => id === 'S8') ?? {};
     expect(body).toContain(`${pass} passed (`);
     expect(body).toContain(`${fail} failed`);
     expect(body).toContain('rounded down to multiples of five');
   });
 });
 
-test('says if nothing is counted yet', async () => {
+test('the page is served before anything is counted', async () => {
   await using service = await startApp();
   const page = await service.get('/statistics');
   expect(page.statusCode).toBe(200);
@@ -83,14 +84,14 @@ test('says if nothing is counted yet', async () => {
   expect((await service.get('/checks/P1')).body).not.toContain('counted once');
 });
 
-test('is missing if the API has no statistics', async () => {
+test('the page is missing if the API has no statistics', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   expect((await service.get('/statistics')).statusCode).toBe(404);
   expect((await service.get('/')).body).not.toContain('/statistics');
 });
 
 describe('a picture', () => {
-  test('has a bar as long as its count, and no length for none', () => {
+  test('has a bar as long as its count, and of length 0 for a count of 0', () => {
     const svg = String(
       drawCountBars('Grades', [
         { label: 'A', count: 10 },
@@ -103,7 +104,7 @@ describe('a picture', () => {
     expect(svg).toContain('aria-label="Grades: A 10, B 5, C 0"');
   });
 
-  test('fills the bar with shares, and is empty without counts', () => {
+  test('divides the bar of a check by the shares of results, and is empty without counts', () => {
     const check: CheckStatistics = { id: 'P1', pass: 30, warn: 5, fail: 5, notDetermined: 0 };
     const widthsOf = (shown: CheckStatistics) =>
       [...String(drawCheckShares(shown)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
@@ -113,10 +114,10 @@ describe('a picture', () => {
     expect(widthsOf({ ...check, pass: 0, warn: 0, fail: 0 })).toEqual([0, 0, 0, 0]);
   });
 
-  test('places prices on a logarithmic line, equal ones at its ends', () => {
-    const places = (range: Parameters<typeof drawPriceRange>[0]) =>
+  test('places prices on a logarithmic line, and spreads equal prices over it', () => {
+    const findPositions = (range: Parameters<typeof drawPriceRange>[0]) =>
       [...String(drawPriceRange(range)).matchAll(/cx="(\d+)"/g)].map(([, x]) => Number(x));
-    expect(places({ p10: 0.01, p50: 0.1, p90: 1 })).toEqual([50, 200, 350]);
-    expect(places({ p10: 0.01, p50: 0.01, p90: 0.01 })).toEqual([50, 200, 350]);
+    expect(findPositions({ p10: 0.01, p50: 0.1, p90: 1 })).toEqual([50, 200, 350]);
+    expect(findPositions({ p10: 0.01, p50: 0.01, p90: 0.01 })).toEqual([50, 200, 350]);
   });
 });

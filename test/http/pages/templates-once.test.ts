@@ -1,4 +1,4 @@
-/** A template is read and compiled for the first page that needs it. */
+/** A page reads and compiles its templates only once. */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, test, vi } from 'vitest';
