@@ -24,14 +24,10 @@ const MIN_VALIDITY_MS = 90_000;
 export function createScanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
-  const saysCharged = revision.reportSaysCharged;
   // Each reader of this answer has paid for it, although the census may have published the scan.
-  const paidBy = revision.showsCensus ? 'payer' : null;
-  const { toAnswer, isComplete } = createScanAnswers(scanCoordinator, {
-    siteUrl,
-    saysCharged,
-    paidBy,
-  });
+  const paidBy = revision.showsCensus ? ('payer' as const) : null;
+  const members = { siteUrl, saysCharged: revision.reportSaysCharged, paidBy };
+  const { toAnswer, isComplete } = createScanAnswers(scanCoordinator, members);
 
   return {
     name: 'scan',
