@@ -2,9 +2,9 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// Compiling takes most of a start. If the folder is not writable, there is no cache.
+// Compiling takes most of the start time. If the folder is not writable, nothing is cached.
 enableCompileCache(fileURLToPath(new URL('../.cache/compiled/', import.meta.url)));
 const { runService } = await import('./service/run-service.ts');
 await runService();
-// Node writes the cache at the exit, and a killed process would not write it.
+// Node writes the cache when the process exits normally. A killed process would not write it.
 flushCompileCache();

@@ -40,21 +40,21 @@ export type AskMerchant = (
   context: RequestContext,
 ) => Promise<IndexAnswer<Merchant>>;
 
-/** Longer than the lookups of one scan, in which settlements and listings use the same answer. */
+/** The lookups of one scan take less time. Its settlements and its listings use the same answer. */
 const SHARED_MS = 60_000;
 const MAX_SHARED_ANSWERS = 100;
 
 /** `now` returns milliseconds of the clock that stamps answers. */
 export function createMerchantCache(now: () => number): AskMerchant {
-  type Shared = { readonly atMs: number; readonly answer: ReturnType<AskMerchant> };
-  const shared = new LRUCache<string, Shared>({ max: MAX_SHARED_ANSWERS });
+  type SharedAnswer = { readonly atMs: number; readonly answer: ReturnType<AskMerchant> };
+  const sharedAnswers = new LRUCache<string, SharedAnswer>({ max: MAX_SHARED_ANSWERS });
   return (base, address, context) => {
     const key = `${base} ${address}`;
-    const known = shared.get(key);
+    const shared = sharedAnswers.get(key);
     const nowMs = now();
-    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.answer;
+    if (shared !== undefined && nowMs - shared.atMs < SHARED_MS) return shared.answer;
     const answer = askMerchant(base, address, context);
-    shared.set(key, { atMs: nowMs, answer });
+    sharedAnswers.set(key, { atMs: nowMs, answer });
     return answer;
   };
 }
@@ -94,15 +94,15 @@ async function askMerchant(
   context: RequestContext,
 ): Promise<IndexAnswer<Merchant>> {
   const items: MerchantItem[] = [];
-  const known = new Set<string>();
+  const readKeys = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await askPage(base, { address, offset: page * PAGE_LIMIT }, context);
     if (!answer.ok && page === 0) return answer;
     if (!answer.ok) break;
-    // If the list changes meanwhile, a page may repeat items of the page before.
-    const newItems = answer.value.items.filter((item) => !known.has(toItemKey(item)));
+    // If the list changes between two requests, a page may repeat items of an earlier page.
+    const newItems = answer.value.items.filter((item) => !readKeys.has(toItemKey(item)));
     items.push(...newItems);
-    for (const item of newItems) known.add(toItemKey(item));
+    for (const item of newItems) readKeys.add(toItemKey(item));
     if (!answer.value.isFull) return { ok: true, value: { items, isComplete: true } };
     if (newItems.length === 0) break;
   }
@@ -131,16 +131,16 @@ async function askPage(
     return { ok: true, value: { items: [], isFull: false } };
   const name = new URL(base).host;
   if (status !== 200) return toFailure(`${name} answered ${status}`);
-  const isRead = value !== null && value !== 'unknown';
-  return isRead ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
+  const isPage = value !== null && value !== 'unknown';
+  return isPage ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
 }
 
 export function toFacts(address: string | null, rows: readonly PaidCounts[]): SettlementFacts {
   const instants = rows.map(({ lastAt }) => lastAt).filter((at) => at !== null);
   return {
     address,
-    // The Bazaar counts only settlements of its own facilitator, and not for every row. Without any count the
-    // window is unknown.
+    // The Bazaar counts only settlements of its own facilitator, and some rows have no count. If no row has a
+    // count, the window is unknown.
     windowDays: rows.some(({ calls }) => calls !== null) ? WINDOW_DAYS : 0,
     settlements: rows.reduce((sum, { calls }) => sum + (calls ?? 0), 0),
     // The same payers may be counted in several rows, so only the greatest count is certain.
@@ -149,7 +149,7 @@ export function toFacts(address: string | null, rows: readonly PaidCounts[]): Se
   };
 }
 
-/** The setting is the URL of a host, or of the API itself. */
+/** `base` is the URL of a host, or of the API itself. */
 export function toApiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }

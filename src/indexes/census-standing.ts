@@ -1,4 +1,4 @@
-/** The standing of origins in weekly scans of the census. These ask indexes rarely, because paid scans come first. */
+/** The standing of origins in the census's weekly scans, which ask indexes rarely, because paid scans come first. */
 import type { Origin } from '../guard/origin.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Lookup } from '../model/third-parties.ts';
@@ -13,7 +13,7 @@ import { sawSettlement } from './settlements.ts';
 export type CensusStandingOptions = {
   /** The sources that paid scans ask. */
   readonly sources: EcosystemOptions;
-  /** Fresh answers of any scan are used without a request. */
+  /** The cached answers of all scans. A fresh answer is used without a request. */
   readonly snapshots: SnapshotCache;
   /** The origin's Bazaar rows in the last complete import; null if no import of the last two days is complete. */
   readonly bazaarRows: (host: string) => Promise<ImportedRows | null>;
@@ -25,12 +25,12 @@ export type ImportedRows = { readonly rows: readonly MerchantItem[]; readonly ta
 
 const REQUEST_INTERVAL_MS = 5_000;
 const TOO_SOON = 'the census makes one request in 5 s';
-/** Not "Bazaar": an import has only the origin's rows, and the Bazaar may list its recipients under other hosts. */
+/** The name is not "Bazaar", because an import has only the origin's own rows, and not its recipients' other rows. */
 const INDEX_NAME = 'Bazaar import';
 const NO_IMPORT = { state: 'failed', source: INDEX_NAME, detail: 'none within two days' } as const;
 const X402SCAN_NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SOON } as const;
 
-/** No node is asked, because one lookup needs more requests than the rate allows. */
+/** This standing asks no node, because one lookup needs more requests than the rate allows. */
 export function createCensusStanding(
   options: CensusStandingOptions,
 ): Standing & Required<Pick<Standing, 'listings'>> {
@@ -67,14 +67,14 @@ export function createCensusStanding(
   return {
     origin: standing.origin,
     async settlements(origin, payees) {
-      const known = await readImport(origin, payees, (items) => toFacts(null, items));
-      if (sawSettlement(known)) return known;
+      const imported = await readImport(origin, payees, (items) => toFacts(null, items));
+      if (sawSettlement(imported)) return imported;
       const found = await standing.settlements(origin, payees);
-      if (found.state === 'off') return known;
+      if (found.state === 'off') return imported;
       if (found.state === 'failed' || found.data.windowDays > 0 || sawSettlement(found))
         return found;
-      // An origin without rows proves nothing until x402scan was asked about the recipient.
-      return known.state === 'failed' ? known : X402SCAN_NOT_ASKED;
+      // If the origin has no rows, only x402scan's answer about the recipient can prove anything.
+      return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>
       readImport(origin, payees, (items) => toListings({ items, isComplete: true })),

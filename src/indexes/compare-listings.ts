@@ -39,6 +39,7 @@ type IndexEntries = {
   readonly index: IndexName;
   /** Null if the index gave no answer. */
   readonly resources: readonly ListedResource[] | null;
+  /** URLs of entries that may belong to other origins. */
   readonly elsewhere: readonly string[];
   readonly isComplete: boolean;
   /** Time of the lookup; null if the index's entries never lapse. */
@@ -125,9 +126,9 @@ function toRow(
     const reasons = entries.readMs === null ? [] : findLapseReasons(listed, entries.readMs);
     return { row: { ...key, state, listedAs, differences, ...settled, reasons } };
   }
-  const other = entries.elsewhere.find((url) => isSamePath(url, resource));
-  if (other !== undefined) {
-    return { row: { ...key, ...noData, state: 'listed_elsewhere', listedAs: shorten(other) } };
+  const otherUrl = entries.elsewhere.find((url) => isSamePath(url, resource));
+  if (otherUrl !== undefined) {
+    return { row: { ...key, ...noData, state: 'listed_elsewhere', listedAs: shorten(otherUrl) } };
   }
   if (!entries.isComplete) return { row: { ...key, ...noData, state: 'unknown' } };
   const hasNoEntry = entries.index === 'bazaar' && entries.resources.length === 0;
@@ -145,14 +146,14 @@ function findListed(
   origin: Observations['origin'],
   { resource, method }: PaidResource,
 ): ListedResource | null {
-  const here = resources.filter(
+  const candidates = resources.filter(
     (one) => isSameOrigin(one.resource, origin) && isSamePath(one.resource, resource),
   );
-  const byMethod = here.find((one) => one.method?.toUpperCase() === method);
-  return byMethod ?? here.find((one) => one.method === null) ?? here[0] ?? null;
+  const byMethod = candidates.find((one) => one.method?.toUpperCase() === method);
+  return byMethod ?? candidates.find((one) => one.method === null) ?? candidates[0] ?? null;
 }
 
-/** Ignores the query, which has the values of one call. Path templates may be percent-encoded. */
+/** Ignores the query. Path templates may be percent-encoded. */
 function isSamePath(url: string, { path, template }: ResourceObservation): boolean {
   if (!URL.canParse(url)) return false;
   const listed = normalizePath(new URL(url).pathname);
@@ -202,7 +203,7 @@ function isSameText(live: string, indexed: string): boolean {
 type ListedOffer = ListedTerms['offers'][number];
 type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
 
-/** Removes the offers that both sides have. Compares each other listed offer with the live one that is most similar. */
+/** Ignores offers that both sides have. Compares each remaining listed offer with the most similar live one. */
 function differingOffers(
   challenge: Challenge,
   { offers: listed }: ListedTerms,

@@ -64,13 +64,13 @@ export function createStanding(
     });
   }
 
-  /** Errors are ignored, because answers of nodes become only advice, which no check judges. */
+  /** Ignores errors, because no check judges nodes' answers: they only become advice. */
   async function onChain(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]> {
     const context = startContext();
     const select = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
     const [evm, solana] = [select('eip155:'), select('solana:')];
-    const lookup = (source: string, all: typeof offers, ask: Question<OnChain>['ask']) => {
-      const key = `offers ${JSON.stringify(all)}`;
+    const lookup = (source: string, asked: typeof offers, ask: Question<OnChain>['ask']) => {
+      const key = `offers ${JSON.stringify(asked)}`;
       return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
     };
     const lookups = await Promise.all([

@@ -28,7 +28,7 @@ const TOKEN_ABI = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
 ]);
-/** Nobody has the keys of these accounts. A token that accepts the control and reverts for payTo refuses payTo. */
+/** Nobody has these accounts' keys. If a token pays the control recipient and reverts for payTo, it refuses payTo. */
 const SENDER = '0x00000000000000000000000000000000000f4021';
 const CONTROL_RECIPIENT = '0x00000000000000000000000000000000000f4022';
 const MAX_NAME_CHARS = 80;
@@ -95,7 +95,7 @@ async function readDomain(
   return { agrees: false, named };
 }
 
-/** Returns null if the token also refuses the control, because that proves nothing about the recipient. */
+/** Returns null if the token also refuses the control recipient, because that proves nothing about `payTo`. */
 async function findTransferReverts(
   client: PublicClient,
   asset: Address,
@@ -107,13 +107,17 @@ async function findTransferReverts(
   );
   if (isBlocked === true) return true;
   const [control, own] = await Promise.all(
-    [CONTROL_RECIPIENT, payTo].map((to) => accepts(client, asset, getAddress(to))),
+    [CONTROL_RECIPIENT, payTo].map((to) => acceptsTransfer(client, asset, getAddress(to))),
   );
   return control === true && own !== null ? !own : null;
 }
 
 /** Simulates a transfer of zero, for which the sender needs no balance. Returns null if the answer is over its cap. */
-async function accepts(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
+async function acceptsTransfer(
+  client: PublicClient,
+  asset: Address,
+  to: Address,
+): Promise<boolean | null> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [to, 0n] });
   const call = client.call({ account: getAddress(SENDER), to: asset, data });
   const accepted = call.then(
@@ -185,7 +189,7 @@ export function createChainClient(
     return requireResult(method, 200, replaceLongAnswer(method));
   }
   return createPublicClient({
-    // With it, a contract could make viem fetch any URL (ERC-3668).
+    // If this were true, a contract could make viem fetch any URL (ERC-3668).
     ccipRead: false,
     // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
     transport: custom({ request }, { retryCount: 0 }),

@@ -1,6 +1,6 @@
 /**
- * Reads whole indexes: https://docs.cdp.coinbase.com/api-reference/v2/rest-api/x402-facilitator/browse-the-catalog, which
- * rounds limits to tens and offsets down to a multiple of the limit, and `public.resources.list.paginated` of
+ * Reads whole indexes. The Bazaar rounds limits to tens, and offsets down to a multiple of the limit:
+ * https://docs.cdp.coinbase.com/api-reference/v2/rest-api/x402-facilitator/browse-the-catalog. x402scan's procedure:
  * Merit-Systems/x402scan, apps/scan/src/trpc/routers/public/resources.ts, at e85e6727698393a639c4b5069e24641b1fdef22e.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,8 +32,8 @@ const MAX_WAIT_MS = 120_000;
 const ROWS_PER_PAGE = { bazaar: 1_000, x402scan: 500 };
 
 /**
- * Calls `onPage` for each page in order, one request at a time, and rejects only if `onPage` does. `detail` is the reason
- * of an end before the last page. If the index changes meanwhile, some rows may occur twice.
+ * Calls `onPage` for each page in order, one request at a time, and rejects only if `onPage` does. `detail` says why the
+ * import ended before the last page. If the index changes during the import, some rows may occur twice.
  */
 export async function importListings(
   source: ImportSource,
@@ -83,7 +83,7 @@ async function askPage(
       ? `${toApiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
       : trpcUrl(base, 'public.resources.list.paginated', {
           pagination: { page: start / limit, page_size: limit },
-          // Newest first: an update meanwhile may repeat a row, but cannot hide one.
+          // Newest first: an update during the import may repeat a row, but cannot hide one.
           sorting: { id: 'lastUpdated', desc: true },
         });
   const deadline = startDeadline(MAX_PAGE_MS, signal);

@@ -1,5 +1,5 @@
 /**
- * Shapes of the answers of indexes, and the members that we read. A worker reads long answers, so no import of this file
+ * Shapes of the indexes' answers, and their readers. Workers run this file for long answers, so it imports nothing that
  * sends requests. The shapes are from x402scan's repository (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public)
  * and https://docs.cdp.coinbase.com/x402/buyer/discover-services.
  */
@@ -110,7 +110,7 @@ export function validator<T extends TSchema>(schema: T) {
   return ajv.compile<Static<T>>(schema);
 }
 
-/** Undefined if the answer is not JSON; null if its shape is unknown. */
+/** The result for an answer that is not JSON (undefined), or that has an unknown shape (null). */
 export type Unread = null | undefined;
 
 export function readOriginRows(answer: string): readonly OriginRow[] | Unread {

@@ -1,4 +1,4 @@
-/** Reads the pages of whole indexes. A worker reads long pages, so no import of this file sends requests. */
+/** Reads the pages of whole indexes. Workers run this file for long pages, so it imports nothing that sends requests. */
 import { type AnswerParser, tryParseJson } from '../answers/answer-reader.ts';
 import { jsonText } from '../parse/json/json.ts';
 import { getMember, isItem, type MerchantItem, readTrpc, toMerchantItem } from './index-answers.ts';
@@ -31,25 +31,25 @@ export const LISTING_PAGE_PARSER: AnswerParser<ListingPage | null, Detail> = {
   parse: readListingPage,
 };
 
-/** Null if the answer has an unknown shape. */
+/** Returns null if the answer has an unknown shape. */
 export function readListingPage(answer: string, { source }: Detail): ListingPage | null {
   const isBazaar = source === 'bazaar';
   const value = isBazaar ? tryParseJson(answer) : readTrpc(answer).data;
   const rows = getMember(value, ['items']) ?? getMember(value, ['resources']);
   const total = getMember(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
   if (!Array.isArray(rows)) return null;
-  // Sellers write rows, so an unknown shape is left out. If every shape is unknown, the index has changed.
-  const known = rows
+  // Sellers write the rows, so a row of unknown shape is left out. If all rows are unknown, the index has changed.
+  const items = rows
     .filter((row) => isItem(row))
     .filter(({ resource }) => typeof resource === 'string');
-  if (known.length === 0 && rows.length > 0) return null;
-  const listings = known.flatMap((row): readonly ImportedListing[] => {
+  if (items.length === 0 && rows.length > 0) return null;
+  const listings = items.flatMap((row): readonly ImportedListing[] => {
     const item = toMerchantItem(row);
     const url = item.resource?.toWellFormed() ?? null;
     // An MCP tool has no URL of its own, and a resource with an empty `accepts` is free.
     if (url === null || (row['type'] ?? 'http') !== 'http' || row.accepts?.length === 0) return [];
-    const named = [row['method'], item.method].map((one) => jsonText(one)?.toUpperCase() ?? '');
-    const method = named.find((one) => /^[A-Z]{1,16}$/.test(one)) ?? null;
+    const methods = [row['method'], item.method].map((one) => jsonText(one)?.toUpperCase() ?? '');
+    const method = methods.find((one) => /^[A-Z]{1,16}$/.test(one)) ?? null;
     return [{ url, method, bazaar: isBazaar ? { ...item, resource: url, method } : null }];
   });
   return { listings, size: rows.length, total: Number.isSafeInteger(total) ? Number(total) : null };

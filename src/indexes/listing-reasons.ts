@@ -1,4 +1,4 @@
-/** Finds the reasons for which an index may not list a resource, as far as a scan can see them. */
+/** Finds reasons that a scan can see for an index not to list a resource. */
 import {
   INDEXED_REASONS,
   type IndexedReason,
@@ -29,7 +29,7 @@ type Reasons = {
   readonly declaration?: JsonValue;
 };
 
-/** The check that grades the same fault; null if there is none. */
+/** The check that grades the same fault; null if no check does. */
 const CHECK_BY_REASON: Readonly<Record<IndexedReasonCode, string | null>> = {
   not_registered: 'D1',
   no_settlement_seen: 'D3',
@@ -48,7 +48,7 @@ const CHECK_BY_REASON: Readonly<Record<IndexedReasonCode, string | null>> = {
   lapsing: null,
   lapsed: null,
 };
-/** Reasons for which x402scan refuses to register a resource. */
+/** Faults for which x402scan refuses to register a resource. */
 const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'no_bazaar_extension',
   'doubly_wrapped',
@@ -100,7 +100,7 @@ function findSettlementReason({ settlements, hasNoEntry }: ReasonContext): Reaso
   if (settlements.state !== 'seen') return null;
   const { source, data } = settlements;
   if (data.settlements === 0 && data.lastAt === null) {
-    // Somebody may have paid for entries without counts. Without any entry, nobody has.
+    // If the Bazaar has entries without counts, somebody may have paid. If it has no entry, nobody has.
     const isUnknownRecipient = hasNoEntry && source === 'Bazaar';
     if (data.windowDays === 0 && !isUnknownRecipient) return null;
     const evidence =
@@ -165,17 +165,17 @@ function findChallengeReasons(
   return reasons;
 }
 
-/** Finds a recipient that only the second probe names. Check P7 compares them in the same way. */
+/** Finds a recipient that only the second probe names. Check P7 compares recipients in the same way. */
 function findNewPayee({ reading, second }: ChallengedResource, kit: Kit): string | null {
   if (second === null) return null;
   const payees = (offers: readonly Offer[]) =>
     offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
-  const live = payees(reading.challenge.offers);
-  const isLive = (payTo: string) => live.some((one) => isSameAddress(one, payTo));
-  return payees(kit.judgedOffers(second)).find((payTo) => !isLive(payTo)) ?? null;
+  const firstPayees = payees(reading.challenge.offers);
+  const isKnown = (payTo: string) => firstPayees.some((one) => isSameAddress(one, payTo));
+  return payees(kit.judgedOffers(second)).find((payTo) => !isKnown(payTo)) ?? null;
 }
 
-/** Finds reasons for an entry that the Bazaar listed at `nowMs`. */
+/** Finds the reasons why an entry that the Bazaar listed at `nowMs` will be removed soon, or should be already. */
 export function findLapseReasons(
   { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
   nowMs: number,

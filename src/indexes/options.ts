@@ -8,18 +8,18 @@ export type EcosystemOptions = {
   readonly ecosystemUrl: string | null;
   readonly rpcUrl: string | null;
   readonly solanaRpcUrl?: string | null | undefined;
-  /** The asset's address and network (CAIP-2) in settlement logs. */
+  /** Address and network (CAIP-2) of the asset whose settlement logs are read. */
   readonly asset: string;
   readonly network: string;
   readonly userAgent: string;
   /** Limits the rate of calls to the node. Absent if nothing else uses the node. */
   readonly chainTurn?: LookupTurn | undefined;
-  /** By default the lookups have a reader of their own. */
+  /** By default, the lookups create their own reader. */
   readonly answers?: AnswerReader | undefined;
 };
 
 export type LookupRateOptions = {
-  /** Limit of calls per `intervalMs`. One lookup of a busy address uses all of them. */
+  /** Limit of calls per `intervalMs`. One lookup of a busy address uses all these calls. */
   readonly calls?: number | undefined;
   readonly intervalMs?: number | undefined;
 };

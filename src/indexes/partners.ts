@@ -1,4 +1,4 @@
-/** Reads the public list of partners at x402.org. It has taken no new partners since 2026-05-14. */
+/** Reads the public list of partners at x402.org, which has taken no new partners since 2026-05-14. */
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
@@ -14,7 +14,7 @@ export async function askPartners(
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
   const parser = toIndexParser('readPartners');
   const page = await askOk(url, { ...context, parser, detail: null });
-  // If the page shows no partner, its format has changed.
+  // If the answer has no partner, the format of the page has changed.
   return page.ok && page.value.length === 0
     ? toFailure(`${new URL(base).host} shows no partner records`)
     : page;

@@ -13,7 +13,7 @@ import { NodeError } from '../answers/node-error.ts';
 const TRANSFER_EVENT = toEventSelector('Transfer(address,address,uint256)');
 const AUTHORIZATION_EVENT = toEventSelector('AuthorizationUsed(address,bytes32)');
 const TOPIC_COUNT = 3;
-/** Limit of senders in one filter. Nodes refuse filters with thousands. */
+/** Limit of senders in one filter. Nodes refuse filters with thousands of senders. */
 const MAX_SENDERS = 200;
 
 export type SettlementOnChain = { readonly payer: string; readonly blockNumber: bigint };
@@ -23,18 +23,18 @@ export type SettlementChunk = {
   readonly settlements: readonly SettlementOnChain[];
   /** Timestamp of the range's first block, in seconds. */
   readonly firstTimestamp: bigint;
-  /** False if there were too many senders, so that settlements may be missing. */
+  /** False if there were too many senders for one filter. Settlements may then be missing. */
   readonly isComplete: boolean;
 };
 
-/** A token, and an address that is paid in it. */
+/** A token's address, and an address that receives payments in this token. */
 export type Recipient = { readonly asset: Hex; readonly to: Hex };
 
 type BlockRange = { readonly fromBlock: bigint; readonly toBlock: bigint };
 
 /**
- * Finds settlements to one address in a range of blocks: transfers that have an authorization. Throws viem's
- * errors.
+ * Finds settlements to one address in a range of blocks. A settlement is a transfer that has an authorization. Throws
+ * viem's errors.
  * @param windowStart in seconds; earlier settlements do not count
  */
 export async function readSettlements(
@@ -91,7 +91,7 @@ async function readLogs(
   return logs
     .filter((log) => log.topics.length === TOPIC_COUNT)
     .map((log) => ({
-      account: log.topics[1] as Hex, // one of three
+      account: log.topics[1] as Hex, // each log here has three topics
       transaction: log.transactionHash,
       blockNumber: BigInt(log.blockNumber),
     }));
@@ -101,7 +101,7 @@ function toPair({ transaction, account }: AccountLog): string {
   return `${transaction} ${account}`;
 }
 
-/** Counts the authorizations of each pair, because each one settles only one transfer. */
+/** Counts the authorizations of each pair, because one authorization settles only one transfer. */
 function countPairs(pairs: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const pair of pairs) counts.set(pair, (counts.get(pair) ?? 0) + 1);

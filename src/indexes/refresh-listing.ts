@@ -14,8 +14,8 @@ const LEASE_SCOPE = ['refresh', 'listing'];
 const LEASE_LIFETIME_MS = 60_000;
 
 /**
- * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance does it
- * at a time, and the next one finds the fresh list. Never rejects, even if the store fails.
+ * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance asks at
+ * a time; the next instance finds the fresh list in the cache. Never rejects, even if the store fails.
  */
 export async function refreshListing({
   store,

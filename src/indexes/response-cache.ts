@@ -23,7 +23,7 @@ export type SnapshotCache = {
 export type Question<T> = {
   readonly source: string;
   readonly key: string;
-  /** A younger answer is used without a request; default an hour. */
+  /** A cached answer that is younger is used without a request; default an hour. */
   readonly cacheMs?: number;
   /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
@@ -41,7 +41,7 @@ export type ResponseCache = {
 
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   const pendingLookups = new Map<string, Promise<Lookup<unknown>>>();
-  /** Sources that asked for a pause or did not answer: the end and the reason of the pause. */
+  /** End and reason of the pause of each source that asked for one or did not answer. */
   const pauses = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
   async function findAnswer<T>(question: Question<T>): Promise<Lookup<T>> {
@@ -76,7 +76,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
       const same = pendingLookups.get(name);
-      // Source and key identify the question, so the pending answer has its type.
+      // Source and key identify the question, so the pending answer has the type of this question's answer.
       if (same !== undefined) return same as Promise<Lookup<T>>;
       const pending = findAnswer(question).finally(() => pendingLookups.delete(name));
       pendingLookups.set(name, pending);

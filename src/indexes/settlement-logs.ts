@@ -10,13 +10,13 @@ import { type ChainFactsOptions, createChainClient, findUnreachable } from './ev
 import { type Recipient, readSettlements, type SettlementOnChain } from './read-settlements.ts';
 
 const DAY_SEC = 86_400;
-/** Reading stops at these counts, which are far above the threshold of any check. */
+/** Reading stops when both counts are reached. They are far above the threshold of any check. */
 const ENOUGH_SETTLEMENTS = 100;
 const ENOUGH_PAYERS = 10;
-/** Public endpoints accept the first range in one call. Strict endpoints accept only the second. */
+/** Public endpoints accept the first number of blocks in one call. Strict endpoints accept only the second. */
 const BLOCKS_PER_CALL = 10_000n;
 const FEW_BLOCKS_PER_CALL = 1_000n;
-/** Divides a range whose logs are over the size cap. Four divisions make one block of 10,000. */
+/** Divides a range whose logs are over the size cap. Four divisions turn 10,000 blocks into one block. */
 const NARROWING_FACTOR = 10n;
 const MAX_CALLS = 20;
 
@@ -38,7 +38,7 @@ export async function findSettlementsInLogs(
   }
 }
 
-/** Reads the newest blocks first, until the window, the calls or the time end, or until the counts suffice. */
+/** Reads the newest blocks first. Stops at the window's start, at a limit of calls or time, or if counts suffice. */
 async function readNewestFirst(
   client: PublicClient,
   recipient: Recipient,
@@ -85,7 +85,7 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
   return new Set(settlements.map(({ payer }) => payer)).size;
 }
 
-/** Returns fewer blocks per call; null if the range is not the cause, or cannot be narrowed. */
+/** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be narrowed. */
 function narrowRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
   if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING_FACTOR : null;
   // The endpoint refused the call, most often for the width of its range.

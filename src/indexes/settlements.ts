@@ -39,7 +39,7 @@ export async function lookUpSettlements(
   return sufficient ?? widest ?? toFailedLookup(sources, lookups);
 }
 
-/** The window ends at the time of the source's answer. So a cached answer stays the same during an outage. */
+/** The window ends at the time of the source's answer, so the result for a cached answer never changes. */
 export function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
   if (lookup.state !== 'seen') return false;
   const agoMs = Date.parse(lookup.asOf) - Date.parse(lookup.data.lastAt ?? '');
@@ -80,8 +80,8 @@ export type SettlementSource = {
 };
 
 /**
- * Lists the enabled sources. The first ones are those whose answers most surely concern this origin, and not others of
- * its recipient.
+ * Lists the enabled sources. A source comes first if its answers are about the origin itself, and later if they are about
+ * the recipient, who may have other origins.
  */
 export function listSettlementSources(
   options: EcosystemOptions,
@@ -146,12 +146,12 @@ function toAddressSource(
 
 export type SourceLookup<T> = () => Promise<Lookup<T>>;
 
-/** Wait for a source before the next one is asked in parallel. */
+/** Time that a source has to answer before the next one is asked in parallel. */
 const HEAD_START_MS = 750;
 
 /**
  * Asks sources in order. The next one is asked after an insufficient answer, or after a delay. Returns the lookups up to
- * the first sufficient one, or all. `starts` must not reject. The lookup ends with the deadline that the sources share.
+ * the first sufficient one, or all. `starts` must not reject. The deadline that the sources share ends all lookups.
  */
 export async function lookUpHedged<T>(
   starts: readonly SourceLookup<T>[],

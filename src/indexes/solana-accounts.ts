@@ -2,6 +2,7 @@ import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { askNode, type IndexAnswer, type RequestContext, toFailure } from './ask.ts';
 
+/** CAIP-2 names a Solana network by this many characters of its genesis hash. */
 const REFERENCE_CHARS = 32;
 
 /** Checks that recipients have a token account, without which transfers fail. Ignores offers on other networks. */

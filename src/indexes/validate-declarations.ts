@@ -1,4 +1,4 @@
-/** Validates declarations with the validator of the facilitators. Runs on a worker, because it compiles origins' schemas. */
+/** Validates declarations with the facilitators' validator. Runs on a worker, because it compiles origins' schemas. */
 import { type DiscoveryExtension, validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import { isJsonObject, type JsonValue } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -11,7 +11,7 @@ export function validateDeclarations(
 ): readonly (string | null)[] {
   return declarations.map((declaration) => {
     if (!isJsonObject(declaration)) return '/extensions/bazaar: it is not an object';
-    // The package accepts any shape.
+    // The package's function accepts a value of any shape.
     const { valid, errors } = validateDiscoveryExtension(
       declaration as unknown as DiscoveryExtension,
     );

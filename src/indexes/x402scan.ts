@@ -26,7 +26,7 @@ export async function askX402scanOrigin(
   origin: Origin,
   context: RequestContext,
 ): Promise<IndexAnswer<IndexRow>> {
-  // A full page may list only other hosts whose names contain this one. The URL finds fewer of them.
+  // A full page may list only other hosts whose names contain this host. A search for the URL finds fewer of them.
   for (const search of [origin.host, origin.url]) {
     const input = { search: search, limit: MAX_ROWS };
     const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS_PARSER);
@@ -88,7 +88,7 @@ export async function askX402scanByOrigin(
   const own = rows.value.filter(
     ({ origins }) => origins === undefined || origins.some((one) => isSameOrigin(one, origin)),
   );
-  // Without a row, the origin has no settlement or is unknown. So the window stays unknown.
+  // If there is no row, the origin has no settlement or is unknown, so the facts have no window.
   return { ok: true, value: toFacts(null, own) };
 }
 

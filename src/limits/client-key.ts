@@ -4,11 +4,11 @@ import ipaddr from 'ipaddr.js';
 
 /** Identifies a caller by hashes, so that the store holds no addresses. */
 export type Client = {
-  /** Hash of the IPv4 address, or of the /64 block, which is the usual block of one IPv6 customer. */
+  /** Hash of the IPv4 address, or of the /64 block of an IPv6 address, which one customer usually has. */
   readonly key: string;
-  /** Hash of the /24 or /48 block around the address, which is a usual size for the network of one organisation. */
+  /** Hash of the /24 (IPv4) or /48 (IPv6) block around the address, which one organisation usually has. */
   readonly block: string;
-  /** Aborted when the client disconnects. A fetch for which nobody waits does not begin. */
+  /** Aborted when the client disconnects. */
   readonly disconnect?: AbortSignal | undefined;
 };
 
@@ -23,8 +23,8 @@ export function clientKey(ip: string): string {
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
- * Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, because each connection
- * of a client has another one.
+ * Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, because it differs in each
+ * connection of a client.
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
   // Most clients have a plain IPv4 address.

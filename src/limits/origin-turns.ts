@@ -6,8 +6,8 @@ import { toNetwork } from './client-key.ts';
 
 /**
  * A queue for all free work of this process that sends requests to origins or receivers. Each kind of work has its own
- * number of slots. Blocks of client addresses take turns, and few slots are free while paid scans run. A server gets at
- * most two requests a second under all its names.
+ * number of slots, which is smaller while paid scans run. Blocks of client addresses take turns. A server gets at most
+ * two requests a second, even if it has several names.
  */
 export type OriginTurns = {
   /** Waits for a slot. Resolves to null if the wait exceeds `withinMs`, or the queue is stopped. */
@@ -24,13 +24,13 @@ export type TurnRequest = {
   readonly kind?: TurnKind;
   readonly origin: Origin;
   /**
-   * Hashes of client address blocks. More may be added while the request waits, and the one with the best rank
+   * Hashes of client address blocks. More may be added while the request waits. The best rank of these blocks
    * counts.
    */
   readonly blocks: ReadonlySet<string>;
   /**
    * Registrable domain of a watched host. It has a rank and is charged like a block, because the owner of a domain may
-   * call from many blocks. The worse rank of domain and blocks counts.
+   * call from many blocks. If it ranks worse than the blocks, its rank counts.
    */
   readonly domain?: string | undefined;
   /** True for work that goes before all other work of its kind. */
@@ -60,7 +60,7 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** Greatest numbers of running requests of each kind, of those beside paid scans, and of waiters with a deadline. */
+/** For each kind: limits of running requests, of those that run beside paid scans, and of waiters with a deadline. */
 const LIMITS = {
   call: { maxRunning: 8, maxBesideScans: 1, maxWaiting: 64 },
   look: { maxRunning: 16, maxBesideScans: 4, maxWaiting: 256 },
@@ -78,7 +78,7 @@ const TARGET_WINDOW_MS = 1_000;
 const MIN_FURTHER_WAIT_MS = 2 * TARGET_WINDOW_MS;
 /** Interval of checks for requests that only have to wait for time to pass. */
 const POLL_INTERVAL_MS = 50;
-/** A block or domain with more processor time of TLS handshakes in an hour goes after the others. */
+/** If the TLS handshakes of a block or domain take more processor time in an hour, it goes after the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MAX_BLOCKS = 10_000;
@@ -113,7 +113,7 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
       const claim = { kind, blocks, domain };
       let expiresAtMs = now() + withinMs;
       const domains = [await registrableDomain(origin)];
-      // `enter` counts the first request on the domain. Further requests must count on the domain themselves.
+      // `enter` counts the first request against the domain's limit. `admit` must count each further request.
       let countedDomains: readonly string[] = [];
       const firstRequest = { ...claim, isUrgent, targets: domains, connects: false, expiresAtMs };
       let hasSlot = await slots.takeSlot(firstRequest);

@@ -34,7 +34,7 @@ export type PreflightCall = {
   readonly client: Client;
 };
 
-/** Reads the documents of a host, and sends one GET to a URL that they sell. Connects only where `admit` allows it. */
+/** Reads a host's documents, and sends a GET to a URL that they sell. Connects to addresses that `admit` allows. */
 export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<HostAttempt>;
 
 /** `path` is the path of the GET; null if the documents name none. */
@@ -89,7 +89,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
   }
 
   /** Resolves to null if this call may ask the host now; otherwise to the reason why it may not. */
-  async function findRestReason({ host }: Origin): Promise<string | null> {
+  async function findCoolDownReason({ host }: Origin): Promise<string | null> {
     const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
     if (count === 1) return null;
     return `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`;
@@ -112,18 +112,18 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
           `${method} is not sent, and no report of ${origin.host} covers it`,
         );
       }
-      const restReason = await findRestReason(origin);
-      if (restReason !== null) return answerFromStore(request, restReason);
+      const coolDownReason = await findCoolDownReason(origin);
+      if (coolDownReason !== null) return answerFromStore(request, coolDownReason);
       const answer = await runInTurn(origin, client, (admit) =>
         askSeller({ ...request, method }, admit),
       );
       return answer?.preflight ?? answerFromStore(request, BUSY_REASON);
     },
 
-    /** Judges the first address that the origin's documents sell by GET. */
+    /** Judges the first URL that the origin's documents sell by GET. */
     async askHost(origin: Origin, client: Client) {
-      const restReason = await findRestReason(origin);
-      if (restReason !== null) return { path: null, preflight: notAsked(restReason) };
+      const coolDownReason = await findCoolDownReason(origin);
+      if (coolDownReason !== null) return { path: null, preflight: notAsked(coolDownReason) };
       const answer = await runInTurn(origin, client, (admit) => askHost(origin, admit));
       return { path: answer?.path ?? null, preflight: answer?.preflight ?? notAsked(BUSY_REASON) };
     },

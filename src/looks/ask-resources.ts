@@ -15,7 +15,7 @@ import type {
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
-/** The present answer of a resource that was challenged before. `unknown`: the answer proves nothing. */
+/** The present answer of a resource that gave a challenge earlier. `unknown`: the answer proves nothing. */
 export type ResourceAnswer = WatchedResource &
   (
     | { readonly kind: 'unknown' | 'unreachable' }

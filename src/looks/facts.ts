@@ -9,7 +9,7 @@ import type { ResourceAnswer, WatchedResource } from './ask-resources.ts';
 /** One fact that a look found, for example the grade. `value` becomes `before` or `after` of an event. */
 export type Fact = {
   readonly value: JsonObject;
-  /** A fact has changed if its mark is another one. */
+  /** A fact has changed if its mark has changed. */
   readonly mark: string;
   /** A greater rank is worse. */
   readonly rank: number;
@@ -49,7 +49,7 @@ const LISTED_FOR_MS = 30 * DAY_MS;
 const LAPSING_AFTER_MS = 25 * DAY_MS;
 const PLAIN_TERM = /^[!-~]+$/;
 
-/** Returns null if the scan shows nothing of the origin: every answer was 429, or the fault was ours. */
+/** Returns null if the scan shows nothing about the origin: every answer was 429, or the fault was ours. */
 export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
@@ -59,7 +59,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
   entries.push(['grade', toFact({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
   if (reached) entries.push(...toPaymentFacts(report, resources));
   for (const result of report.results) {
-    // The check was not determined, or its prerequisite failed. It has no verdict.
+    // Such a check has no verdict, because it was not determined or its prerequisite failed.
     if (result.basis === 'not_determined' || result.basis === 'not_evaluated') continue;
     entries.push([`check ${result.id}`, toCheckFact(result, 'scan')]);
   }
@@ -73,7 +73,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
   };
 }
 
-/** Returns null if no answer shows anything of the origin. */
+/** Returns null if no answer shows anything about the origin. */
 export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): LookResult | null {
   const conclusive = answers.filter(({ kind }) => kind !== 'unknown');
   if (conclusive.length === 0) return null;

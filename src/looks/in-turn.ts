@@ -1,4 +1,4 @@
-/** A look at an origin needs a lease, a turn in the queue of free work, and a second of the day. */
+/** A look is a free scan or some free requests. It needs a lease, a turn in the queue of free work, and a time. */
 import { hash } from 'node:crypto';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
@@ -107,7 +107,7 @@ export async function scanForFree(
 
 const SECONDS_PER_DAY = 86_400;
 
-/** Returns 0 to 86,399, by a hash of the name. Daily work spreads over the UTC day by it. */
+/** Returns 0 to 86,399, computed from a hash of the name, so that daily work spreads over the UTC day. */
 export function secondOfDay(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 12), 16) % SECONDS_PER_DAY;
 }

@@ -11,9 +11,9 @@ export type RoundsOptions = {
   readonly firstDueMs: () => Promise<number | null>;
   /** The names of due tasks, most urgent first. */
   readonly readDue: (due: DueOptions) => Promise<readonly string[]>;
-  /** Rejects with LimitReached if a limit forbids the task now. It is then tried again soon. */
+  /** Rejects with LimitReached if a limit forbids the task now. The task is then tried again soon. */
   readonly runTask: (name: string) => Promise<void>;
-  /** Messages for `onError`: due tasks were not read, or a task failed. */
+  /** Messages for `onError`. `unread`: the due tasks could not be read. `failed`: a task failed. */
   readonly messages: { readonly unread: string; readonly failed: string };
   readonly onError: (message: string, error: unknown) => void;
 };
@@ -22,7 +22,7 @@ const TICK_MS = 1_000;
 /** Wait before a rejected task is tried again. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Begins due tasks every second. Of one name, only one task runs at a time. */
+/** Begins due tasks every second. Two tasks with the same name never run at the same time. */
 export class Rounds {
   readonly #options: RoundsOptions;
   readonly #running = new Map<string, Promise<void>>();

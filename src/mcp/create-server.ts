@@ -76,7 +76,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   return server;
 }
 
-/** Adds the `_meta` keys of Cloudflare's agents: buyers' libraries read the price there before a call. */
+/** Adds the `_meta` keys of Cloudflare's agents, because buyers' libraries read the price in `_meta` before a call. */
 function withPrices(prices: Readonly<Record<string, bigint>>) {
   return LISTED_TOOLS.map((tool) => {
     const price = prices[tool.name];

@@ -1,7 +1,7 @@
 /**
  * Sells a scan over x402's MCP transport (specs/transports-v2/mcp.md). The challenge is a tool result, the
- * payment is in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale
- * has the gate and the ledger of `POST /v1/scan`: an authorization that buys a scan there buys none here.
+ * payment is in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale uses
+ * the gate and the ledger of `POST /v1/scan`, so one authorization cannot buy a scan from both.
  */
 import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { PaymentRefused } from '../payment/gate/answers.ts';
@@ -12,13 +12,13 @@ import { PAYMENT_META, type ToolAnswer } from './tools.ts';
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** The caller's address block, for fair shares; null if the address is a proxy's. */
+  /** The caller's address block, for fair shares; null if the request came from a proxy's address. */
   readonly client: string | null;
-  /** A time of `performance.now()`. After it the call fails, unless its payment is being settled. */
+  /** A time on the clock of `performance.now()`. The call fails then, unless its payment is being settled. */
   readonly deadlineMs: number;
   /** Aborts when the caller disconnects. */
   readonly disconnect: AbortSignal;
-  /** Registers a callback that is called when the whole answer was written. */
+  /** Registers a callback for the time when the whole answer has been written. */
   readonly onWritten: (callback: () => void) => void;
 };
 

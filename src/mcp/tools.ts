@@ -34,7 +34,7 @@ export type DirectorySearch = {
   readonly page?: number;
 };
 
-/** The work behind the tools. The command line implements it with the engine, the service with its store and gate. */
+/** The work behind the tools. The command line does it with the engine, and the service with its store and gate. */
 export type McpBackend = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
   /** Throws if no fresh report is stored. */

@@ -1,7 +1,7 @@
-/** Words of the census. Each says whether somebody could pay a host on one day. */
+/** Words of the census. Each word says if somebody could pay a host on one day. */
 
 export const DAY_WORDS = ['payable', 'not_payable', 'down', 'not_checked'] as const;
-/** The only word of a host for one UTC day. */
+/** A host has one word for each UTC day. */
 export type DayWord = (typeof DAY_WORDS)[number];
 
 /** Letter of each word. A day without a word has the letter of `not_checked`. */

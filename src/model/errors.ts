@@ -1,5 +1,5 @@
 /**
- * `plugins/errors.ts` turns these errors into answers. No error is ever charged for. `charged` reports the
+ * `plugins/errors.ts` turns these errors into answers. Nobody is ever charged for an error. `charged` reports the
  * state of the request's payment. A 402 is not an error but the challenge of the payment gate.
  */
 import { ServiceError } from './error-codes.ts';
@@ -121,7 +121,7 @@ export class MethodNotAllowed extends ServiceError {
 }
 
 export class PaymentConflict extends ServiceError {
-  /** `field` differs from the request that the payment was first used for. */
+  /** `field` names what differs from the request that the payment was first used for. */
   constructor(field: string, message: string) {
     super('payment_conflict', message, { body: { field } });
   }
