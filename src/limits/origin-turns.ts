@@ -23,10 +23,7 @@ export type TurnRequest = {
   /** Default: `call`. */
   readonly kind?: TurnKind;
   readonly origin: Origin;
-  /**
-   * Hashes of client address blocks. More may be added while the request waits. The best rank of these blocks
-   * counts.
-   */
+  /** Hashes of client address blocks. More may be added during the wait. Their best rank counts. */
   readonly blocks: ReadonlySet<string>;
   /**
    * Registrable domain of a watched host. It has a rank and is charged like a block, because the owner of a domain may

@@ -48,7 +48,7 @@ export const INDEXED_REASONS = [
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
 
-/** Both values as they were written, but cleaned and cut. */
+/** `live` and `indexed` are the two written values, cleaned and cut. */
 export type IndexedDifference = {
   readonly field: IndexedField;
   readonly live: string;

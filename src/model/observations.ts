@@ -128,7 +128,7 @@ const resourceObservation = shape({
   path: text,
   /** OpenAPI's path template ("/users/{id}"); for other sources the path itself. */
   template: text,
-  /** The declared method; null when the source names none. */
+  /** The declared method; null when the source does not name a method. */
   method: nullable(oneOf(['GET', 'POST'])),
   sources: list(Type.Unsafe<ResourceSource>(text)),
   /** True if OpenAPI, manifest or an index declares it as paid. Other candidates are probed with GET only. */
@@ -193,7 +193,7 @@ const iconSet = shape({
 });
 export type IconSet = Static<typeof iconSet>;
 
-/** Answers to two requests in a browser's form, to the first paid resource that GET reaches. */
+/** Answers of the first paid resource that GET reaches, to two requests that look like a browser's. */
 const browserAnswers = shape({
   path: text,
   /** GET with `Origin: https://x402-scan.invalid`, like a fetch from another site. */

@@ -15,11 +15,11 @@ export const REFUSED_WHOLE_PREFIX = 'some clients sign it, others refuse the who
 export const OFFER_VERDICTS = ['signs', 'limited', 'refuses', 'unsupported'] as const;
 export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
 
-/** Best first: default clients, clients with settings, not known, no client. */
+/** The clients that can pay, best first: default clients, clients with settings, not known, no client. */
 export const PAYABLE_BY = ['default', 'settings', 'unknown', 'nobody'] as const;
 export type PayableBy = (typeof PAYABLE_BY)[number];
 
-/** Values of `payableBy`, and `noChallenge` for a report with null, in which no challenge was seen. */
+/** Values of `payableBy`. `noChallenge` stands for null: the scan saw no challenge. */
 export const PAYABLE_STATES = [...PAYABLE_BY, 'noChallenge'] as const;
 export type PayableState = (typeof PAYABLE_STATES)[number];
 

@@ -105,7 +105,7 @@ export const CATEGORIES = [
 
 export type DirectoryCategory = (typeof CATEGORIES)[number];
 
-/** Advice tells a seller what no check grades. The interface fixes the 25 checks. */
+/** Advice tells a seller about faults that no check grades, because the interface fixes the 25 checks. */
 export const ADVICE_IDS = [
   'testnet-only',
   'over-default-limit',

@@ -16,7 +16,7 @@ export function shape<P extends TProperties>(members: P) {
   return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
 }
 
-/** `documented` has members for the documents only; `plugins/openapi.ts` adds them there. */
+/** `documented` has schema members that only published documents have; `plugins/openapi.ts` adds them. */
 export function oneOf<T extends string>(
   values: readonly T[],
   description?: string,

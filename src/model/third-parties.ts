@@ -37,7 +37,7 @@ const offerOnChain = shape({
   payTo: text,
   /** True without a request if our table has the asset. */
   hasCode: Type.Boolean(),
-  /** Compares DOMAIN_SEPARATOR() with the offer's; `named` is eip712Domain(). Null without an answer. */
+  /** `agrees`: the offer has the token's DOMAIN_SEPARATOR(). `named`: eip712Domain(). Null without an answer. */
   domain: nullable(
     shape({ agrees: Type.Boolean(), named: nullable(shape({ name: text, version: text })) }),
   ),
@@ -90,7 +90,7 @@ const indexedResource = shape({
   method: nullableText,
   /** ISO 8601, or null when the index does not say. */
   lastUpdated: nullableText,
-  /** Number of payment options in the index; 0 is not displayable. */
+  /** Number of payment options in the index. x402scan does not show a resource with 0. */
   accepts: count,
   deprecated: Type.Boolean(),
   /** Absent in recordings that predate it. */

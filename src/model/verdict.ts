@@ -30,7 +30,7 @@ export function notSeen<const O extends 'unseen' | 'offline'>(
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix };
 }
 
-/** `cause` is the id of the failed check that is the root cause. */
+/** `cause` is the id of the check whose failure is the root cause. */
 export function notEvaluated(
   cause: string,
   evidence: string,
@@ -50,8 +50,8 @@ const ROOT_CAUSE_ID = /^Not evaluated, see ([A-Z]\d+)\b/;
 type VerdictWithId = Pick<Verdict, 'basis' | 'outcome' | 'evidence'> & { readonly id: string };
 
 /**
- * Groups results that were not evaluated because another check failed, by the id of that check. Results
- * behind a broken check are left out. The broken check's own result, in `all`, says that the fault is ours.
+ * Groups results that were not evaluated because another check failed, by the id of that check. If our fault
+ * broke that check, its group is left out. Its own result, in `all`, then says that the fault is ours.
  */
 export function groupByRootCause<Result extends VerdictWithId>(
   results: readonly Result[],

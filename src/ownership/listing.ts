@@ -42,7 +42,7 @@ export async function changeListing(
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
     : 'proof replaced';
-  // Another proof was confirmed meanwhile, and it says who the owner is.
+  // Another proof was confirmed during this call, and the new proof decides who the owner is.
   if (settings === 'proof replaced' && isOwner)
     return changeListing(options, origin, client, request);
   if (settings === 'proof replaced') {
@@ -79,8 +79,8 @@ export async function requireOwner(
 }
 
 /**
- * Finds the host's last proof, and how the caller relates to it. Throws without a proof, or if the listing key is
- * wrong.
+ * Finds the host's last proof, and if the caller made it or has its key. Throws without a proof, or if the listing
+ * key is wrong.
  */
 async function findProof(
   store: Pick<Store, 'ownership' | 'now'>,
@@ -105,7 +105,7 @@ async function findProof(
   return { confirm, hasKey, isOwner, provedWhen, Refusal };
 }
 
-/** Sets the change if no other write came after the check. Otherwise checks again, because the proof may be another. */
+/** Makes the change if nobody wrote after the check. Otherwise checks again, because the proof may have changed. */
 async function setWhileProved(
   store: Store,
   host: string,
@@ -114,8 +114,8 @@ async function setWhileProved(
 ): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
   for (;;) {
     const stored = await store.listing.get(host);
-    const last = await store.ownership.findLastConfirm(host);
-    if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
+    const lastConfirm = await store.ownership.findLastConfirm(host);
+    if (lastConfirm?.tokenHash !== confirm.tokenHash) return 'proof replaced';
     const allowed = withoutSetByKey(stored, confirm, change);
     if (allowed === null) return 'set by key';
     const settings = await store.listing.setIf(host, stored.version, allowed);
@@ -130,7 +130,7 @@ function makesVisible({ listed, enrichmentSuppressed }: ListingChange): boolean 
   return listed === true || enrichmentSuppressed === false;
 }
 
-/** Leaves out members that were set with the key of this proof; null if the change would alter one of them. */
+/** Removes members that were set with the key of this proof. Returns null if the change would alter such a member. */
 function withoutSetByKey(
   { settings, tokenHashes }: StoredListing,
   { tokenHash }: Confirm,

@@ -27,7 +27,7 @@ export const TOKEN_PATH = '/.well-known/scanner-challenge';
 const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** What the origin serves at `TOKEN_PATH`. `detail` quotes no text of the origin. */
+/** The origin's answer at `TOKEN_PATH`. `detail` quotes no text of the origin. */
 export type ServedToken =
   | { readonly kind: 'served'; readonly text: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };

@@ -14,7 +14,7 @@ export type TokenFinding =
 
 export type TokenReading = {
   readonly finding: TokenFinding;
-  /** Database time, ms. It identifies the reading among those of its host. */
+  /** Database time, ms. It identifies the reading among the readings of its host. */
   readonly beganAtMs: number;
 };
 
@@ -40,7 +40,7 @@ export type TokenReaderOptions = {
 
 /** A reading of a host's file by this process. Callers may join it until it begins. */
 type SharedReading = {
-  /** The address blocks of its callers. The reading begins at the first turn of any of them. */
+  /** The address blocks of its callers. The reading begins when the first of these blocks gets a turn. */
   readonly blocks: Set<string>;
   /** One signal for each caller. It is aborted when the caller no longer waits. */
   readonly signals: AbortSignal[];
@@ -69,8 +69,8 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   const readings = new Map<string, SharedReading>();
 
   function shareReading(origin: Origin, { block, signal }: Caller): SharedReading {
-    const known = readings.get(origin.host);
-    if (known && !known.hasBegun) return joinReading(known, { block, signal });
+    const planned = readings.get(origin.host);
+    if (planned && !planned.hasBegun) return joinReading(planned, { block, signal });
     const { promise, resolve } = Promise.withResolvers<TokenReading | null>();
     const shared = {
       blocks: new Set([block]),
@@ -123,9 +123,9 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
     const caller: Caller = { block, signal, shared: null };
     const hangUp = Promise.withResolvers<never>();
-    // The callers of a reading that has begun get its result, even if the service stops meanwhile.
-    const leave = () => caller.shared?.hasBegun || hangUp.reject(new Saturated());
-    signal.addEventListener('abort', leave);
+    // The callers of a reading that has begun get its result, even if the service stops before it ends.
+    const leaveUnlessBegun = () => caller.shared?.hasBegun || hangUp.reject(new Saturated());
+    signal.addEventListener('abort', leaveUnlessBegun);
 
     const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
       beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
@@ -141,7 +141,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
       return await Promise.race([hangUp.promise, findReading()]);
     } finally {
       // Node keeps a combined signal alive while it has a listener.
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', leaveUnlessBegun);
     }
   };
 }

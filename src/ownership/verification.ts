@@ -99,7 +99,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
      * call it and it sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
      */
     async stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean> {
-      // An earlier reading is not accepted, because it cannot tell whether the token is served now.
+      // `isFound` is false for every earlier reading, which cannot tell if the token is served now.
       const { finding, recordFailure } = await readWithinLimits(origin, client, () => false);
       await recordFailure();
       return finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);

@@ -52,7 +52,7 @@ export function toGoText(text: string): string {
 const JS_IMPORT = /^(?:import .*|\} )from '((?:@[\w-]+\/)?[\w-]+)(?:\/[\w/-]+)?';$/gm;
 const PYTHON_IMPORT = /^from ([\w.]+) import /gm;
 const GO_MODULE = /^(?:import |\t(?:\w+ )?)"(github\.com\/[\w-]+\/[\w-]+(?:\/go\/v2)?)/gm;
-/** Extra of the package x402 by the module that needs it. */
+/** Extra of the package x402 ("x402[evm]"), by the module that needs the extra. */
 const X402_EXTRAS: Readonly<Record<string, string>> = {
   'x402.http.middleware.fastapi': 'fastapi',
   'x402.http.middleware.flask': 'flask',
@@ -60,7 +60,7 @@ const X402_EXTRAS: Readonly<Record<string, string>> = {
   'x402.mechanisms.svm.exact': 'svm',
   'x402.extensions.bazaar': 'extensions',
 };
-/** Package by the module that it holds. */
+/** Name of the package, by the name of a module in it. */
 const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
   fastapi: 'fastapi',
   'fastapi.responses': 'fastapi',

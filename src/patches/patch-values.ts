@@ -15,9 +15,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 export type PatchRoute = {
-  /** Null if the report does not know it; the patch then guards every method. */
+  /** Null if the report does not state the method. The patch then guards every method. */
   readonly method: Method | null;
-  /** Null if no document declares it; the code then has the undefined name ROUTE, so it does not run. */
+  /** Null if no document declares the path. The code then has the undefined name ROUTE, so it does not run. */
   readonly template: RouteTemplate | null;
   /** Path of one request to the route, for a comment; null if it is unsafe to print. */
   readonly example: string | null;
@@ -38,7 +38,7 @@ export type PatchValues = {
   readonly host: string;
   /** The sold routes; at least one. */
   readonly routes: readonly [PatchRoute, ...PatchRoute[]];
-  /** Sign-in routes, guarded by the same middleware; a patch without them would leave them open. */
+  /** Sign-in routes. The same middleware guards them, so a patch without these routes would leave them unguarded. */
   readonly signIns: readonly PatchRoute[];
   /** Free operations; at least one. */
   readonly free: readonly [FreeOperation, ...FreeOperation[]];
@@ -107,7 +107,7 @@ export function readPatchValues(
   };
 }
 
-/** Every route that the middleware must list, with the name of its configuration. */
+/** Lists every route that the middleware must guard, with the name of the route's configuration. */
 export function nameGuardedRoutes({ routes, signIns }: PatchValues) {
   const guarded = [...routes, ...signIns];
   return guarded.map((route, index) => {
@@ -204,8 +204,8 @@ function toOneLine(text: string): string {
 export function addressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
   const url = origin === null ? null : URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
-  const { origin: noOrigin, host: noHost } = PLACEHOLDERS;
-  return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: noOrigin, host: noHost };
+  const { origin: unknownOrigin, host } = PLACEHOLDERS;
+  return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: unknownOrigin, host };
 }
 
 function toPrice(offer: ReportOffer | undefined): string | null {
@@ -218,7 +218,7 @@ function toPrice(offer: ReportOffer | undefined): string | null {
   return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
-/** "GET /weather/{city}", for documents and for keys that no middleware reads. */
+/** Returns "GET /weather/{city}", for documents, and for keys that only the seller's code reads. */
 export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }

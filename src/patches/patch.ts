@@ -38,7 +38,7 @@ export type PatchPart = {
   readonly code: string;
 };
 
-/** The code, or one line that says why this stack cannot fix the finding, and what to do instead. */
+/** The code; or one line that says why this stack cannot fix the finding, and how the seller can fix it. */
 export type Patch = { readonly parts: readonly PatchPart[] } | { readonly whyNot: string };
 
 export type ServedDocument = {
@@ -67,7 +67,7 @@ export type PaidExtras = {
   readonly bazaar?: boolean;
 };
 
-/** Patches for the topics that all take the code of paid routes. */
+/** Makes the patches of the topics that use the code of paid routes. */
 export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
   return {
     'paid-route': (values: PatchValues) => writePaidRoutes(values, {}),

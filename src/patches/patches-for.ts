@@ -43,8 +43,8 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
- * Returns one patch for a known outcome, else one for each topic of the check. Returns null for a check of
- * standing, which the seller's code cannot fix.
+ * Returns one patch for an outcome; without an outcome, one for each topic of the check. Returns null for a check
+ * of standing, which the seller's code cannot fix.
  */
 export function patchesFor(
   checkId: string,
@@ -101,7 +101,7 @@ function isDocument(topic: Topic): topic is DocumentTopic {
 
 type TrialTopic = 'paid-route' | 'bazaar' | 'no-store' | 'claim-payment' | 'upstream';
 
-/** By trial: the topic of the patch that fixes a failure. */
+/** Topic of the patch that fixes a failure of a trial, by the trial's id. */
 const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
   T1: 'paid-route',
   T2: 'paid-route',

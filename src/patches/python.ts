@@ -38,7 +38,7 @@ function writeSoldRoute(
   ];
 }
 
-/** The configurations and `routes`. `syntax` is how the framework writes a path. */
+/** Writes the configurations and `routes`. `syntax` is the framework's syntax of paths. */
 export function writeGuardedRoutes(
   values: PatchValues,
   syntax: RouteSyntax,

@@ -41,7 +41,7 @@ function removeLastSlash(text: string, path: string): string {
   return path === '/' ? text : text.replace(/\/$/, '');
 }
 
-/** A valid identifier in every language. Middlewares would end ":city-id" at the hyphen. */
+/** Returns a valid identifier of every language, because middlewares would end ":city-id" at the hyphen. */
 function toIdentifier(name: string, index: number): string {
   const cleaned = name
     .replace(/^path:|^[+*]|(?::\w+|\.\.\.|[*+])$/g, '')

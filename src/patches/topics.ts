@@ -1,10 +1,10 @@
-/** The topic of the patch for each check. An outcome may have a topic of its own. */
+/** The topic of the patch for each check. An outcome may have its own topic. */
 import type { Topic } from './patch.ts';
 
 export type CheckTopics = {
   /** Says in one sentence what to do. */
   readonly lead: string;
-  /** Overrides `lead` for single outcomes. */
+  /** Leads of outcomes that need another lead than `lead`. */
   readonly leads?: Readonly<Record<string, string>>;
   /** The topic of outcomes that `byOutcome` does not list. */
   readonly otherwise: Topic;

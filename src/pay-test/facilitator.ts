@@ -6,7 +6,7 @@ import { Ledger, type Step } from './ledger.ts';
 import { listEvmNames, listEvmNetworks } from './networks.ts';
 import { parseJsonBody } from './replies.ts';
 
-/** `refuse`, `pending-once` and `pending` are valid answers. With the others, the facilitator itself fails. */
+/** `refuse`, `pending-once` and `pending` are valid answers. All other faults are failures of the facilitator. */
 export type FacilitatorFault =
   | 'refuse'
   | 'pending-once'
@@ -38,7 +38,7 @@ const SUPPORTED_EXTENSIONS = ['bazaar'];
 /** `invalidReason` and `errorReason` of the fault `refuse`. */
 export const REFUSAL_REASON = 'insufficient_funds';
 
-/** Facilitator of x402 versions 1 and 2 without a blockchain. It fails only for payments that `misbehave` names. */
+/** Facilitator of x402 versions 1 and 2 without a blockchain. It fails only for payments passed to `misbehave`. */
 export class TestFacilitator {
   readonly ledger = new Ledger();
   readonly #options: FacilitatorOptions;
@@ -48,7 +48,7 @@ export class TestFacilitator {
   readonly #faults = new Map<string, FacilitatorFault>();
   readonly #barriers = new Map<string, Barrier>();
   readonly #extendedNonces = new Set<string>();
-  /** Random text in EXTENSION-RESPONSES. A seller whose answer contains it passes the header on. */
+  /** Random text in EXTENSION-RESPONSES. If a seller's answer contains it, the seller has passed the header on. */
   readonly mark = randomBytes(12).toString('hex');
   readonly #silenceTimers = new Set<NodeJS.Timeout>();
   #supportedCalls = 0;

@@ -27,7 +27,7 @@ export function toMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Lower case; empty if the payload has no nonce. */
+/** Returns the nonce in lower case; an empty text if the payload has no nonce. */
 export function readNonce(payload: Members): string {
   return toText(readAuthorization(payload)['nonce']).toLowerCase();
 }

@@ -26,7 +26,7 @@ export class Ledger {
     this.#calls.push(call);
   }
 
-  /** Returns null if the nonce was used. Synchronous, so that racing calls settle once. */
+  /** Returns null if the nonce was used. Synchronous, so that only one of several racing calls settles. */
   settle(nonce: string, amount: string): LedgerSettlement | null {
     if (this.#settlements.has(nonce)) return null;
     const settlement = { transaction: this.getTransaction(nonce), amount };
@@ -34,7 +34,7 @@ export class Ledger {
     return settlement;
   }
 
-  /** The transaction that spends the nonce. It stays the same from pending to settled. */
+  /** The transaction that spends the nonce. A pending payment keeps its transaction when it is settled. */
   getTransaction(nonce: string): string {
     const existing = this.#transactions.get(nonce);
     if (existing !== undefined) return existing;

@@ -3,7 +3,7 @@ import { toCaip2, V1_NETWORKS } from '../parse/x402/networks.ts';
 
 const EVM_PREFIX = 'eip155:';
 
-/** Lists every known eip155 network, because middlewares refuse a wildcard. */
+/** Lists every known eip155 network, because middlewares refuse the wildcard "eip155:*". */
 export function listEvmNetworks(extraNetworks: readonly string[]): readonly string[] {
   const known = [...V1_NETWORKS.values(), ...KNOWN_ASSETS.map(([network]) => network)];
   return [...new Set([...known, ...extraNetworks.map(toCaip2)])].filter((network) =>

@@ -1,7 +1,7 @@
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
 
-/** By version: members of a challenge that only describe the resource. */
+/** Members of a challenge that only describe the resource, by version of x402. */
 const DESCRIPTION_MEMBERS: Readonly<Record<1 | 2, readonly string[]>> = {
   1: ['accepts', 'resource', 'extensions', 'outputSchema'],
   2: ['accepts', 'resource', 'extensions'],
@@ -14,7 +14,7 @@ const MIN_PART_LEAVES = 3;
 /** Values of a JSON document, by path and type. */
 type Leaves = ReadonlyMap<string, string>;
 
-/** True if the bodies are equal, or are JSON of the same shape and over half of their values are equal. */
+/** True if the bodies are equal, or if both are JSON of the same shape with over half of the values equal. */
 export function isPaidBody(paid: SellerAnswer, body: Buffer): boolean {
   if (body.length === 0 || paid.body.length === 0) return false;
   if (body.equals(paid.body)) return true;

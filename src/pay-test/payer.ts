@@ -80,7 +80,7 @@ function openWallet(): Wallet {
 export class Payer {
   readonly #client = openWallet().client;
 
-  /** Signs and verifies once. The first time in a process takes long, and a seller could time out. */
+  /** Signs and verifies once, because the first time in a process takes so long that a seller could time out. */
   async warmUp(): Promise<void> {
     const { account, client } = openWallet();
     const offer = {

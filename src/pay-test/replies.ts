@@ -16,7 +16,7 @@ export function isDelivery(reply: SellerReply): reply is SellerAnswer {
   return reply.ok && reply.status >= 200 && reply.status < 300;
 }
 
-/** Null if the header is missing or cannot be decoded. */
+/** Returns null if the header is missing or cannot be decoded. */
 export function readReceipt({ headers }: SellerAnswer): SellerReceipt | null {
   const encoded = RECEIPT_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   if (encoded === undefined) return null;
@@ -56,7 +56,7 @@ export function describeReply(reply: SellerReply): string {
   return reply.why === 'silent' ? `no answer within ${Math.round(reply.ms / 1_000)} s` : 'hung up';
 }
 
-/** Undefined if the body is not JSON. */
+/** Returns undefined if the body is not JSON. */
 export function parseJsonBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

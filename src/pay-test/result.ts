@@ -32,13 +32,13 @@ export type TrialStatus = (typeof TRIAL_STATUSES)[number];
 
 export type TrialFinding = {
   readonly status: TrialStatus;
-  /** Names the request, the answer, and the calls to the facilitator. */
+  /** Text that names the request, the answer, and the calls to the facilitator. */
   readonly evidence: string;
   /** True if the seller delivered for nothing. */
   readonly isGift?: boolean;
 };
 
-/** Fails if the seller delivered for nothing. */
+/** Returns a failure if the seller delivered for nothing. */
 export function judgeGift(isGift: boolean, evidence: string): TrialFinding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }

@@ -9,7 +9,7 @@ export type SellerRoute = {
   readonly method: string;
   /** Includes the query. */
   readonly path: string;
-  /** JSON; null takes the bazaar example of the challenge, else "{}". */
+  /** JSON; null stands for the bazaar example of the challenge, or else for "{}". */
   readonly body: string | null;
 };
 
@@ -39,7 +39,7 @@ export type PaymentAttempt = {
   readonly description: string;
 };
 
-/** Replaces an example that the seller refused. */
+/** Used after the seller has refused its own example. */
 const NO_EXAMPLE: Example = { query: [], body: null };
 const BAD_INPUT_STATUSES = [400, 422];
 

@@ -50,7 +50,7 @@ export async function runPayTest(options: PayTestOptions): Promise<PayTestReport
   }
 }
 
-/** Functions that stop the parts, in the order in which the parts were started. They run in reverse order. */
+/** Functions that stop the parts, listed in the order in which the parts were started. They run in reverse order. */
 type Cleanups = (() => Promise<void>)[];
 
 async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -143,15 +143,15 @@ async function findRoutesOnce(
   target: Target,
   parts: TestParts,
 ): Promise<readonly SellerRoute[]> {
-  const [firstNamed] = routes;
-  const tester = new RouteTester(firstNamed ?? { method: 'GET', path: '/', body: null }, parts);
+  const [firstRoute] = routes;
+  const tester = new RouteTester(firstRoute ?? { method: 'GET', path: '/', body: null }, parts);
   const reply = await tester.request();
   if (!reply.ok && reply.why === 'silent') {
     throw new PayTestImpossible(
       `${target.origin} accepts connections, but does not answer ${toRouteName(tester.route)} within ${parts.timing.answerMs / 1_000} s`,
     );
   }
-  if (firstNamed !== undefined) return reply.ok ? routes : [];
+  if (firstRoute !== undefined) return reply.ok ? routes : [];
   const sellerRoutes = await findRoutes(target);
   return sellerRoutes.filter(
     (route) => failingRoute === null || toRouteName(route) !== toRouteName(failingRoute),

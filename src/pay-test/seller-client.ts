@@ -49,7 +49,7 @@ export class SellerClient {
       if (options.all) done(null, [...target.addresses]);
       else done(null, first.address, first.family);
     };
-    // Each request has its own connection. If the seller closed a reused idle one, that would look like a hang-up.
+    // Each request has its own connection. If the seller closed a reused idle connection, we would see a hang-up.
     this.#agent = new Agent({
       connect: { lookup: pinnedLookup },
       pipelining: 0,
@@ -95,7 +95,7 @@ export class SellerClient {
       };
     } catch {
       const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
-      // A process closes its connections shortly before it ends, and the caller checks if it is alive.
+      // A process closes its connections shortly before it ends. After this wait, the caller sees that it has ended.
       if (why === 'broken') await pause(WAIT_FOR_PROCESS_END_MS);
       return { ok: false, why, ms };
     }

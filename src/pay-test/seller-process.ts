@@ -18,7 +18,7 @@ const KILL_DELAY_MS = 3_000;
 const MAX_PORT_WAIT_MS = 5_000;
 const MAX_OUTPUT_CHARS = 2_000;
 
-/** The seller that `--start` starts. Its process group is its own, so that its children stop with it. */
+/** The seller that `--start` starts. It has its own process group, so that its child processes stop with it. */
 export class SellerProcess {
   readonly #command: SellerCommand;
   #child: ChildProcess | null = null;

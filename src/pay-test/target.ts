@@ -15,7 +15,7 @@ export type Target = {
 
 const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** True for loopback, RFC 1918 and fc00::/7. */
+/** True for addresses in loopback, RFC 1918 and fc00::/7. */
 export function isOwnAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   return OWN_RANGES.has(ipaddr.process(address).range());

@@ -1,4 +1,4 @@
-/** Tests shorten these waits. */
+/** Limits and waits of a pay-test. Our own tests shorten them. */
 export const DEFAULT_TIMING = {
   /** Limit for the start of the seller. */
   startMs: 60_000,

@@ -10,7 +10,7 @@ import {
 
 export type RouteFinding = TrialFinding & { readonly id: TrialId; readonly route: string | null };
 
-/** How often each trial may run the handler of a route. */
+/** The most runs of a route's handler that each trial may cause. */
 const MAX_HANDLER_RUNS: Readonly<Record<TrialId, number>> = {
   ...{ T1: 2, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 31, T12: 8 },
   ...{ T13: 0, T14: 1, T15: 0, T16: 1, T17: 2, T18: 3 },
@@ -34,7 +34,7 @@ export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes
   readonly isWanted: (id: TrialId) => boolean;
 };
 
-/** Omits trials that `--only` does not name. T1 always runs, so its finding may be omitted too. */
+/** Omits trials that `--only` does not name. T1 always runs, but its finding is omitted like that of other trials. */
 export function toPayTestReport(parts: ReportParts): PayTestReport {
   const { target, facilitator, routes, findings, isWanted } = parts;
   const reported = findings

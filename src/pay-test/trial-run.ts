@@ -40,7 +40,7 @@ const ON_EACH_ROUTE = [
 ] as const;
 const PROCESS_ENDED = 'the process of the seller ended';
 
-/** Runs the trials of one route after the other. T4 and T6 wait on purpose, so they run last, together. */
+/** Runs the trials of each route one after the other. T4 and T6 run last and together, because they wait on purpose. */
 export async function runTrials(options: TrialRunOptions): Promise<PayTestReport> {
   return await new TrialRun(options).run();
 }
@@ -59,7 +59,7 @@ class TrialRun {
   async run(): Promise<PayTestReport> {
     const { testers, failing } = this.#options;
     this.#announce();
-    // For each route with a challenge: the reason that only T1 can be judged, or null.
+    // For each route with a challenge: the reason why only T1 can be judged, or null.
     const onlyT1Reasons = new Map<RouteTester, string | null>();
     for (const tester of testers) {
       const skipReason = await findSkipReason(tester);
@@ -98,7 +98,7 @@ class TrialRun {
     return this.#options.only?.includes(id) ?? true;
   }
 
-  /** Runs T1. Resolves to the reason that no other trial can be judged, or to null. */
+  /** Runs T1. Resolves to the reason why no other trial can be judged, or to null. */
   async #payOnce(tester: RouteTester): Promise<string | null> {
     let first: FirstPaymentFinding | null = null;
     const restarts = this.#restarts;
@@ -256,7 +256,7 @@ async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: 
   );
 }
 
-/** Resolves to the reason that no trial can run on the route, or to null. */
+/** Resolves to the reason why no trial can run on the route, or to null. */
 async function findSkipReason(tester: RouteTester): Promise<string | null> {
   return catchNoChallenge(
     () => tester.fetchChallenge().then(() => null),

@@ -25,7 +25,7 @@ export function followPointer(
   return current;
 }
 
-/** Returns the resolve of a value's `$ref` in one document. A value without `$ref` is returned unchanged. */
+/** Returns the value that a value's `$ref` points to in one document. Returns a value without `$ref` unchanged. */
 export type RefResolver = (value: JsonValue | undefined) => JsonValue | undefined;
 
 /**
@@ -41,8 +41,8 @@ export function createRefResolver(document: JsonValue): RefResolver {
     while (!targets.has(current)) {
       const isCircle = chain.includes(current);
       if (isCircle || chain.push(current) > MAX_HOPS) {
-        // All references of a cycle lead nowhere. A chain that is too long may be short enough from a later
-        // reference, so only its first reference is marked.
+        // All references of a cycle lead nowhere. If a chain is too long, only its first reference is marked,
+        // because the chain from a later reference may be short enough.
         for (const link of isCircle ? chain : [reference]) targets.set(link, undefined);
         return undefined;
       }

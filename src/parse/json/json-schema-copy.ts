@@ -47,7 +47,7 @@ const OMITTED_KEYWORDS = new Set(
     ' ',
   ),
 );
-/** Their meaning depends on `patternProperties`, so a schema that has it is copied without them. */
+/** These keywords depend on `patternProperties`. A schema that has `patternProperties` is copied without them. */
 const PATTERN_DEPENDENTS = new Set(['additionalProperties', 'unevaluatedProperties']);
 
 export type SchemaCopy = { readonly copy: Schema; readonly errors: readonly string[] };

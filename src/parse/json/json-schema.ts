@@ -21,9 +21,9 @@ const WRAPPER_KEYWORDS = new Set([
 ]);
 
 /**
- * Returns the first violations of JSON Schema 2020-12; none if schema and instance are valid. It ignores
- * `pattern`, a regular expression that an origin wrote, and `format`, which is an annotation in 2020-12. It
- * follows only local `$ref`. The schema decides how long it runs, so call it on a thread that can be killed.
+ * Returns the first violations of JSON Schema 2020-12; none if schema and instance are valid. Ignores
+ * `pattern`, a regular expression that an origin wrote, and `format`, which is an annotation in 2020-12.
+ * Follows only local `$ref`. The schema decides how long this runs, so call it on a thread that can be killed.
  */
 export function listSchemaErrors(schema: JsonValue, instance: JsonValue): readonly string[] {
   const { copy, errors } = copySchema(schema);

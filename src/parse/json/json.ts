@@ -48,7 +48,7 @@ export function jsonText(value: JsonValue | undefined): string | null {
 
 /**
  * Freezes a value and everything in it, and returns the value. Documents of origins can be too deep for recursion,
- * so it uses a stack of its own. It skips a frozen value, because that was frozen with everything in it.
+ * so it uses its own stack. It skips a frozen value, because everything in that value is frozen already.
  */
 export function deepFreeze<T>(value: T): T {
   const stack: unknown[] = [value];

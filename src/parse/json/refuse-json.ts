@@ -5,7 +5,7 @@ export const MAX_JSON_NODES = 50_000;
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** We throw it to stop the parser, which otherwise continues after an error and recurses into nested values. */
+/** A visitor throws it to stop the parser, which otherwise continues after an error and recurses into nested values. */
 class Refusal extends Error {}
 
 /** Returns why a text is not JSON or is over a limit, safe for evidence; null if the text is acceptable. */
@@ -45,8 +45,8 @@ export function refuseJson(text: string): string | null {
 }
 
 /**
- * Returns which limit a parsed value exceeds; null if none. It goes level by level, without recursion. It does not
- * look into the value `skipped`, which the caller checks in another way.
+ * Names the limit that a parsed value exceeds; returns null if it exceeds no limit. Goes level by level, without
+ * recursion. Does not look into the value `skipped`, which the caller checks in another way.
  */
 export function refuseNesting(value: unknown, skipped?: unknown): string | null {
   let level: readonly unknown[] = [value];

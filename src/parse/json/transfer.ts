@@ -1,6 +1,6 @@
 /**
- * Serializes plain data for other threads. A long text is sent as shared memory. 25 checks that read one document
- * would otherwise copy it 25 times. The receiving thread decodes the text at its first reading.
+ * Serializes plain data for other threads. A long text is sent as shared memory, because 25 checks that read one
+ * document would otherwise copy it 25 times. The receiving thread decodes the text when it first reads it.
  */
 
 import { deserialize as decode, serialize as encode } from 'node:v8';
@@ -22,7 +22,7 @@ export type Serialized =
   | readonly Serialized[]
   | { readonly [member: string]: Serialized };
 
-/** Serialized forms of objects that have a long text. `weight` reserves memory; see `keepSerialized`. */
+/** Serialized forms of restored objects that have a long text. `keepSerialized` explains `weight`. */
 const serializedForms = new WeakMap<
   object,
   { readonly serialized: Serialized; readonly weight: unknown }
@@ -96,7 +96,7 @@ function serializeMembers(value: object): Serialized {
 }
 
 /**
- * V8 does not count shared memory, so it would delay the collection of hundreds of unused megabytes. It counts
+ * V8 does not count shared memory, so it would delay the collection of hundreds of unused megabytes. V8 does count
  * `weight`, a buffer as large as the decoded texts. Nobody writes to that buffer, so it costs no real memory.
  */
 function keepSerialized(value: object, serialized: Serialized): void {

@@ -31,7 +31,7 @@ export type BodyComparison = (answer: HttpObservation, soft404: HttpObservation)
 /**
  * Only two answers with a status of 2xx can be equal: an error status is not a soft 404. Pages repeat the requested
  * path, so it is removed from both bodies. Only the first MAX_COMPARED_CHARS of a body are compared, because the
- * search for a path takes time in proportion to the length of the body times that of the path.
+ * time of a search for a path grows with the length of the body times the length of the path.
  */
 export function createBodyComparison(): BodyComparison {
   const comparedTexts = new WeakMap<HttpData, string>();
@@ -50,7 +50,7 @@ export function createBodyComparison(): BodyComparison {
     if (left.body === right.body) return true;
     if (isLong(left) !== isLong(right)) return false;
     const [leftText, rightText] = [toComparedText(left), toComparedText(right)];
-    // Long bodies were cut at the same length, and then paths of different lengths were removed.
+    // Long bodies were cut at the same length. Then paths of different lengths were removed, so their lengths differ.
     const chars = isLong(left) ? Math.min(leftText.length, rightText.length) : undefined;
     return leftText.slice(0, chars) === rightText.slice(0, chars);
   };

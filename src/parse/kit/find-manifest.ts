@@ -30,8 +30,8 @@ const CANONICAL_PATH = '/.well-known/x402';
 const ALTERNATE_PATH = '/.well-known/x402.json';
 
 /**
- * Returns the first manifest of a known shape; without one, the first JSON document. The canonical path comes before
- * the alternate path.
+ * Returns the first manifest of a known shape. If there is none, returns the first JSON document. The canonical path
+ * comes before the alternate path.
  */
 export function findManifest(
   { manifest, manifestJson, soft404 }: ManifestSources,

@@ -37,8 +37,8 @@ const MAX_YAML_CHARS = 65_536;
 const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
 
 /**
- * Returns the first usable document (3.x with paths); without one, the first JSON that looks like OpenAPI; without
- * that, the path of a YAML document, which is not parsed. The canonical path comes before the alternate paths.
+ * Returns the first usable document (3.x with paths). If there is none, returns the first JSON that looks like
+ * OpenAPI, or else the path of a YAML document, which is not parsed. The canonical path comes first.
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,

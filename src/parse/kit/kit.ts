@@ -68,7 +68,7 @@ import { type DocumentReader, formatFailure, readDocument } from './read-documen
 
 const DEFAULT_QUOTED_CHARS = 80;
 
-/** The members of the kit that have no cache. Checks know them by these names, which never change. */
+/** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {
   /** Quotes an origin's text for evidence: on one line, without invisible characters, cut to `maxChars`. */
   quote: (text: string, maxChars = DEFAULT_QUOTED_CHARS) => quoteText(text, maxChars),
@@ -168,7 +168,7 @@ export function createKit() {
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
-    /** Returns the probed resources that P3 to P8 and S5 judge: without sign-ins and resources sold over MPP or L402. */
+    /** Returns the probed resources that P3 to P8 and S5 judge: no sign-ins, and none that is sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
@@ -180,7 +180,7 @@ function isPaidOffer({ scheme, network, extra }: Offer): boolean {
   return row !== null && isPaidMethod(row, extra);
 }
 
-/** Drops the fragment, which names a part of a document and not another document. */
+/** Drops the fragment, because it only names a part of the document. */
 function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
@@ -220,7 +220,7 @@ function createEntryIndexCache(): (facts: ManifestFacts, originUrl: string) => E
   };
 }
 
-/** Equal headers and bodies give the same challenge, so the second cache has them as its key. */
+/** Equal headers and bodies give the same challenge, so `byContent` has them as its key. */
 function createChallengeCache(): (answer: HttpData) => ChallengeReading {
   const byAnswer = new WeakMap<HttpData, ChallengeReading>();
   const byContent = new Map<string, ChallengeReading>();

@@ -3,13 +3,13 @@ import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
 
-/** What was found at a document's path. */
+/** The classified answer at a document's path. */
 export type DocumentReading =
   | { readonly state: 'unreadable'; readonly evidence: string }
   | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
   | { readonly state: 'soft-404'; readonly evidence: string }
   | { readonly state: 'html'; readonly evidence: string }
-  /** The body is longer than the cap. Its rest was not read. */
+  /** The body is longer than the cap, so only its start was read. */
   | { readonly state: 'oversize'; readonly evidence: string }
   | {
       readonly state: 'present';

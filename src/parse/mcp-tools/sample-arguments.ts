@@ -30,7 +30,7 @@ const SAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Never throws. It ignores `pattern` and `$ref`, so the sample may be invalid by them. */
+/** Never throws. Ignores `pattern` and `$ref`, so the sample may violate them. */
 export function toSampleArguments(schema: JsonValue | undefined): JsonObject {
   const sample = toSampleValue(jsonObject(schema), 0);
   return isJsonObject(sample) ? sample : {};

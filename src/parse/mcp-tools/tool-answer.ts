@@ -1,7 +1,7 @@
 /**
- * Converts a tool's answer to an unpaid call to an HTTP answer, because checks and clients read those. Both bindings
- * of specs/transports-v2/mcp.md become a 402. Its PAYMENT-REQUIRED header is the structured challenge, its body is
- * the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`.
+ * Turns a tool's answer (to a call without payment) into an HTTP answer, because checks and clients read those. Both
+ * bindings of specs/transports-v2/mcp.md become a 402. Its PAYMENT-REQUIRED header is the structured challenge, its
+ * body is the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, ToolFacts } from '../../model/observations.ts';
@@ -95,10 +95,10 @@ function replaceAnswer(
   body: string,
   paymentHeaders: HttpData['headers'],
 ): HttpData {
-  const { bodyFailure: _, ...rest } = data;
-  // Payment headers of the HTTP answer are those of the endpoint, not of the tool.
+  const { bodyFailure: _, ...kept } = data;
+  // The payment headers of the HTTP answer belong to the endpoint, not to the tool.
   const otherHeaders = data.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
-  return { ...rest, status, headers: [...otherHeaders, ...paymentHeaders], body };
+  return { ...kept, status, headers: [...otherHeaders, ...paymentHeaders], body };
 }
 
 function encodeHeader(name: string, value: JsonValue): readonly [string, string] {

@@ -77,7 +77,7 @@ function parseRpcResponse(text: string, id: number): JsonObject | null {
   return hasId && isResponse ? message : null;
 }
 
-/** Yields the data of each server-sent event (HTML standard, 9.2.6), also of an unfinished last event. */
+/** Yields the data of each server-sent event (HTML standard, 9.2.6). The last event may be unfinished. */
 function* readEvents(body: string): Generator<string> {
   let data: string[] = [];
   for (const line of body.split(LINE_END)) {

@@ -50,8 +50,8 @@ export type Operation = {
 };
 
 /**
- * Thousands of paths may have a `$ref` to one large path item. Without these limits, a small document could cost
- * its number of paths times the size of that item.
+ * Thousands of paths may have a `$ref` to one large path item. Without these limits, the work for a small document
+ * could be its number of paths times the size of that item.
  */
 const MAX_PATHS = 2_000;
 const MAX_OPERATIONS = 4_000;
@@ -59,7 +59,7 @@ const MAX_LIST_ITEMS = 100;
 const MAX_KEY_CHARS = 200;
 const HTTP_METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** What all operations of a path item have in common. */
+/** The facts that all operations of a path item share. */
 type PathContext = {
   readonly root: JsonObject;
   readonly resolveRef: RefResolver;

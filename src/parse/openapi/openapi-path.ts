@@ -25,18 +25,18 @@ const MAX_SERVERS = 20;
 const OWN_ROOT: ServerTarget = { kind: 'own', basePath: '' };
 
 /**
- * Selects the first server on the document's origin; without one, the first server. Variables take their defaults.
- * An `http://` server with the document's hostname counts as its origin, because a proxy may end TLS.
+ * Selects the first server on the document's origin, or else the first server. Variables take their defaults. An
+ * `http://` server with the document's hostname counts as the document's origin, because a proxy may end TLS.
  */
 export function selectServer(
   servers: readonly (JsonValue | undefined)[],
   documentUrl: string,
 ): ServerTarget {
-  const targets = servers.slice(0, MAX_SERVERS).map((server) => toServerPlace(server, documentUrl));
+  const targets = servers.slice(0, MAX_SERVERS).map((server) => toTarget(server, documentUrl));
   return targets.find(({ kind }) => kind === 'own') ?? targets[0] ?? OWN_ROOT;
 }
 
-function toServerPlace(server: JsonValue | undefined, documentUrl: string): ServerTarget {
+function toTarget(server: JsonValue | undefined, documentUrl: string): ServerTarget {
   const template = jsonText(jsonObject(server)['url']);
   if (template === null || template.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);

@@ -28,7 +28,7 @@ export type PriceDeclaration =
       readonly currency: string;
       readonly pointer: string;
     }
-  /** The amount of an MPP offer is in base units of the asset; null if it is not, or if offers differ. */
+  /** The amount of an MPP offer in base units of the asset; null if it has another unit, or if offers differ. */
   | { readonly kind: 'mpp'; readonly amount: string | null; readonly pointer: string }
   /** A form of earlier versions. Its `amount` is null if it cannot be compared with a price. */
   | {
@@ -142,7 +142,7 @@ function toFlatPrice(price: JsonValue | undefined, pointer: string): PriceDeclar
   return { kind: 'legacy', amount: parseWrittenAmount(price), pointer };
 }
 
-/** Returns another text than an amount unchanged, because a check quotes it. */
+/** Returns a text that is not an amount unchanged, because a check quotes it. */
 function toWrittenText(value: JsonValue | undefined): string | null {
   return parseWrittenAmount(value) ?? jsonText(value);
 }

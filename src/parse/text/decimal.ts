@@ -7,7 +7,7 @@ const DECIMAL_OR_FRACTION = /^[0-9]*(?:\.[0-9]+)?$/;
 const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
-/** Converts a decimal to base units ("0.05", 6 → 50000n); null for other text, and for more decimals than base units. */
+/** Converts a decimal to base units ("0.05", 6 → 50000n); null for other text, and for a fraction of a base unit. */
 export function baseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');
@@ -38,7 +38,7 @@ export function parseWrittenAmount(value: JsonValue | undefined): string | null 
   return amount.startsWith('.') ? `0${amount}` : amount;
 }
 
-/** Avoids an exponent, with which JavaScript writes small numbers (1e-7). */
+/** JavaScript writes small numbers with an exponent (1e-7). This function writes none. */
 function toPlainNumber(value: number): string | null {
   if (!Number.isFinite(value) || value < 0 || value >= 1e21) return null;
   const text = String(value);

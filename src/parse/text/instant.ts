@@ -3,7 +3,7 @@ const INSTANT =
 
 /**
  * Parses an instant in strict ISO 8601 with an offset (`Z` or `+02:00`). Returns whole milliseconds since the epoch;
- * null for any other text, also for a day that does not exist.
+ * null for any other text, and for a day that does not exist.
  */
 export function parseInstant(text: string): number | null {
   const match = INSTANT.exec(text);

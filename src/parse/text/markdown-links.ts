@@ -2,7 +2,7 @@
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** With this limit, no character is read for more than 8 targets, so the scan takes linear time. */
+/** With this limit, each character is read for at most 8 targets, so the scan takes linear time. */
 const MAX_NESTED_PARENTHESES = 8;
 /** Closing mark of a link title, by its opening mark. */
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([

@@ -12,8 +12,8 @@ export type MarkdownFacts = {
 };
 
 /**
- * Patterns that end in `.*` need the `s` flag. Without it, they stop at a line separator (U+2028) and try again from
- * every blank before it, which takes quadratic time.
+ * Patterns that end in `.*` need the `s` flag. Without the flag, they stop at a line separator (U+2028) and try again
+ * from every blank before the separator, which takes quadratic time.
  */
 
 /** Matches only headings with "#". Readers of llms.txt do not look for underlined headings. */
@@ -107,10 +107,10 @@ function* readLines(text: string): Generator<string | null> {
 
 /** Returns the opening marks of the fence around the next line; null if the next line is in no fence. */
 function findFenceAfter(line: string, fence: string | null): string | null {
-  const [, marks = '', rest = ''] = FENCE.exec(line) ?? [];
-  if (fence !== null) return marks.startsWith(fence) && rest.trim() === '' ? null : fence;
+  const [, marks = '', info = ''] = FENCE.exec(line) ?? [];
+  if (fence !== null) return marks.startsWith(fence) && info.trim() === '' ? null : fence;
   // Backticks are inline code if another backtick follows on the line.
-  const isOpening = marks !== '' && !(marks.startsWith('`') && rest.includes('`'));
+  const isOpening = marks !== '' && !(marks.startsWith('`') && info.includes('`'));
   return isOpening ? marks : null;
 }
 

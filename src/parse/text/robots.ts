@@ -57,7 +57,7 @@ function normaliseOctet(octet: string): string {
 }
 
 export type RobotsFacts = {
-  /** Returns true if `agent` may fetch `path`. The longest matching rule decides; of equal length, allow decides. */
+  /** Returns true if `agent` may fetch `path`. The longest matching rule decides. Allow wins between equal lengths. */
   allows(agent: string, path: string): boolean;
   /** The agents that a group names, in lower case. */
   readonly agents: readonly string[];
@@ -96,7 +96,7 @@ export function parseRobots(text: string): RobotsFacts {
 
 /**
  * Collects the groups of each agent. An agent may have several groups. Lines that are not rules do not end a group.
- * Agents of one group share its list of rules: copies would cost the number of agents times that of rules.
+ * Agents of one group share its list of rules, because copies would multiply the agents by the rules.
  */
 function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {
   const groups = new Map<string, Group[]>();

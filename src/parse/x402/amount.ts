@@ -10,7 +10,7 @@ const AMOUNT = /^[1-9][0-9]{0,77}$/;
 /** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
 export type AmountKind = SchemeRow['amount'];
 
-/** The amount of a scheme means the same on all its networks. */
+/** An amount has the same kind on all networks of a scheme. */
 const KINDS_BY_SCHEME: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(
   SCHEMES.map(({ scheme, amount }) => [scheme, amount]),
 );

@@ -6,11 +6,11 @@ import { toCaip2 } from './networks.ts';
 export type ChallengeDifference = {
   /** True if the terms of the payment differ: scheme, amount, asset, payTo or network. */
   readonly inTerms: boolean;
-  /** What differs, safe for evidence. */
+  /** Describes the difference, safe for evidence. */
   readonly text: string;
 };
 
-/** Of offers with equal terms, only this many are compared, because the comparison takes quadratic time. */
+/** Limit of compared offers with equal terms, because the comparison takes quadratic time. */
 const MAX_EQUAL_TERMS = 8;
 
 /**
@@ -59,7 +59,7 @@ function groupByTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Of
   return groups;
 }
 
-/** Returns null if one of the candidates, which have equal terms, also has an equal `extra`. */
+/** Returns null if one of the candidates, which have the terms of the offer, equals the offer in all members. */
 function compareOffer(candidates: readonly Offer[], offer: Offer): string | null {
   const differences = candidates.map(({ entry }) =>
     findDifference(entry, offer.entry, offer.pointer),

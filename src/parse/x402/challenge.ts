@@ -143,10 +143,7 @@ function toTextOrNull(value: JsonValue | undefined): string | null {
 
 const SIGN_IN_EXTENSION = 'sign-in-with-x';
 
-/**
- * A 402 with an empty `accepts` and the sign-in extension (specs/extensions/sign-in-with-x.md) asks for
- * no money.
- */
+/** A 402 with an empty `accepts` and the extension of specs/extensions/sign-in-with-x.md asks for no money. */
 export function isSignInOnly({ value }: Pick<Challenge, 'value'>): boolean {
   const { accepts } = value;
   if (!isJsonList(accepts) || accepts.length > 0) return false;

@@ -18,8 +18,8 @@ type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
  * A resource is judged by the challenge to its declared method. If that method did not answer 402, the challenge to
- * the other method counts, unless the other method is a resource too. If no method is declared, each method with terms
- * of its own counts. HEAD, second probes and sign-ins do not count.
+ * the other method counts, unless the other method is a resource too. If no method is declared, each method whose terms
+ * differ counts. HEAD, second probes and sign-ins do not count.
  */
 export function findChallengedResources(
   resources: readonly ResourceObservation[],
@@ -89,7 +89,7 @@ export function findJudgedProbes(
   );
 }
 
-/** Keeps the first of challenges with equal terms, also if their versions differ. */
+/** Keeps only the first of several challenges with equal terms, even if their versions differ. */
 function removeEqualTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
   const terms = challenges.map(({ reading }) => formatTerms(reading.challenge));
   return challenges.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);

@@ -24,7 +24,7 @@ export function findExtraFaults(offer: Offer): readonly OfferFault[] {
   return faults.length > 0 ? faults : findDomainFaults(offer, row);
 }
 
-/** Also returns true for an optional member that is present. */
+/** Returns true for a required member, and for an optional member that is present. */
 function isRequired(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
   const members = jsonObject(extra);

@@ -74,7 +74,7 @@ export function compareManifestTerms(
   };
 }
 
-/** If GET sells too, an entry without a method states the price of GET, and POST may have another price. */
+/** If GET sells too, an entry without a method states the price of GET. POST may have another price. */
 function isPostBesideGet({ resource, probe }: ChallengedResource): boolean {
   const sellsByGet = resource.probes.some(
     ({ method, answer }) => method === 'GET' && answer.ok && answer.data.status === 402,

@@ -78,7 +78,7 @@ function readPathEntries(resources: JsonObject): readonly ManifestEntry[] {
   );
 }
 
-/** Reads a text, or the member `url` of an object, as `resource` of a challenge has it. */
+/** Reads a text, or the member `url` of an object such as a challenge's `resource`. */
 function readAddress(value: JsonValue | undefined): string | null {
   return jsonText(value) ?? jsonText(jsonObject(value)['url']);
 }
@@ -108,7 +108,7 @@ function toEntries(
   return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
 }
 
-/** Takes only the first price on each other network. A second price on a network is that of another tier. */
+/** Takes only the first price on each network. A second price on a network is the price of another tier. */
 function findOtherNetworks(
   first: ManifestEntry,
   accepts: readonly JsonValue[],

@@ -6,14 +6,14 @@ type SoldRequest = Pick<OtherWay, 'method' | 'path'>;
 const MAX_METHODS = 5;
 const MAX_PATH_CHARS = 80;
 
-/** Counts the requests that are not in `sold`: "2 more are sold over MPP: tempo, stripe"; null if none. */
+/** Counts the ways whose request is not in `sold`: "2 more are sold over MPP: tempo, stripe"; null if none. */
 export function formatMoreSold(
   ways: readonly OtherWay[],
   sold: readonly SoldRequest[],
 ): string | null {
-  const more = listUnsold(ways, sold);
-  const methods = [...new Set(more.flatMap((way) => way.methods))].slice(0, MAX_METHODS);
-  const count = formatCount(more);
+  const unsold = listUnsold(ways, sold);
+  const methods = [...new Set(unsold.flatMap((way) => way.methods))].slice(0, MAX_METHODS);
+  const count = formatCount(unsold);
   if (count === null || methods.length === 0) return count;
   return `${count}: ${methods.join(', ')}`;
 }
@@ -30,10 +30,10 @@ function listUnsold(ways: readonly OtherWay[], sold: readonly SoldRequest[]): re
   return ways.filter((way) => !sold.some((request) => isSame(request, way)));
 }
 
-function formatCount(more: readonly OtherWay[]): string | null {
-  const { size } = new Set(more.map(({ method, path }) => `${method} ${path}`));
+function formatCount(unsold: readonly OtherWay[]): string | null {
+  const { size } = new Set(unsold.map(({ method, path }) => `${method} ${path}`));
   if (size === 0) return null;
-  const protocols = [...new Set(more.map(({ protocol }) => protocol))].join(' and ');
+  const protocols = [...new Set(unsold.map(({ protocol }) => protocol))].join(' and ');
   return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
 }
 

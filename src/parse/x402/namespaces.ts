@@ -10,13 +10,13 @@ export type NamespaceRow = {
   readonly network: RegExp;
   /** Replacements of outdated network ids that specifications still contain. */
   readonly outdated?: Readonly<Record<string, string>>;
-  /** Absent if any text is an account. eip155 and solana have parsers of their own. */
+  /** Absent if any text is an account. Addresses of eip155 and solana have their own parsers. */
   readonly account?: RegExp;
   /** Absent if any text is an asset. */
   readonly asset?: RegExp;
   /** Matches the zero account, which belongs to nobody. */
   readonly zero?: RegExp;
-  /** Format of amounts, if they need not be base units: amounts of issued currencies on XRPL are decimals. */
+  /** Format of amounts; absent if they are base units. On XRPL, amounts of issued currencies are decimals. */
   readonly amount?: (asset: string) => RegExp;
   /** The largest amount in base units; absent if the network does not limit its bits. */
   readonly maxAmount?: bigint;

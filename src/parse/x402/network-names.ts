@@ -70,7 +70,7 @@ export const TESTNETS: ReadonlyMap<string, string> = new Map([
   ['sui:devnet', 'Sui Devnet'],
 ]);
 
-/** Networks with real money that have a known asset, a name in version 1 or a row of their own. */
+/** Networks with real money that have a known asset, a v1 name or their own row in the table of schemes. */
 export const MAINNETS: ReadonlyMap<string, string> = new Map([
   ['eip155:8453', 'Base'],
   ['eip155:1', 'Ethereum'],

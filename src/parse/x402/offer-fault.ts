@@ -5,7 +5,7 @@ import { type JsonValue, showAddress, showJson } from '../json/json.ts';
  * `out-of-range`: a number is too large for the network or the scheme. `bad-recipient`: payTo is zero or the asset.
  * `wrong-chain`: the asset is a known token of another network. `no-domain`: `extra` lacks `name` or `version` of the
  * EIP-712 domain. `missing-member`: `extra` lacks another member of the scheme, or the member has a wrong form.
- * `wrong-domain`: the EIP-712 domain is not that of the known asset.
+ * `wrong-domain`: the EIP-712 domain is not the domain of the known asset.
  */
 export type OfferFault = {
   readonly kind:

@@ -11,7 +11,7 @@ import { findSchemeRow } from './schemes.ts';
 
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 
-/** Returns no faults for a sound offer. Of an unknown scheme or network, it tests only the members of every offer. */
+/** Returns no faults for a sound offer. If scheme or network is unknown, only the common members are tested. */
 export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
   const v1Amount = jsonObject(offer.entry)['maxAmountRequired'];
@@ -90,7 +90,7 @@ function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly 
 }
 
 /**
- * Returns the offers that P6 and P7 judge. Only P3 reports a bad or unknown offer if another offer is sound. So the
+ * Returns the offers that P6 and P7 judge. If another offer is sound, only P3 reports a bad or unknown offer. So the
  * first group that has an offer is returned: sound and known offers, sound offers that we judge, sound offers, all.
  */
 export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
@@ -116,7 +116,7 @@ export function describeNamedOnly(challenge: Challenge): string | null {
   return texts.includes(null) ? null : texts.join(', ');
 }
 
-/** Formats an offer whose scheme and network we know, but judge only by the rules of every offer; null for others. */
+/** Formats an offer whose scheme and network we know, but judge only by the rules for all offers; null for others. */
 export function describeNamedPair({ pointer, scheme, network }: Offer): string | null {
   if (findSchemeRow(scheme, network)?.judgedBy !== 'named') return null;
   return `${pointer}: ${showJson(scheme)} on ${showJson(network)} is known, not judged here`;

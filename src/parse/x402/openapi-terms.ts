@@ -27,7 +27,7 @@ type UnitBounds = { readonly min: bigint | null; readonly max: bigint | null };
 const DOLLAR_CURRENCIES: ReadonlySet<string> = new Set(['USD', 'USDC']);
 const NO_TERMS: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
 
-/** `offers` are those of one probe, or those of both probes if the document declares a range. */
+/** `offers` are the offers of one probe, or of both probes if the document declares a range. */
 export function compareOpenApiTerms(
   facts: OpenApiFacts,
   { resource, probe }: Pick<ChallengedResource, 'resource' | 'probe'>,

@@ -1,6 +1,6 @@
 /**
  * Rows of the schemes that no installed client pays. They hold the rules that the specification calls MUST. A row with
- * `judgedBy: 'named'` has no rules of its own.
+ * `judgedBy: 'named'` has no rules.
  */
 import type { Namespace } from './namespaces.ts';
 import type { ExtraMember, SchemeRow, Specification } from './scheme-row.ts';
@@ -156,7 +156,7 @@ function toPassiveRow(
   };
 }
 
-/** Makes rows of the scheme `exact` without rules of their own. */
+/** Makes rows of the scheme `exact` that have no rules. */
 function toNamedRows(
   namespaces: readonly Namespace[],
   specification: Specification | null,

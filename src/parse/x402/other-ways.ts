@@ -11,7 +11,7 @@ import { findOtherChallenges } from './other-protocol.ts';
 
 export type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
 
-/** Lists one way for each resource, method and protocol, also of a resource that has an x402 challenge too. */
+/** Lists one way for each resource, method and protocol, even if the resource also has an x402 challenge. */
 export function findOtherWays(
   resources: readonly ResourceObservation[],
 ): readonly ResourceOtherWay[] {

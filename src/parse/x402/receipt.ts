@@ -3,7 +3,7 @@ import { parseJson } from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
 import { parseChallenge } from './challenge.ts';
 
-/** The header of version 2, and that of version 1. */
+/** The headers of versions 2 and 1. */
 const RECEIPT_HEADERS = ['payment-response', 'x-payment-response'];
 const MAX_HEADER_CHARS = 65_536;
 

@@ -9,7 +9,7 @@ import { findOtherChallenges } from './other-protocol.ts';
 const NO_GET_STATUSES: ReadonlySet<number | null | undefined> = new Set([404, 405]);
 /** Statuses of sellers that validate the input before they ask for a payment (x402 issues 1982, 2112). */
 const VALIDATION_STATUSES: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
-/** Answers of MCP tools have been converted to HTTP. These are the meanings of their statuses. */
+/** Meanings of the statuses of MCP tools' answers, which have been converted to HTTP. */
 const TOOL_ANSWERS_BY_STATUS: Readonly<Record<string, string>> = {
   '200': 'a result, unpaid',
   '402': 'payment required',
@@ -76,9 +76,9 @@ export function hasAnswered402(
 
 /** Adds the protocol, "402 (MPP)", to a 402 that has another protocol and no x402 challenge. */
 function formatStatus(answer: HttpData): string {
-  const [other] = findOtherChallenges(answer);
-  const isOtherOnly = other !== undefined && readChallenge(answer).challenge === null;
-  return isOtherOnly ? `${answer.status} (${other.protocol})` : String(answer.status);
+  const [otherChallenge] = findOtherChallenges(answer);
+  const isOtherOnly = otherChallenge !== undefined && readChallenge(answer).challenge === null;
+  return isOtherOnly ? `${answer.status} (${otherChallenge.protocol})` : String(answer.status);
 }
 
 /** Formats the first answers of a few resources to GET and POST: "GET /weather: 200; POST /weather: 422". */

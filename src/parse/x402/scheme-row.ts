@@ -19,7 +19,7 @@ export type Specification = {
   readonly blob: string | null;
   /** A commit with the version, if its blob is not known. */
   readonly commit?: string;
-  /** The day on which a maintainer read it: "2026-11-24". */
+  /** The day on which a maintainer read the document: "2026-11-24". */
   readonly read: string;
 };
 
@@ -65,7 +65,7 @@ export type SchemeRow = {
   readonly requires: readonly ExtraMember[];
   /** Values of `extra.paymentFlow`, the default first; null if we do not judge them. */
   readonly flows: readonly PaymentFlow[] | null;
-  /** A ceiling is the most that the seller may charge. The buyer learns the price afterwards. */
+  /** A ceiling is the most that the seller may charge. The buyer learns the price after the work. */
   readonly amount: 'price' | 'ceiling';
   /** The largest amount that the contracts of the scheme can hold, if it is below the limit of the network. */
   readonly maxAmount?: bigint;

@@ -20,7 +20,7 @@ import {
 import { type PatchRoute, type PatchValues, toUnknownRouteNote } from '../patch-values.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
-/** Paths that are valid folder names. For others the folder is a placeholder. */
+/** Paths that are valid folder names. Any other path gets a placeholder as its folder. */
 const FOLDER_PATH = /^(?:\/(?:[A-Za-z0-9._~-]+|\[(?:\.\.\.)?\w+\]))+\/?$|^\/$/;
 
 export const NEXT: StackPatches = {

@@ -2,7 +2,7 @@ import { hasPaidPart, isPaidBody } from '../paid-body.ts';
 import { judgeGift, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
-/** T3: the facilitator answers `isValid: false`. */
+/** T3: the seller must not deliver or settle if the facilitator answers verify with `isValid: false`. */
 export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFinding> {
   const { nonce, isDelivered, description } = await tester.signAndSend(
     {},
@@ -16,7 +16,7 @@ export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFindin
   };
 }
 
-/** T5: the facilitator answers settle with `success: false`. */
+/** T5: the seller must not deliver if the facilitator answers settle with `success: false`. */
 export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFinding> {
   const { version, reply, isDelivered, description } = await tester.signAndSend(
     {},

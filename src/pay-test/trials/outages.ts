@@ -30,7 +30,7 @@ async function tryOutage(
   const timeoutMs = toTimeoutMs(tester.timing);
   const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
   const first = await send();
-  // The machine may be too slow for all faults at once, so a payment without an answer is repeated alone.
+  // The machine may be too slow for all faults at once, so after a timeout a new payment is sent once more.
   const isSilent = !first.reply.ok && first.reply.why === 'silent';
   const attempt = isSilent ? await send() : first;
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;

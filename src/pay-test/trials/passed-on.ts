@@ -8,7 +8,7 @@ import type { RouteTester } from '../route-tester.ts';
 import type { SellerReply } from '../seller-client.ts';
 
 export const NOT_IN_VERSION_1 = 'the seller speaks version 1, and this trial needs version 2';
-/** The name in the evidence, and the step that the facilitator refuses. */
+/** For each payment: its name in the evidence, and the step at which the facilitator refuses it. */
 const REFUSALS = [
   ['a good payment', null],
   ['verify refuses', 'verify'],

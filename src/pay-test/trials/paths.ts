@@ -6,7 +6,7 @@ import type { Request } from '../seller-client.ts';
 
 type Variant = readonly [name: string, request: Partial<Request>];
 
-/** T11: unpaid requests that a router may take for the paid route. */
+/** T11: the seller must not deliver to unpaid requests that a router may take for the paid route. */
 export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
   const { paidAnswer } = tester;
   if (paidAnswer === null) return notRun('no paid body to compare with');

@@ -5,7 +5,7 @@ import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 export type FirstPaymentFinding = TrialFinding & {
   /** True if the seller delivered without a call to this facilitator. */
   readonly hasSkippedFacilitator: boolean;
-  /** The reason that no other trial can be judged, or null. */
+  /** The reason why no other trial can be judged, or null. */
   readonly onlyT1Reason: string | null;
 };
 

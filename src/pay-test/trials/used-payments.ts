@@ -9,7 +9,7 @@ const STALE_TIMES = [
   ['validAfter ahead', { validAfterSec: 3_600, validBeforeSec: 7_200 }],
 ] as const;
 
-/** T7: the same header again, after it was settled. */
+/** T7: sends the same header again after its payment was settled. */
 export async function tryReplay(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.signPayment();
   const { reply: first } = await tester.sendPayment(payment);
@@ -23,7 +23,7 @@ export async function tryReplay(tester: RouteTester): Promise<TrialFinding> {
   return judgeGift(!isRepeated, `${replies}, ${description}, ${calls}`);
 }
 
-/** T8: the same header ten times at once. */
+/** T8: sends the same header ten times at once. */
 export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.signPayment();
   tester.facilitator.holdVerify(payment.nonce, RACING_REQUESTS, tester.timing.raceMs);
@@ -50,7 +50,7 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
   return judgeGift(distinct.length > 1, evidence);
 }
 
-/** T9: a payment that was signed for a cheaper route. */
+/** T9: sends a payment that was signed for a cheaper route. */
 export async function tryOtherResource(
   tester: RouteTester,
   cheaper: RouteTester | null,
@@ -60,7 +60,7 @@ export async function tryOtherResource(
   return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
 }
 
-/** T10: payments that are no longer valid, and that are not yet valid. */
+/** T10: sends a payment that is no longer valid, and one that is not yet valid. */
 export async function tryStaleTimes(tester: RouteTester): Promise<TrialFinding> {
   const notes: string[] = [];
   let isGift = false;
