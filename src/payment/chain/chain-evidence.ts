@@ -26,7 +26,7 @@ export type ChainVerdict =
       readonly kind: 'unused';
       readonly isExpired: boolean;
       readonly isFinal: boolean;
-      /** The known transaction was mined and reverted; another transaction would revert too. */
+      /** True if the known transaction was mined and reverted. Another transaction would revert too. */
       readonly isReverted: boolean;
     };
 
@@ -34,7 +34,7 @@ export type ChainVerdict =
 export type KnownFacts = {
   /** Database time of the claim, ms. */
   readonly sinceMs: number;
-  /** Transaction that may have paid, read first; null if the ledger has none. */
+  /** Transaction that may have paid; null if the ledger has none. It is read first. */
   readonly transaction: Hex | null;
 };
 
@@ -51,7 +51,7 @@ export type ChainEvidence = {
 /** The clocks of chain and database may differ by this much. */
 const CLOCK_SLACK_MS = 10 * 60_000;
 const FIRST_STEP_BLOCKS = 256n;
-/** The search ends this close to its block. Reading logs of so many extra blocks costs at most two calls. */
+/** The search may return a block that is this much too early. Reading so many more blocks costs at most two calls. */
 const MAX_EXTRA_BLOCKS = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
@@ -106,7 +106,7 @@ async function lookUp(
     : { kind: 'spent_elsewhere', isFinal };
 }
 
-/** Never rejects: without a receipt the caller can still read the state of the nonce. */
+/** Never rejects, because without a receipt the caller can still read the state of the nonce. */
 async function judgeTransaction(
   node: NodeRequests,
   hash: Hex,
@@ -120,7 +120,7 @@ async function judgeTransaction(
   }
 }
 
-/** Finds a block shortly before `sinceSec`, by steps back and then by halves; block 0 if none is before it. */
+/** Finds a block shortly before `sinceSec`, by steps back and then by bisection; block 0 if no block is before it. */
 async function findBlockBefore(
   client: PublicClient,
   latest: bigint,

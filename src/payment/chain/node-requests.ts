@@ -26,14 +26,14 @@ export type NodeOptions = {
   /** Timeout of one request; default 5 s. */
   readonly timeoutMs?: number | undefined;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
-  /** Default: a reader of its own for this node. */
+  /** By default, this node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };
 
 export type NodeRequest = {
   readonly method: string;
   readonly params?: unknown;
-  /** Of the logs in a receipt, only those of this contract are kept. */
+  /** Only the logs of this contract are kept in a receipt. */
   readonly contract?: string;
 };
 
@@ -102,7 +102,7 @@ export function describeNodeError(error: unknown): string {
   return error instanceof Error ? `RPC_URL: ${error.name}` : 'RPC_URL failed';
 }
 
-/** `fetch` refuses URLs with user and password, so a header carries them. */
+/** `fetch` refuses URLs with user and password, so a header carries user and password. */
 function splitCredentials(rpcUrl: string) {
   const url = new URL(rpcUrl);
   const { username, password } = url;
@@ -132,7 +132,7 @@ export class NodeUnreachable extends Error {
   override readonly name = 'NodeUnreachable';
 }
 
-/** The node serves another chain, or one without our token, so a retry would not help. */
+/** The node serves another chain, or a chain without our token, so a retry would not help. */
 export class WrongNode extends Error {
   override readonly name = 'WrongNode';
 }

@@ -12,10 +12,10 @@ export type BlockRange = {
 
 const USED_TOPIC = toEventSelector('AuthorizationUsed(address,bytes32)');
 const CANCELED_TOPIC = toEventSelector('AuthorizationCanceled(address,bytes32)');
-/** Blocks of one call. Most nodes accept the larger number, and the strictest accept the smaller one. */
+/** Limits of blocks in one call. Most nodes accept the larger number. The strictest nodes accept the smaller number. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MIN_RANGE_BLOCKS = 10n;
-/** Calls of one search. With the smallest range they cover blocks of a quarter of an hour. */
+/** Limit of calls of one search. Calls of the smallest range then cover a quarter of an hour. */
 const MAX_CALLS = 60;
 
 /** The search would need more calls than it may make. */

@@ -63,7 +63,7 @@ export function judgeReceipt(
 
 /**
  * True if the use of this nonce moved the price to us. A payer's own contract can use several authorizations in
- * one transaction. Then only the transfer directly after a use belongs to it: FiatToken emits them in this order.
+ * one transaction. FiatToken emits each use directly before its transfer, so only the next transfer counts then.
  */
 function isPaymentToUs(
   logs: readonly Log[],
@@ -87,7 +87,7 @@ function isPaymentToUs(
   return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[useIndex + 1]);
 }
 
-/** Creates a viem client that reads through our own requests. It never retries, because the caller decides that. */
+/** Creates a viem client that reads through our own requests. The client never retries, because its caller does. */
 export function createChainClient(node: NodeRequests, pollingIntervalMs = 500): PublicClient {
   return createPublicClient({
     cacheTime: 0,

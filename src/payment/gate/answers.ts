@@ -33,10 +33,10 @@ export type RefusalCode =
   | 'verification_failed'
   | 'settlement_failed';
 
-/** A longer message, which may quote a facilitator, is cut. */
+/** Longer messages are cut, because a message may quote a facilitator. */
 export const MAX_REFUSAL_LENGTH = 240;
 
-/** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
+/** The gate answers it as a 402 with a fresh challenge. Nothing was charged. The message says what to do. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused';
   readonly code: RefusalCode;
@@ -75,7 +75,7 @@ export function encodeSettlement(notice: SettlementNotice): string {
 
 /**
  * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement, even if the
- * answer is still stored. A purge may be late, or another payer may have bought the same answer.
+ * answer is still stored, because a purge was late or another payer has bought the same answer.
  * `isOwn`: the call's own payment settled the key.
  */
 export async function findDelivery(
@@ -212,7 +212,7 @@ function isCausedByPayer(outcome: PurchaseOutcome): boolean {
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
-/** Reads the error that ended a call; null if none did, and then calls that waited for it start again. */
+/** Reads the error that ended a call. If it is null, no error did, and calls that waited for this call start again. */
 export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRefused | null {
   // Only `toReleaseData` writes this document, and the store keeps it unchanged.
   const stored = data as {

@@ -20,8 +20,8 @@ import { withDeadline } from './waiting.ts';
 const MAX_VALIDITY_MS = 24 * 3_600_000;
 
 /**
- * Throws if a new payment does not meet the current terms of the route, or has expired. Of `accepted` only the terms
- * are compared, because official clients drop or add other members.
+ * Throws if a new payment does not meet the current terms of the route, or has expired. Compares only the terms in
+ * `accepted`, because official clients drop or add other members.
  */
 export function checkTerms(
   { accepted, authorization }: SignedPayment,
@@ -76,7 +76,7 @@ function describeNow(nowMs: number): string {
 /**
  * Facilitator calls of this process for signatures that we cannot recover. All callers share the limit, because
  * anybody can invent signatures of contract wallets from any number of addresses, and each costs a call.
- * `RATE_LIMIT=off` does not switch it off.
+ * `RATE_LIMIT=off` does not lift the limit.
  */
 const MAX_VERIFICATIONS_PER_MINUTE = 60;
 /** Node calls of this process that ask if a payer's address has a contract. */
@@ -123,7 +123,7 @@ export class SignatureProofs {
     return this.#askFacilitator(purchase);
   }
 
-  /** True if no contract is at the payer's address: a plain account can only sign with its own key. */
+  /** True if no contract is at the payer's address, because a plain account can only sign with its own key. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
@@ -157,8 +157,8 @@ export class SignatureProofs {
 }
 
 /**
- * True if this signature is in the ledger's claim, for which it was confirmed. The facilitator would refuse it once
- * the nonce is spent.
+ * True if the ledger's claim has this signature, which was confirmed then. The facilitator would refuse the signature
+ * once the nonce is spent, so it is not asked again.
  */
 function isConfirmedBefore({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;

@@ -7,7 +7,7 @@ import { type PaymentTerms, type RouteOffer, toRouteOffer } from '../terms.ts';
 import { encodeSettlement, PaymentRefused } from './answers.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 
-/** Clients copy the whole challenge into their payment header, which also has a maximum length. */
+/** Clients copy the whole challenge into their payment header, and that header has a maximum length too. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
 export type ChallengeResponse = {
@@ -62,7 +62,7 @@ export type ChallengesOptions = {
 /** Makes the 402 answers of the gate. The usual 402 of each route is made once. */
 export class Challenges {
   readonly #options: ChallengesOptions;
-  /** The last ping of the store; all calls of the next second share it. */
+  /** The last ping of the store. All calls within a second after it share the ping. */
   #ping: { readonly atMs: number; readonly pong: Promise<void> } | null = null;
   readonly #offers = new Map<string, RouteOffer>();
   readonly #usualAnswers = new Map<string, PaidAnswer>();
@@ -72,8 +72,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the decoded payment; or a challenge if there is no payment header, if it cannot be read, or for HEAD.
-   * Throws instead of asking a payer to sign while the store does not answer, or while `refuseWhileBusy` throws.
+   * Returns the decoded payment. Returns a challenge for HEAD, and if the payment header is missing or unreadable.
+   * Throws if the store does not answer or `refuseWhileBusy` throws, because no payer should sign then.
    */
   async preview<Input>(
     route: PaidRoute<Input>,

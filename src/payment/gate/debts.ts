@@ -13,7 +13,7 @@ const MAX_SETTLING_MS = 15 * 60_000;
 
 type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
-/** Marks the work of one call in the store while its payer has not paid for it. */
+/** Marks the work of one call in the store until its payer has paid for it. */
 export class DebtRecord {
   readonly #deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
@@ -30,8 +30,8 @@ export class DebtRecord {
   }
 
   /**
-   * Marks the work as its payer's, even while it still runs. The mark is in the store when this resolves, so a retry
-   * finds the scan. If `isDebt`, the work becomes a debt when it has ended. Calls `release` when it has ended.
+   * Marks the work as unpaid work of its payer, even while it runs. The mark is in the store when this resolves, so a
+   * retry finds the scan. When the work has ended, calls `release`, and makes the work a debt if `isDebt` is true.
    */
   async keep(
     computing: Promise<ComputedAnswer>,
@@ -56,7 +56,7 @@ export class DebtRecord {
     await (hasEnded ? ending : this.#mark(false));
   }
 
-  /** Removes the mark: the work was paid for, or failed. */
+  /** Removes the mark, because the work was paid for, or failed. */
   async clear(): Promise<void> {
     const { store, onError } = this.#deps;
     const { payer } = this.#purchase;
@@ -67,7 +67,7 @@ export class DebtRecord {
     });
   }
 
-  /** `isDebt`: the payer could have paid. It is false while the work runs, and after a fault of ours. */
+  /** `isDebt` is true if the payer could have paid. It is false while the work runs, and if the fault is ours. */
   async #mark(isDebt: boolean): Promise<void> {
     const { store, onError, onEvent } = this.#deps;
     const { payer, request, route, input } = this.#purchase;
@@ -99,7 +99,7 @@ export async function refuseDebtor<Input>(
   { route, input, payer }: Purchase<Input>,
 ): Promise<void> {
   const debtTimesMs = await findDebtTimes(stores, payer);
-  // When this debt is an hour old, the payer is within the limit again.
+  // When this debt is an hour old, the payer is below the limit again.
   const firstOverLimitMs = debtTimesMs[MAX_DEBTS_PER_HOUR];
   if (firstOverLimitMs === undefined || (await route.workLimit?.isFinished(input, payer))) return;
   const retryAfterSec = Math.ceil((firstOverLimitMs + HOUR_MS - stores.now()) / 1000);

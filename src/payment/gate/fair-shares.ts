@@ -9,7 +9,7 @@ import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type CallEnd, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Counting stops here, because no payer has so many open calls. */
+/** Settlements raise a payer's limit of open calls. Counting stops here, because no payer has so many open calls. */
 const MAX_COUNTED_SETTLEMENTS = 1_000;
 /** A share outlives every call, and every scan that continues after its caller has disconnected. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
@@ -20,7 +20,7 @@ const MAX_WAITING_PER_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
 export type ShareTurn =
-  /** `hasWaited`: the caller must read the ledger again. */
+  /** If `hasWaited` is true, the caller must read the ledger again. */
   | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
   | { readonly kind: 'refused'; readonly error: Error }
   | { readonly kind: CallEnd };
@@ -78,7 +78,7 @@ export class FairShares {
     while (!waitEnd.aborted) {
       const release = await this.#tryTake(purchase);
       if (release !== null && !waitEnd.aborted) return release;
-      // The wait ended during this try, so nobody would release the share.
+      // If the wait ended during this try, nobody else would release the share.
       release?.();
       await pause(POLL_INTERVAL_MS, undefined, { signal: waitEnd, ref: false }).catch(
         () => undefined,

@@ -41,8 +41,8 @@ type Decision = PaidAnswer | 'disconnected' | 'again';
 
 /**
  * Decides about every paid call. An answer is charged if and only if it is a 200 that was delivered or can be fetched
- * again. A refused payment is answered with a 402. Every other error is thrown, and its `charged` says whether the
- * call's payment was charged.
+ * again. A refused payment is answered with a 402. Every other error is thrown, and its `charged` says if the call's
+ * payment was charged.
  */
 export class PaymentGate {
   readonly #deps: GateDeps;
@@ -66,7 +66,7 @@ export class PaymentGate {
     return this.#inFlight.has(key);
   }
 
-  /** Returns an answer, if body and query are not needed for it; else the decoded payment. */
+  /** Returns an answer if the headers suffice for one; else the decoded payment. */
   preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
@@ -137,7 +137,7 @@ export class PaymentGate {
     }
   }
 
-  /** Sends an answer that exists or is being made, else begins new work. `entry` is undefined if it must be read. */
+  /** Returns an answer that exists or is being made, else begins new work. `entry` is undefined if it must be read. */
   async #decide<Input>(
     purchase: Purchase<Input>,
     isVerified: boolean,
@@ -159,7 +159,7 @@ export class PaymentGate {
       scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
     const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
     if (boughtKey !== null) {
-      // Another authorization of the same payer buys the answer, so this call's authorization is not settled.
+      // Another authorization of this payer has bought the answer, or may buy it, so this call's one is not settled.
       const bought = await this.#awaitPayment(boughtKey, purchase);
       return bought.kind === 'free' ? 'again' : this.#answer(purchase, boughtKey, bought);
     }

@@ -16,7 +16,7 @@ export type PaymentHeaders = {
   readonly 'x-payment'?: readonly string[] | undefined;
 };
 
-/** CAIP-2 names by the names of x402 version 1. */
+/** CAIP-2 ids of networks, by their names in x402 version 1. */
 const V1_NETWORKS: Readonly<Record<string, string>> = {
   base: 'eip155:8453',
   'base-sepolia': 'eip155:84532',
@@ -79,7 +79,7 @@ function parseJson(name: string, bytes: Buffer): unknown {
 function readPayload(name: string, value: unknown, terms: PaymentTerms): DecodedPayment {
   const payload = requireObject(value, name);
   const accepted = readTerms(payload);
-  // Comes first, because a payload of another chain has another form, and its payer must learn the reason.
+  // This check comes first, because a payload of another chain has another form, and its payer must learn the reason.
   checkScheme(accepted, terms);
   const inner = requireObject(payload['payload'], 'payload');
   return {
@@ -159,7 +159,7 @@ function readSignature(value: unknown): Hex {
   throw malformed('payload.signature must be 0x and an even number of hex digits');
 }
 
-/** Most clients copy the extension from the challenge without an id. */
+/** Returns null if there is no id. Most clients copy the extension from the challenge without adding an id. */
 function readIdentifier(extensions: unknown): unknown {
   if (!isRecord(extensions)) return null;
   const declared = extensions[PAYMENT_IDENTIFIER];

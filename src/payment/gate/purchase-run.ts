@@ -19,11 +19,11 @@ import { type CallEnd, findEnd, toEndError, type WaitResult, withDeadline } from
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
-  /** Entry of the free key when it was last read. If another writer claims the key first, this run is abandoned. */
+  /** Last read entry of the key, which was free then. If another writer claims the key first, this run is abandoned. */
   readonly entry: LedgerEntry | null;
   /** Links of the purchase's identifier when they were last read; null without an identifier. */
   readonly identifier: IdentifierState | null;
-  /** True if the facilitator has already verified the signature, which is one of a contract wallet. */
+  /** True if the facilitator has already verified the signature, as it does for contract wallets. */
   readonly isVerified: boolean;
   readonly isInFlight: (key: string) => boolean;
   /** Aborted when the service stops. No new settlement begins then. */
@@ -90,7 +90,7 @@ export class PurchaseRun<Input> {
     return await new Settlement(deps, this.#purchase, writer, delivery).run();
   }
 
-  /** Null if another call has bound the identifier meanwhile. */
+  /** Resolves to null if another call has bound the identifier since it was read. */
   async #claim(): Promise<LedgerWriter | null> {
     const { deps, entry, identifier } = this.#options;
     const { key, payer, request, payment, offer, scope } = this.#purchase;
@@ -142,7 +142,7 @@ export class PurchaseRun<Input> {
         this.#debt.setWork(scanId);
       },
     });
-    // `#end` may wait for it too, later. Until then a rejection must not count as unhandled.
+    // `#end` may wait for this promise later. Until then, its rejection must not count as unhandled.
     this.#computing.catch(() => undefined);
     return await withDeadline(this.#computing, call, stopping);
   }
@@ -218,7 +218,7 @@ function describeOutcome(outcome: PurchaseOutcome): string {
   return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
 }
 
-/** True if the call ended without payment by no fault of ours; its work has ended or still runs. */
+/** True if the call ended without payment and the fault is not ours. Its work has ended or still runs. */
 function isLeftByPayer(outcome: PurchaseOutcome): boolean {
   if (outcome.kind !== 'refused') return false;
   return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;

@@ -46,7 +46,7 @@ export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
   /** The caller gets this error. The payment is not settled, now or later. */
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** The caller gets this error. The reconciler finds out whether money moved. */
+  /** The caller gets this error. The reconciler finds out if money has moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
   /** Another writer has claimed the key. Calls that still wait start again. */
   | { readonly kind: 'abandoned' }

@@ -18,7 +18,7 @@ import type { PaymentTerms } from '../terms.ts';
 import { toPayer } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
 
-/** Compares a payment with the ledger's payment of the same key; null if all signed fields are equal. */
+/** Finds the first signed field that differs from the ledger's payment of the same key; null if none differs. */
 export function findDifferingField(
   stored: StoredPayment,
   { authorization }: SignedPayment,
@@ -82,7 +82,7 @@ export function refuseConflict(
   );
 }
 
-/** True if the call has the identifier that was sent with the purchase. Only the buyer knows it. */
+/** True if the call has the identifier that was sent with the purchase. Only the buyer knows this identifier. */
 export async function hasBuyersIdentifier(
   stores: Stores,
   { scope }: Purchase,
@@ -139,7 +139,7 @@ export type IdentifierState = {
   readonly nextLink: number;
   /** Key of the last link; null if there is no link. */
   readonly lastKey: string | null;
-  /** Another key of this identifier that has an answer or may still get one. The call then gets that answer. */
+  /** Another key of this identifier that has an answer or may still get it. The call then gets that answer. */
   readonly liveKey: string | null;
 };
 
@@ -153,8 +153,8 @@ export async function readIdentifier(
   { request, key: ownKey }: Purchase,
   isInFlight: (key: string) => boolean,
 ): Promise<IdentifierState> {
-  const chain = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
-  const last = chain.at(-1);
+  const links = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
+  const last = links.at(-1);
   if (last === undefined) return { nextLink: 1, lastKey: null, liveKey: null };
   if (last.request !== request) {
     throw new PaymentConflict(
@@ -164,7 +164,7 @@ export async function readIdentifier(
   }
   let liveKey: string | null = null;
   let unpaidCount = 0;
-  for (const { key } of chain) {
+  for (const { key } of links) {
     if (key === ownKey) continue;
     const entry = await stores.ledger.findEntry(key);
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
@@ -180,7 +180,7 @@ export async function readIdentifier(
   return { nextLink: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key. False if another call bound it first; the links must then be read again. */
+/** Binds an identifier to a key. Returns false if another call bound it first. Its links must then be read again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,

@@ -41,7 +41,7 @@ export class Settlement {
     this.#delivery = delivery;
   }
 
-  /** Writes `settling`, sends the payment, writes the result and publishes. Rejects with `StoreError` before a send. */
+  /** Writes `settling`, sends the payment, writes the result and publishes. Rejects only before the payment is sent. */
   async run(): Promise<PurchaseOutcome> {
     const { facilitator } = this.#deps;
     const { payment, offer } = this.#purchase;
@@ -68,8 +68,8 @@ export class Settlement {
   }
 
   /**
-   * Writes `settling`, because no payment may be sent that the ledger does not announce. False if the store did not
-   * answer, so that the step may or may not be written.
+   * Writes `settling`, because the ledger must announce a payment before it is sent. Returns false if the store did not
+   * answer. The step may then be written or not.
    */
   async #declareIntent(): Promise<boolean> {
     try {
@@ -194,7 +194,7 @@ export function createUnknownError(
   return new SettlementUnknown({ network, payer: from, nonce, transaction }, headers);
 }
 
-/** Error for a payer when it is proved that the authorization can never pay us. */
+/** Error for a payer whose authorization can never pay us, which the chain has proved. */
 export function createUnpaidError(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',

@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 200;
 /** Reasons that end a call before its work is done. */
 export type CallEnd = 'disconnected' | 'late' | 'stopping';
 
-/** Null after a disconnect, when nobody can be answered. */
+/** Returns null after a disconnect, because nobody can be answered then. */
 export function toEndError(end: CallEnd): Error | null {
   if (end === 'disconnected') return null;
   return end === 'late' ? new ScanProcessing() : new Saturated();
@@ -36,7 +36,7 @@ export type WaitResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: CallEnd };
 
-/** Null while the call may continue. */
+/** Returns null while the call may continue. */
 export function findEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
   if (call.disconnect.aborted) return 'disconnected';
   if (stopping?.aborted) return 'stopping';
@@ -119,8 +119,8 @@ export type KeyState =
   | { readonly kind: 'disconnected' };
 
 /**
- * Waits until no other call works on a key, then returns its state. A call that waits on the key of its own payment
- * also gets the error of the other call. On another key of the same payer and request, such an error makes the key
+ * Waits until no other call works on a key, then returns the key's state. If the key is of this call's own payment, an
+ * error of the other call is returned too. If it is another key of the same payer and request, that error makes the key
  * `free`. `known` is the entry, if the caller has just read it; undefined if it must be read.
  */
 export async function awaitPayment(
@@ -145,7 +145,7 @@ export async function awaitPayment(
     if (entry === null) return { kind: 'free', entry };
     const state = await readKeyState(deps, entry, purchase, wasBusy);
     if (state !== null) return state;
-    // A call past its deadline still gets a stored answer, which was looked for above, but does not wait.
+    // A call past its deadline does not wait. `readKeyState` would have returned a stored answer.
     if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: toLateError(entry) };
     wasBusy = true;
     const end = await awaitStep(deps, entry, purchase);
@@ -164,7 +164,7 @@ function toDoubtError(entry: LedgerEntry): SettlementUnknown {
   return createUnknownError(authorization, requirements.network, findTransaction(entry));
 }
 
-/** Null while a call works on the key, or its payment is in doubt. */
+/** Returns null while a call works on the key, or while its payment is in doubt. */
 async function readKeyState(
   deps: GateDeps,
   entry: LedgerEntry,
@@ -189,7 +189,7 @@ async function readKeyState(
   }
 }
 
-/** Waits for another call of this process; null if it ended without an answer, and then the caller starts again. */
+/** Waits for another call of this process. If it ended without an answer, returns null, and the caller starts again. */
 async function awaitCall(
   other: CallInFlight,
   purchase: Purchase,
@@ -225,8 +225,8 @@ async function awaitCall(
 }
 
 /**
- * Makes one step towards the end of a key that no call of this process works on: waits for its instance, takes the
- * key over, or lets the reconciler look. Null if the key must be read again.
+ * Makes one step for a key that no call of this process works on: waits for the key's instance, takes the key over, or
+ * lets the reconciler look up its payment. Returns null if the key must be read again.
  */
 async function awaitStep(
   { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,

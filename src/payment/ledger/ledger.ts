@@ -15,7 +15,7 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
   return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);
 }
 
-/** Other code decides by the progress of a key, so that a new state needs only a rule in `STATE_RULES`. */
+/** Other code decides by this progress and not by the state, so a new state needs only a rule in `STATE_RULES`. */
 export function toProgress(state: LedgerState): Progress {
   return STATE_RULES[state].meaning;
 }
@@ -223,7 +223,7 @@ export function findSettledAtMs(entry: LedgerEntry): number | null {
 /**
  * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
  * each later one. Times are database times. `isReverted`: a transaction of the payment was mined and reverted, so
- * another would revert too, at our cost.
+ * another transaction would revert too, at our cost.
  */
 export function countSends(entry: LedgerEntry) {
   const { rows } = entry;
@@ -241,7 +241,7 @@ export function isReverted({ data }: LedgerRow): boolean {
   return data['isReverted'] === true;
 }
 
-/** Value of `how` in a step `settled` without proof. Such a payment ends in the payer's favour. */
+/** Value of `how` in a step `settled` that has no proof. The payer then gets the answer. */
 export const UNPROVED = 'unproved';
 
 /** Functions that publish a paid scan, by the name of its route. */
