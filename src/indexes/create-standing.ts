@@ -91,12 +91,13 @@ export function createStanding(
   return {
     origin: async (origin) => {
       const context = startContext();
-      const [x402scan, listed] = await Promise.all([
+      const [x402scan, partnerLookup] = await Promise.all([
         x402scanUrl === null ? SWITCHED_OFF : lookUpOrigin(origin, x402scanUrl, cache, context),
         partners(LISTING_CACHE_MS, context),
       ]);
-      if (listed.state !== 'seen') return { x402scan, listing: listed };
-      return { x402scan, listing: { ...listed, data: findPartner(origin, listed.data) } };
+      if (partnerLookup.state !== 'seen') return { x402scan, listing: partnerLookup };
+      const data = findPartner(origin, partnerLookup.data);
+      return { x402scan, listing: { ...partnerLookup, data } };
     },
     settlements: (origin, payees) =>
       lookUpSettlements(sources, origin, payees, cache, startContext()),

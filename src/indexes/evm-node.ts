@@ -42,8 +42,8 @@ export async function checkOffersOnChain(
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
     const chainId = await client.getChainId();
-    const here = offers.filter(({ network }) => network === `eip155:${chainId}`);
-    const value = await Promise.all(here.map((offer) => checkOffer(client, chainId, offer)));
+    const chainOffers = offers.filter(({ network }) => network === `eip155:${chainId}`);
+    const value = await Promise.all(chainOffers.map((offer) => checkOffer(client, chainId, offer)));
     return { ok: true, value };
   } catch (error) {
     const cause = findUnreachable(error);
@@ -106,10 +106,10 @@ async function findTransferReverts(
     client.readContract({ ...token, functionName: 'isBlacklisted', args: [payTo] }),
   );
   if (isBlocked === true) return true;
-  const [control, own] = await Promise.all(
+  const [acceptsControl, acceptsPayTo] = await Promise.all(
     [CONTROL_RECIPIENT, payTo].map((to) => acceptsTransfer(client, asset, getAddress(to))),
   );
-  return control === true && own !== null ? !own : null;
+  return acceptsControl === true && acceptsPayTo !== null ? !acceptsPayTo : null;
 }
 
 /** Simulates a transfer of zero, for which the sender needs no balance. Returns null if the answer is over its cap. */

@@ -102,19 +102,20 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
   };
 }
 
-function findChallenged({ payability: known }: ScanReport): readonly WatchedResource[] {
-  return (known ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
+function findChallenged({ payability: challenged }: ScanReport): readonly WatchedResource[] {
+  return (challenged ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
 }
 
 function toPaymentFacts(
-  { payability: known, payableBy, routes }: ScanReport,
+  { payability: challenged, payableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): FactEntry[] {
   // The report of an origin without a challenge has no `payableBy`.
   const by = payableBy ?? 'nobody';
-  const entries: FactEntry[] = known === null ? [] : [['payability', toPayabilityFact(by, 'scan')]];
+  const entries: FactEntry[] =
+    challenged === null ? [] : [['payability', toPayabilityFact(by, 'scan')]];
   for (const { method, path } of resources) {
-    const hasChallenged = known?.some(
+    const hasChallenged = challenged?.some(
       (one) => one.method === method && one.path === path && one.offers.length > 0,
     );
     const route = routes?.paid.find((one) => one.method === method && one.path === path);

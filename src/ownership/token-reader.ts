@@ -132,8 +132,8 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     async function findReading(): Promise<TokenReading> {
       for (;;) {
         if (signal.aborted) throw new Saturated();
-        const known = (await readFindings(store, origin)).findLast(isAnswer);
-        const reading = known ?? (await shareOrWait(origin, caller));
+        const storedReading = (await readFindings(store, origin)).findLast(isAnswer);
+        const reading = storedReading ?? (await shareOrWait(origin, caller));
         if (reading !== null) return reading;
       }
     }

@@ -128,9 +128,9 @@ function groupByFile(routes: readonly PatchRoute[]): readonly [string, readonly 
   for (const [index, route] of routes.entries()) {
     const file = toRouteFile(route.template);
     const key = route.template === null ? `${file} ${index}` : file;
-    const [, known] = files.get(key) ?? [file, []];
-    const methods = known.map(({ method }) => method ?? 'GET');
-    if (!methods.includes(route.method ?? 'GET')) files.set(key, [file, [...known, route]]);
+    const [, fileRoutes] = files.get(key) ?? [file, []];
+    const methods = fileRoutes.map(({ method }) => method ?? 'GET');
+    if (!methods.includes(route.method ?? 'GET')) files.set(key, [file, [...fileRoutes, route]]);
   }
   return [...files.values()];
 }

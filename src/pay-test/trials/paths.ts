@@ -42,9 +42,9 @@ export function listPathVariants(
   const [folder, name] = [path.slice(0, lastSlash), path.slice(lastSlash + 1)];
   const withPath = (label: string, ...changed: string[]): Variant[] =>
     changed.map((changedPath) => [label, { path: `${changedPath}${querySuffix}` }]);
-  const withHeader = (label: string, header: string, value: string, more = {}): Variant => [
+  const withHeader = (label: string, header: string, value: string, otherChanges = {}): Variant => [
     label,
-    { ...more, headers: { [header]: value } },
+    { ...otherChanges, headers: { [header]: value } },
   ];
   const swappedCase = path.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),

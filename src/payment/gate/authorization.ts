@@ -97,18 +97,18 @@ export class SignatureProofs {
 
   /**
    * Throws if neither recovery nor the facilitator confirms the signature. `isVerified` is true if the facilitator
-   * has confirmed it. `known` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must
+   * has confirmed it. `entry` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must
    * not be asked for this purchase.
    */
   async prove(
     purchase: Purchase,
-    known: LedgerEntry | null,
+    entry: LedgerEntry | null,
     refuseBeforeAsking: () => Promise<void>,
   ): Promise<{ readonly isVerified: boolean } | 'disconnected'> {
     const { store } = this.#deps;
     const { payment, offer, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return { isVerified: false };
-    if (isConfirmedBefore(purchase, known)) return { isVerified: true };
+    if (isConfirmedBefore(purchase, entry)) return { isVerified: true };
     checkTerms(payment, offer.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();
@@ -160,8 +160,8 @@ export class SignatureProofs {
  * True if the ledger's claim has this signature, which was confirmed then. The facilitator would refuse the signature
  * once the nonce is spent, so it is not asked again.
  */
-function isConfirmedBefore({ payment }: Purchase, known: LedgerEntry | null): boolean {
-  if (known === null || toProgress(known.last.state) === 'free') return false;
-  const claim = readPayment(known);
+function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): boolean {
+  if (entry === null || toProgress(entry.last.state) === 'free') return false;
+  const claim = readPayment(entry);
   return claim.signature === payment.signature && findDifferingField(claim, payment) === null;
 }
