@@ -68,7 +68,7 @@ export default fp(
           reply.hijack();
           reply.raw.destroy();
         },
-        // A request with an error before its handler may carry a payment that was charged before.
+        // If a request fails before its handler, an earlier request may already have spent its payment.
         errorHandler: async (error, request) => {
           const payment = payments.get(request);
           throw payment === undefined ? error : await gate.withCharged(error, payment);

@@ -35,7 +35,7 @@ const MINUTE_MS = 60_000;
 const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
- * Limits the requests of a client to a route in a minute to the rate of the route's offer. The store holds
+ * The route's offer limits how many requests a client may send to the route in a minute. The store holds
  * the counts, which all instances share. While the store is unavailable, requests are not limited: routes
  * that need it answer 503.
  */

@@ -41,7 +41,7 @@ export function toThumbprint(publicKey: string): string {
 /**
  * Returns the key that this service signs with: the configured key, or else the last one in the store. Without
  * either, it makes a key and stores it. Instances that start at the same time append keys in turn. Each reads the
- * list again until its own key, or without a configured key any private key, is the last.
+ * list again until the last key is its own. Without a configured key, any private key may be the last.
  */
 export async function openSigningKey(
   keys: SigningKeyStore,

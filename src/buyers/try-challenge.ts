@@ -136,7 +136,7 @@ async function tryOffer(
   const singleOffer = () => toSingleOffer(challenge, offer);
   const answer = await askClient(await buyers('full', solana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
-  // The client signs by another transfer method than the offer names, which is not a payment.
+  // The client signs by a transfer method that the offer does not name, so nobody can settle the payment.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
     return { ...terms, client: null, verdict: 'unsupported', words };
   }

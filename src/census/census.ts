@@ -79,7 +79,7 @@ export class Census {
     return this.#withLease(host, (row) => this.#look(row));
   }
 
-  /** Stores `down` for all silent hosts that still have no word. For the end of a run, after its last look. */
+  /** Stores `down` for all silent hosts that still have no word. Call it after the last look of a run. */
   async decideSilentHosts(): Promise<void> {
     for (const host of this.#outages.drain()) await this.#decideSilence(host, 'down');
   }
@@ -122,13 +122,13 @@ export class Census {
     const isMissed = utcDay(row.lookAtMs) < utcDay(nowMs);
     if (isMissed && (await this.#mayAsk(row)))
       await this.#storeWord(row.host, utcDay(row.lookAtMs), 'not_checked');
-    // Today's second of the host is still to come.
+    // The host's second of the day is still to come.
     if (isMissed && lookTimeMs(row.host, utcDay(nowMs)) > nowMs)
       return this.#planLook(row.host, utcDay(nowMs));
     await this.#look(row);
   }
 
-  /** Stores today's word: that of a scan of today, or else of a look. */
+  /** Stores today's word. It comes from a scan of today, or from a look if there is none. */
   async #look(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
     const { host, begunDay, restUntilMs } = row;
@@ -257,7 +257,7 @@ export class Census {
     return (await store.listing.get(host)).settings.listed;
   }
 
-  /** Sends no request today. Removes an origin that is no longer asked when none of its shown days has a word. */
+  /** Sends no request today. If the origin is no longer asked, removes it when none of its shown days has a word. */
   async #skipDay(row: CensusOrigin): Promise<void> {
     const { census } = this.#options.store;
     await census.fold(row.host);

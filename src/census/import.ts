@@ -32,7 +32,7 @@ export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[
 export type ListingsOfSource = {
   readonly found: FoundOrigins;
   readonly isComplete: boolean;
-  /** Reason that the import is not complete. */
+  /** Reason why the import is incomplete. */
   readonly detail: string | null;
 };
 

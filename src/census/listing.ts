@@ -106,7 +106,7 @@ function pushMax<Item>(items: Item[], item: Item, max: number): void {
 export type ImportFacts = {
   readonly source: CensusSource;
   readonly day: number;
-  /** False if the import failed before its end: a missing resource may still be listed. */
+  /** False if the import failed before its end. The index may still list a resource that was not found. */
   readonly isComplete: boolean;
 };
 

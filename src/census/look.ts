@@ -46,7 +46,7 @@ export type CensusLookResult = {
 };
 
 const MAX_TURN_WAIT_MS = 5_000;
-/** Longer than the waits of a look, its scan and three requests take. */
+/** Longer than a look can take, with its waits, its scan and three requests. */
 const LEASE_MS = 240_000;
 const OUR_FAULT: CensusLookResult = {
   word: 'not_checked',

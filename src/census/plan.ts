@@ -21,7 +21,7 @@ export function isScanDue(
   { host, firstDay, scannedDay, listing }: CensusOrigin,
   today: number,
 ): boolean {
-  // No resource is known to ask. The first scan finds them.
+  // The census does not know any resource to ask. The first scan finds resources.
   if (scannedDay === null && toListing(listing).resources.length === 0) return true;
   const weekday = secondOfDay(`weekday ${host}`) % WEEK_DAYS;
   const sinceDay = (scannedDay ?? firstDay - 1) + 1;

@@ -116,7 +116,7 @@ type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
 };
 
-/** A row caps the score when a result has every value in it. */
+/** A row caps the score if one result has all values of the row. */
 const CAPS: readonly Cap[] = [
   // An unreachable origin scores 0, whatever else was observed.
   { id: 'P1', status: 'fail', atMost: CAP_POINTS.unreachable },

@@ -9,7 +9,7 @@ export const DEFAULT_LIMITS = {
   answerOverheadBytes: 65_536,
   /** Chunks of a body, by the parser's count. */
   maxBodyPieces: 200_000,
-  /** Chunks that may have any size. Beyond this number they must have 4 bytes on average. */
+  /** Number of chunks that may have any size. Later chunks must have 4 bytes on average. */
   smallBodyPieces: 20_000,
   /** Server bytes before a TLS handshake ends; real chains have 3 to 8 KiB. */
   maxHandshakeBytes: 16_384,

@@ -75,7 +75,7 @@ function readDigests(root: URL): Digests {
   return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
 }
 
-/** Returns implementations in version order. The text of its breach replaces an invalid implementation. */
+/** Returns implementations in version order. For an invalid one, returns a text about its breach. */
 async function loadFolder(
   root: URL,
   name: string,
