@@ -1,4 +1,4 @@
-/** Tokens of the Coinbase Developer Platform, verified as its servers do: by the public key alone. */
+/** The tests verify tokens for the Coinbase Developer Platform as its servers do: with the public key only. */
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pkcs8 = pem(p256.privateKey, 'pkcs8');
 
-const FORMS = [
+const KEY_FORMS = [
   [
     'Ed25519, as the portal gives it',
     ed25519Secret(ed25519.privateKey),
@@ -30,8 +30,8 @@ const FORMS = [
   ['P-256 on one line', pkcs8.replaceAll('\n', '\\n'), 'ES256', p256.publicKey],
 ] as const;
 
-describe.each(FORMS)('%s', (_form, secret, alg, publicKey) => {
-  test('signs a token for each path: one method, two minutes, a nonce of its own', async () => {
+describe.each(KEY_FORMS)('a key in the form "%s"', (_form, secret, alg, publicKey) => {
+  test('signs a separate token for each path, with one method, two minutes of validity and a fresh nonce', async () => {
     const tokens = await tokensOf(secret);
     const uris = {
       verify: 'POST api.cdp.coinbase.com/platform/v2/x402/verify',
@@ -61,7 +61,7 @@ describe.each(FORMS)('%s', (_form, secret, alg, publicKey) => {
   });
 });
 
-test('a token with another key, or a changed claim, does not verify', async () => {
+test('a token does not verify with another key or with a changed claim', async () => {
   const { settle = '' } = await tokensOf(pkcs8);
   const [head, , signature] = settle.split('.');
   const claims = Buffer.from(JSON.stringify({ sub: 'another' })).toString('base64url');
@@ -71,13 +71,13 @@ test('a token with another key, or a changed claim, does not verify', async () =
 });
 
 test.each([
-  ['nothing', ''],
+  ['an empty text', ''],
   ['a seed without its public key', Buffer.alloc(32, 1).toString('base64')],
   ['a key of another curve', pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey)],
   ['an RSA key', pem(generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey)],
   ['a public key', String(p256.publicKey.export({ type: 'spki', format: 'pem' }))],
   ['a PEM cut short', pkcs8.slice(0, 80)],
-])('%s is not a key', (_what, secret) => {
+])('%s is refused as a key', (_what, secret) => {
   expect(parseCdpPrivateKey(secret)).toBeNull();
 });
 
@@ -89,7 +89,7 @@ test('every request to the facilitator carries the token for its own path', asyn
     response.end(JSON.stringify({ kinds: [], extensions: [], signers: {} }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP, so it is an object
+  const { port } = server.address() as AddressInfo; // an object, because the server listens on TCP
   const cdpKey = keyOf(pkcs8);
   const facilitator = createRemoteFacilitator({ url: `http://127.0.0.1:${port}/x402/`, cdpKey });
   await facilitator.findSupported();

@@ -1,4 +1,4 @@
-/** What a look at the chain proves, and what a node may do without changing it. */
+/** A look-up on the chain proves the fate of a payment, also if the node is limited, late or wrong. */
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
@@ -53,8 +53,8 @@ async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${
   return evidence.lookUp(payment, { sinceMs: (nowSec - 300) * 1000, transaction });
 }
 
-describe('a look at the chain', () => {
-  test('asks for the receipt of a known transaction first, and sends nothing more', async () => {
+describe('a look-up on the chain', () => {
+  test('sends no further request if the receipt of a known transaction proves the payment', async () => {
     const payment = paymentOf(nowSec + 300);
     await using node = await startStubNode({
       eth_getTransactionReceipt: () => receiptOf(useOf(payment)),
@@ -64,7 +64,7 @@ describe('a look at the chain', () => {
     expect(node.asked).toEqual(['eth_getTransactionReceipt']);
   });
 
-  test('reads a receipt of any size: a payer can pad the transaction that spends their nonce', async () => {
+  test('reads a receipt of 20 MB, because a payer can pad the transaction that uses their nonce', async () => {
     const payment = paymentOf(nowSec + 300);
     const receipt = receiptOf(useOf(payment));
     const [used] = receipt.logs;
@@ -81,7 +81,7 @@ describe('a look at the chain', () => {
   });
 
   test.each([1_000n, 500n, 100n, 10n])(
-    'finds the use with a node that takes %d blocks at a time',
+    'finds the transaction with a node that searches at most %d blocks a request',
     async (limit) => {
       const payment = paymentOf(nowSec + 300);
       const use = useOf(payment);
@@ -115,7 +115,7 @@ describe('a look at the chain', () => {
   test.each([
     [599, false],
     [600, true],
-  ])('%d s past validBefore, an unused nonce is final: %s', async (pastSec, isFinal) => {
+  ])('%d s after validBefore, an unused nonce is final proof: %s', async (pastSec, isFinal) => {
     const payment = paymentOf(nowSec - pastSec);
     await using node = await startStubNode({
       eth_getBlockByNumber: blocksUntil(() => nowSec),
@@ -125,7 +125,7 @@ describe('a look at the chain', () => {
     expect(found).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
   });
 
-  test('that fails says why, and shows only the host of the address', async () => {
+  test('fails with a message that hides the key in the node address', async () => {
     await using node = await startStubNode({
       eth_getBlockByNumber: () => {
         throw new RpcError(-32_000, `upstream ${node.rpcUrl} is down`);
@@ -136,8 +136,8 @@ describe('a look at the chain', () => {
   });
 });
 
-describe('with a chain to ask, a payment', () => {
-  test('is never failed while the node stands still: after two days the payer is not charged', async () => {
+describe('a payment that can be looked up on the chain', () => {
+  test('ends as unproved, not as failed, if the node shows no new block for two days', async () => {
     const payer = newPayer();
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
@@ -165,10 +165,10 @@ describe('with a chain to ask, a payment', () => {
   });
 });
 
-describe('after a facilitator says it settled', () => {
+describe('a facilitator that reports a success', () => {
   test.each([
-    ['and names the transaction of another payment is not believed', false, 503],
-    ['and names one that pays us is', true, 200],
+    ['with the transaction of another payment is not believed', false, 503],
+    ['with a transaction that pays us is believed', true, 200],
   ])('%s', async (_what, isHonest, status) => {
     const payer = newPayer();
     const signed = await payer.sign({ value: PRICE });
@@ -197,7 +197,7 @@ describe('a success whose transaction the node does not have', () => {
     eth_call: () => unused,
   };
 
-  test('is in doubt, and nothing is delivered', async () => {
+  test('leaves the payment in doubt, and the payer gets no report', async () => {
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
     const facilitator = stubFacilitator();
@@ -213,7 +213,7 @@ describe('a success whose transaction the node does not have', () => {
     expect(shop.published).toHaveLength(0);
   });
 
-  test('is believed once the node has it: a node may learn of a block late', async () => {
+  test('is believed once the node has the transaction, because a node may learn of a block late', async () => {
     const payer = newPayer();
     const signed = await payer.sign({ value: PRICE });
     const { nonce } = signed;
@@ -232,7 +232,7 @@ describe('a success whose transaction the node does not have', () => {
     expect(facilitator.sent).toHaveLength(1);
   });
 
-  test('is believed while the node does not answer: its outage stops no payment', async () => {
+  test('is believed while the node does not answer, because its outage must not stop payments', async () => {
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode(chain);
     const facilitator = stubFacilitator();
@@ -241,19 +241,19 @@ describe('a success whose transaction the node does not have', () => {
   });
 });
 
-describe('at the start, a node', () => {
+describe('when the service starts, a node', () => {
   const right = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
 
   test.each([
     ['of another chain', { ...right, eth_chainId: () => '0x1' }, /RPC_URL leads to chain 1: /],
     ['without our token', { ...right, eth_getCode: () => '0x' }, /without a contract at 0x8335/],
-  ])('%s stops it', async (_name, answers, message) => {
+  ])('%s stops the start', async (_name, answers, message) => {
     await using node = await startStubNode(answers);
     const starting = startShop({ facilitator: stubFacilitator(), rpcUrl: node.rpcUrl });
     await expect(starting).rejects.toThrow(message);
   });
 
-  test('that does not answer stops paid calls until it was checked', async () => {
+  test('that does not answer keeps paid calls closed until its chain and token were checked', async () => {
     await using node = await startStubNode({});
     await using shop = await startShop({
       facilitator: stubFacilitator(),

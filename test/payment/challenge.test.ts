@@ -44,7 +44,7 @@ function challengesOf(revision: RevisionName) {
 describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (revision) => {
   const challenges = challengesOf(revision);
 
-  test('are those of the routes that the revision sells', () => {
+  test('belong to the routes that the revision sells', () => {
     const expected = { '0.1.0': ['scan', 'report'], '0.3.0': ['scan', 'export', 'changes'] };
     expect(challenges.map(([operation]) => operation)).toEqual(expected[revision]);
   });
@@ -56,24 +56,27 @@ describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (rev
     expect(challenge.headers['cache-control']).toBe('no-store');
   });
 
-  test.each(challenges)('%s: the official types accept it', (_name, { required, route, offer }) => {
-    expect(parsePaymentRequired(required).success).toBe(true);
-    expect(required.resource.url).toBe(`https://api.scanner.example${route.path}`);
-    expect(required.error).toMatch(/^authorization_expired: x+$/);
-    expect(required.accepts).toHaveLength(1);
-    const [accepted] = required.accepts;
-    expect(Object.keys(accepted ?? {}).sort()).toEqual(SEVEN);
-    expect(accepted).toMatchObject({
-      scheme: 'exact',
-      network: 'eip155:8453',
-      amount: offer.priceBaseUnits.toString(),
-      maxTimeoutSeconds: offer.maxTimeoutSeconds,
-      extra: { name: 'USD Coin', version: '2' },
-    });
-  });
+  test.each(challenges)(
+    '%s: the official parser accepts the challenge',
+    (_name, { required, route, offer }) => {
+      expect(parsePaymentRequired(required).success).toBe(true);
+      expect(required.resource.url).toBe(`https://api.scanner.example${route.path}`);
+      expect(required.error).toMatch(/^authorization_expired: x+$/);
+      expect(required.accepts).toHaveLength(1);
+      const [accepted] = required.accepts;
+      expect(Object.keys(accepted ?? {}).sort()).toEqual(SEVEN);
+      expect(accepted).toMatchObject({
+        scheme: 'exact',
+        network: 'eip155:8453',
+        amount: offer.priceBaseUnits.toString(),
+        maxTimeoutSeconds: offer.maxTimeoutSeconds,
+        extra: { name: 'USD Coin', version: '2' },
+      });
+    },
+  );
 
   test.each(challenges)(
-    '%s: the discovery extension keeps its own schema',
+    '%s: the discovery extension is valid by its own schema',
     (_name, { required, route }) => {
       const { bazaar, 'payment-identifier': identifier } = required.extensions ?? {};
       expect(validateDiscoveryExtension(bazaar as DiscoveryExtension)).toMatchObject({
@@ -85,7 +88,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (rev
   );
 });
 
-test('a challenge that clients could not echo stops the start', () => {
+test('a challenge that is too long for clients to echo is refused when it is created', () => {
   const [entry] = challengesOf('0.3.0');
   if (entry === undefined) throw new Error('nothing is sold');
   const { route } = entry[1];
@@ -100,7 +103,7 @@ test('a challenge that clients could not echo stops the start', () => {
   );
 });
 
-test('official clients can read the answer about a settlement', () => {
+test('the settlement header has the members that official clients read', () => {
   const payer = '0x1111111111111111111111111111111111111111';
   const read = (notice: Parameters<typeof encodeSettlement>[0]) =>
     JSON.parse(Buffer.from(encodeSettlement(notice), 'base64').toString());

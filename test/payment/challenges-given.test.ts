@@ -36,7 +36,7 @@ describe('without a payment', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('a URL comes from configuration, whatever Host says', async () => {
+  test('the URL of the resource comes from the settings, not from the Host header', async () => {
     const { request } = await import('undici');
     const { headers } = await request(`${shop.url}/list`, { headers: { host: 'evil.example' } });
     const required = Buffer.from(String(headers['payment-required']), 'base64').toString();
@@ -44,7 +44,7 @@ describe('without a payment', () => {
     expect(required).not.toContain('evil');
   });
 
-  test('HEAD on a paid GET is a challenge even with a payment, and starts no work', async () => {
+  test('HEAD on a paid GET gets the challenge, also with a payment, and nothing is settled', async () => {
     const { header } = await payer.sign({ value: PRICE });
     for (const headers of [{}, { 'payment-signature': header }]) {
       const response = await fetch(`${shop.url}/list`, { method: 'HEAD', headers });
@@ -60,7 +60,7 @@ describe('without a payment', () => {
     ['HEAD', '/work', 'POST'],
     ['POST', '/list', 'GET, HEAD'],
     ['OPTIONS', '/list', 'GET, HEAD'],
-  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+  ])('%s %s gets 405, and Allow lists %s', async (method, path, allow) => {
     const { header } = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': header };
     const response = await fetch(shop.url + path, { method, headers });
@@ -101,7 +101,7 @@ describe('a payment that does not fit', () => {
   ];
 
   test.each(cases)(
-    'has %s: 402 that names it, and nothing is claimed',
+    'because it has %s gets a 402 that names the fault, and nothing is claimed',
     async (_name, options, code) => {
       facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
       const verifiedBefore = facilitator.verified.length;
@@ -120,7 +120,7 @@ describe('a payment that does not fit', () => {
     },
   );
 
-  test('for another kind of chain gets a 402 that names the network; its payload is not parsed', async () => {
+  test('because it is for Solana gets a 402 that names the network, though its payload is no authorization', async () => {
     const payload = {
       x402Version: 2,
       accepted: {
@@ -137,19 +137,19 @@ describe('a payment that does not fit', () => {
     expect(codeOf(answer)).toBe('wrong_network');
   });
 
-  test('is valid too long: 402 that states our time', async () => {
+  test('because it is valid too long gets a 402 that states our time', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(86_460) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('is valid too briefly: 402 that states our time', async () => {
+  test('because it is valid too briefly gets a 402 that states our time', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('takes 100 s of validity for work, and 30 s for a list', async () => {
+  test('is accepted with 100 s of validity for work, and with 30 s for a list', async () => {
     facilitator.verdict = { kind: 'valid' };
     const long = await payer.sign({ value: PRICE, validBefore: inSeconds(100) });
     expect((await shop.buy('x', { 'payment-signature': long.header })).status).toBe(200);
@@ -157,7 +157,7 @@ describe('a payment that does not fit', () => {
     expect((await shop.get('/list', { 'payment-signature': short.header })).status).toBe(200);
   });
 
-  test('may differ in members that official clients drop or fill in', async () => {
+  test('is accepted if it differs only in members that official clients drop or fill in', async () => {
     const accepted = {
       asset: TERMS.asset.toLowerCase(),
       maxTimeoutSeconds: 7,
@@ -181,7 +181,7 @@ describe('a payment that does not fit', () => {
     expect((await shop.buy('', headers, { body: '{' })).status).toBe(400);
   });
 
-  test('a refusal by the facilitator is 402 in its words, uncharged, and the payment may be used again', async () => {
+  test('a refusal by the facilitator gets a 402 with its reason, uncharged, and the payment may be used again', async () => {
     facilitator.verdict = { kind: 'invalid', reason: 'insufficient_funds' };
     const { header } = await payer.sign({ value: PRICE });
     const refused = await shop.buy('z', { 'payment-signature': header });
@@ -191,7 +191,7 @@ describe('a payment that does not fit', () => {
     expect((await shop.buy('z', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('a silent facilitator is 503, uncharged, and the payment may be used again', async () => {
+  test('if the facilitator is silent, the caller gets 503, uncharged, and the payment may be used again', async () => {
     facilitator.verdict = { kind: 'unavailable', reason: 'timeout' };
     const { header } = await payer.sign({ value: PRICE });
     const answer = await shop.buy('w', { 'payment-signature': header });
@@ -204,7 +204,7 @@ describe('a payment that does not fit', () => {
 });
 
 describe('no challenge is sent', () => {
-  test('before the facilitator was reached; after that challenges are sent', async () => {
+  test('before the facilitator was reached, and challenges are sent afterwards', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = new FacilitatorUnreachable('not yet');
     await using shop = await startShop({ facilitator, readinessRetryMs: 20 });
@@ -218,7 +218,7 @@ describe('no challenge is sent', () => {
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('before a slow facilitator has answered; the service starts without its answer', async () => {
+  test('before a slow facilitator has answered, and the service starts without waiting for it', async () => {
     const facilitator = stubFacilitator();
     const answered = newLatch();
     const slow = {
@@ -234,13 +234,13 @@ describe('no challenge is sent', () => {
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('by a service whose facilitator does not accept our terms: it does not start', async () => {
+  test('by a service whose facilitator does not accept our terms, because the service does not start', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }];
     await expect(startShop({ facilitator })).rejects.toThrow(/does not take x402 version 2/);
   });
 
-  test('while it is saturated; bought answers are still delivered', async () => {
+  test('while the service is saturated, but bought answers are still delivered', async () => {
     await using shop = await startShop();
     const bought = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
     expect((await shop.buy('x', bought)).status).toBe(200);

@@ -61,8 +61,8 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
   ];
 
   describe.each([
-    ['the chain can be asked', true],
-    ['only the facilitator can be asked', false],
+    ['if payments can be looked up on the chain', true],
+    ['if only the facilitator can be asked', false],
   ])('%s', (_name, canAsk) => {
     test.each(taken)('%s: the payer has paid once, and gets the answer', async (conduct) => {
       const { shop, headers, answer, signed, payer } = await buyOnce(
@@ -82,7 +82,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     });
 
     test.each(missed)(
-      '%s without settling: the payment is settled once all the same',
+      '%s without settling: the service sends the payment again, and it is settled once',
       async (conduct) => {
         const { shop, answer } = await buyOnce(conduct, canAsk ? chain.rpcUrl : null);
         await using _closing = shop;
@@ -118,7 +118,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     expect(await seller.earned()).toBe(PRICE);
   });
 
-  test('cannot be reached at all: 503, not charged, and the payment may be used again', async () => {
+  test('cannot be reached: the payer gets 503, is not charged, and may use the payment again', async () => {
     const payer = await fundedPayer(chain, seller);
     const closed = await startChaosFacilitator(chainFacilitator(chain));
     await using shop = await remoteShop(seller, closed.url, {
@@ -135,7 +135,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     expect(await seller.earned()).toBe(0n);
   });
 
-  test('ten payers of one item each pay once, whatever happens to the others', async () => {
+  test('ten payers of one item each pay once, though the facilitator fails in different ways', async () => {
     const conducts: SettleConduct[] = [
       'honest',
       'settles-and-drops',

@@ -24,7 +24,7 @@ import { newNonce, type Payer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, PRICE } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
-/** Past `validBefore`, and the ten minutes after which a block is proof. */
+/** Longer than the validity and the ten minutes after which an unused nonce is proof. */
 const SETTLED_NO_MORE_SEC = 1_000;
 
 describe('a payer who', needs(chainUnavailable()), () => {
@@ -60,13 +60,13 @@ describe('a payer who', needs(chainUnavailable()), () => {
   });
 
   const clock = () => Date.now() + aheadMs;
-  /** Past the end of what was signed: the chain's clock, and that of the store with it. */
+  /** Moves the clocks of chain and store past the end of the authorization. */
   async function passTime() {
     await chain.increaseTime(SETTLED_NO_MORE_SEC);
     aheadMs += SETTLED_NO_MORE_SEC * 1_000;
   }
 
-  /** While the shop works, after the payment was verified. */
+  /** Runs while the shop works, after the payment was verified. */
   function shopWhere(cheat: (item: string) => Promise<void>) {
     return remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
@@ -123,7 +123,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
   }
 
   test.each(['cancels the nonce', 'pays itself with the nonce'])(
-    '%s gets nothing: 503 until the authorization has ended, then 402',
+    '%s gets 503 until the authorization has ended, then 402, and never the answer',
     async (how) => {
       const payer = await fundedPayer(chain, seller);
       const nonce = newNonce();
@@ -208,7 +208,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     });
   });
 
-  test('loses the balance while the work runs is told so, and pays after a top-up', async () => {
+  test('loses the balance while the work runs gets a 402 with the reason, and can pay after a top-up', async () => {
     const payer = await fundedPayer(chain, seller, PRICE);
     let isCheating = true;
     const away = await transferData(payer, chain.token, newNonce());
@@ -227,7 +227,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     expect(await seller.earned()).toBe(PRICE);
   });
 
-  test('lets an unsent payment run out is not charged, and is told so', async () => {
+  test('lets an unsent payment expire is not charged, and the answer says so', async () => {
     const payer = await fundedPayer(chain, seller);
     await using shop = await shopWhere(async () => {});
     chaos.plan = Array.from({ length: 500 }, () => 'says-500' as const);

@@ -9,7 +9,7 @@ const payer = newPayer();
 const pay = () => payer.sign({ value: PRICE });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
-/** A signature that only a contract could have made: the facilitator is asked before all else. */
+/** A signature that only a contract could have made. The gate asks the facilitator about it first. */
 async function ofContract(): Promise<Record<string, string>> {
   const { payload } = await pay();
   const inner = payload['payload'] as { authorization: unknown };
@@ -17,7 +17,7 @@ async function ofContract(): Promise<Record<string, string>> {
   return { 'payment-signature': encode({ ...payload, payload: { ...inner, signature } }) };
 }
 
-test('a facilitator that never names the signer: 503 when the call’s time is up, and the payment is not charged', async () => {
+test('if the facilitator never names the signer, the call ends with 503 at its time limit, uncharged', async () => {
   const facilitator = stubFacilitator();
   const gate = newLatch();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
@@ -31,7 +31,7 @@ test('a facilitator that never names the signer: 503 when the call’s time is u
   gate.open();
 });
 
-test('a client that disconnects while the facilitator is asked for the signer costs nobody anything', async () => {
+test('a client that disconnects while the facilitator is asked for the signer is not charged', async () => {
   const facilitator = stubFacilitator();
   const gate = newLatch();
   facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
@@ -46,7 +46,7 @@ test('a client that disconnects while the facilitator is asked for the signer co
   expect(facilitator.sent).toHaveLength(0);
 });
 
-test('a look-up that hangs bounds neither the first call’s wait for its settlement nor a later one’s', async () => {
+test('a look-up that hangs delays no call that waits for the settlement', async () => {
   const facilitator = stubFacilitator();
   const gate = newLatch();
   const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
@@ -64,7 +64,7 @@ test('a look-up that hangs bounds neither the first call’s wait for its settle
   await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
 });
 
-test('an answer during a lost store does not state a charge that the service cannot look up', async () => {
+test('while the store is lost, an answer states no charge that the service cannot look up', async () => {
   await using shop = await startShop({});
   const signed = await pay();
   expect((await shop.buy('x', v2(signed))).status).toBe(200);
@@ -77,7 +77,7 @@ test('an answer during a lost store does not state a charge that the service can
   expect(unpaid.json).toMatchObject({ error: 'store_unavailable', charged: false });
 });
 
-test('a bought answer is delivered however late the call is; new work does not begin', async () => {
+test('a call that is already late gets a bought answer, but begins no new work', async () => {
   const open = openSqlite(MEMORY);
   await using _closing = { [Symbol.asyncDispose]: () => open.close() };
   const signed = await pay();
@@ -85,7 +85,7 @@ test('a bought answer is delivered however late the call is; new work does not b
     await using shop = await startShop({ store: open });
     expect((await shop.buy('x', v2(signed))).status).toBe(200);
   }
-  // Its calls are late before they reach the gate.
+  // In this shop, calls are late before they reach the gate.
   await using shop = await startShop({ store: open, answerWithinMs: 0 });
   const again = await shop.buy('x', v2(signed));
   expect(again.status).toBe(200);

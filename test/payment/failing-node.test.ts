@@ -1,4 +1,4 @@
-/** Every method of the node failing in turn: nobody pays for it, nothing stops, nothing leaks. */
+/** Each method of the node fails in turn. Nobody is charged for that, and the service keeps running. */
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLocalFacilitator } from '../../src/payment/settle/local-facilitator.ts';
@@ -25,7 +25,7 @@ const QUICK = {
   },
 };
 
-/** What `local` asks of a node while it verifies and settles, and while it finds out. */
+/** The methods that `local` mode calls to verify, to settle and to look payments up. */
 const METHODS = [
   'eth_getCode',
   'eth_call',
@@ -57,7 +57,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   });
   afterEach(async () => {
     node.fail(null);
-    // Rejections without a listener are told once the event loop has been round.
+    // Node reports unhandled rejections after a turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(unhandled).toEqual([]);
     expect(inspect(told, { depth: 8 })).not.toContain(NODE_SECRET);
@@ -132,7 +132,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   );
 
   test.each(NODE_FAILURES)(
-    '%s once the work is done: the local facilitator owes nothing, and is owed nothing',
+    '%s once the work is done: the local facilitator leaves no charge and no debt',
     async (failure) => {
       const plan: { method: string | null } = { method: null };
       await using shop = await localShop(() => {
@@ -156,7 +156,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   );
 
   test.each(NODE_FAILURES)(
-    '%s: the service finds a settlement without an answer once the node answers',
+    '%s: the service finds an unanswered settlement once the node answers again',
     async (failure) => {
       await using chaos: ChaosFacilitator = await startChaosFacilitator(chainFacilitator(chain));
       await using shop = await remoteShop(seller, chaos.url, {

@@ -17,8 +17,8 @@ const statesOf = async (shop: Shop, signed: SignedHeader) =>
 
 const settled: SettleOutcome = { kind: 'settled', transaction: LATE };
 
-describe('a store that fails around the settlement', () => {
-  test('after it succeeded: the 200 is sent, and recorded later', async () => {
+describe('if the store fails', () => {
+  test('after the settlement succeeded, the payer gets the 200, and the success is recorded later', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -37,7 +37,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('before it: nothing is sent, nothing is charged', async () => {
+  test('before the settlement, no payment is sent, and nothing is charged', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -56,7 +56,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('with the intent perhaps written: settlement_unknown, and then 200 by the same header', async () => {
+  test('when the intent may be written, the payer gets settlement_unknown, then 200 by the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -71,7 +71,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('with the intent not written: settlement_unknown, and the payment is never sent', async () => {
+  test('when the intent is not written, the payer gets settlement_unknown, and the payment is never sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
@@ -84,7 +84,7 @@ describe('a store that fails around the settlement', () => {
     await flaky.store.close();
   });
 
-  test('at the record of a refusal: no answer promises that it stays uncharged', async () => {
+  test('when a refusal is recorded, no answer promises that the payment stays uncharged', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
     const flaky = flakyStore();
@@ -99,7 +99,7 @@ describe('a store that fails around the settlement', () => {
   });
 });
 
-test('at the publication: the payer still gets the answer, and publication follows later', async () => {
+test('at the publication, the payer still gets the answer, and publication follows later', async () => {
   let isBroken = true;
   await using shop = await startShop({
     ...QUICK,

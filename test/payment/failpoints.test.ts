@@ -8,7 +8,7 @@ import { arm } from '../fixtures/failpoints.ts';
 const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
 const STEPS = new URL('../../src/payment/gate/purchase.ts', import.meta.url).href;
 
-/** Passes these steps in a process of its own, and says how far it got. */
+/** Passes these failpoints in a child process, and returns its output. */
 function passIn(failpoint: string, names: readonly string[]) {
   const program = `
     const { publishStep } = await import(${JSON.stringify(STEPS)});
@@ -25,32 +25,32 @@ function passIn(failpoint: string, names: readonly string[]) {
 }
 
 describe('a failpoint', () => {
-  test('that is not armed is passed', () => {
+  test('that is not armed does nothing', () => {
     expect(passIn('', ['claimed', 'computed'])).toEqual({
       passed: ['claimed', 'computed'],
       signal: null,
     });
   });
 
-  test('that does not exist is refused, and the message lists those that do', () => {
+  test('that does not exist is refused, and the message lists the existing failpoints', () => {
     expect(() => arm('nowhere')).toThrow(/parsed, claimed, verified/);
   });
 
-  test('kills the process at its place', () => {
+  test('kills the process when the process passes it', () => {
     expect(passIn('computed', ['claimed', 'computed', 'parsed'])).toEqual({
       passed: ['claimed'],
       signal: 'SIGKILL',
     });
   });
 
-  test('may be the nth of any', () => {
+  test('can be armed as the nth passing of any failpoint', () => {
     expect(passIn('any:3', ['parsed', 'parsed', 'claimed', 'verified'])).toEqual({
       passed: ['parsed', 'parsed'],
       signal: 'SIGKILL',
     });
   });
 
-  test('may be armed once by a file while the process runs', () => {
+  test('can be armed once by a file while the process runs', () => {
     const folder = mkdtempSync(join(tmpdir(), 'failpoints-'));
     try {
       const file = join(folder, 'wish');

@@ -28,7 +28,7 @@ async function settleOnce(shop: Shop, payer: Payer, item = 'before'): Promise<vo
   expect((await shop.buy(item, v2(await sign(payer)))).status).toBe(200);
 }
 
-test('one wallet scans forty sellers at once, and gets its answers in turn', async () => {
+test('one wallet buys forty scans at once, and all of them are answered in turn', async () => {
   let running = 0;
   let most = 0;
   await using shop = await startShop({
@@ -46,11 +46,11 @@ test('one wallet scans forty sellers at once, and gets its answers in turn', asy
   expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200));
   expect(shop.settlements).toHaveLength(40);
   expect(shop.computations).toHaveLength(40);
-  // Five before anything was settled, and never more than a quarter of the places.
+  // A payer has five open calls before their first settlement, and at most a quarter of all places.
   expect(most).toBeLessThanOrEqual(8);
 }, 60_000);
 
-test('a payer that has settled nothing has five open calls; the others are told to come again, uncharged', async () => {
+test('a payer without a settlement has five open calls, and further calls get a retry time, uncharged', async () => {
   await using gated = await gatedShop({ turnWithinMs: 500 });
   const { shop } = gated;
   const payer = newPayer();
@@ -92,7 +92,7 @@ test('waiting calls are served in the order of their arrival', async () => {
     await expect.poll(() => shop.paidCalls()).toBe(n + 1);
     if (n < 5) await expect.poll(() => order.length).toBe(n + 1);
   }
-  // Each that is settled makes room for itself and for one more.
+  // Each settled call frees its own place and allows one more open call.
   gates.get('item-0')?.open();
   await expect.poll(() => order.length).toBe(7);
   gates.get('item-1')?.open();
@@ -121,8 +121,8 @@ test('a client that disconnects while it waits keeps no place', async () => {
   expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
 });
 
-describe('the places of the process', () => {
-  test('go to one client by at most a quarter, whatever wallets it pays from', async () => {
+describe('the places for open calls of one process', () => {
+  test('are taken by one client up to a quarter, however many wallets it pays from', async () => {
     await using gated = await gatedShop({ maxRunning: 8, turnWithinMs: 400 });
     const { shop } = gated;
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
@@ -132,7 +132,7 @@ describe('the places of the process', () => {
     await Promise.all(calls);
   });
 
-  test('are shared only by payer behind a proxy that the settings do not trust', async () => {
+  test('are shared by payer only, if the service is behind a proxy that the settings do not trust', async () => {
     await using gated = await gatedShop({ maxRunning: 8 });
     const { shop } = gated;
     const headers = { 'x-forwarded-for': '203.0.113.7' };
@@ -142,7 +142,7 @@ describe('the places of the process', () => {
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
-  test('have a log line with the reason behind such a proxy, once', async () => {
+  test('have one log line with the reason, if the service is behind such a proxy', async () => {
     const forwarded = [
       { forwarded: 'for=203.0.113.7' },
       { 'x-forwarded-for': '203.0.113.7' },
@@ -169,7 +169,7 @@ describe('the places of the process', () => {
     expect(logged).toEqual([]);
   });
 
-  test('of the last quarter are for payers who have settled here', async () => {
+  test('are reserved, for the last quarter, for payers who have settled here', async () => {
     const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({
@@ -199,7 +199,7 @@ describe('the places of the process', () => {
   });
 });
 
-test('stay taken while the work that their caller left goes on', async () => {
+test('stay taken while work goes on whose caller has disconnected', async () => {
   await using gated = await gatedShop({ maxRunning: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
   const { shop } = gated;
   const payer = newPayer();
@@ -218,7 +218,7 @@ test('stay taken while the work that their caller left goes on', async () => {
   expect((await shop.buy('next', v2(await sign(payer)))).status).toBe(200);
 });
 
-test('are not shared with rate limits off', async () => {
+test('have no shares if rate limits are off', async () => {
   await using gated = await gatedShop({ isRateLimited: false, maxRunning: 4 });
   const { shop } = gated;
   const calls = await buyMany(shop, Array(9).fill(newPayer()));

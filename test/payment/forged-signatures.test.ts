@@ -1,4 +1,4 @@
-/** Signatures that nobody can recover: which of them the facilitator is asked about. */
+/** The gate asks the facilitator only about signatures that a contract may have made. */
 import { describe, expect, test } from 'vitest';
 import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
@@ -8,11 +8,11 @@ import { type NodeAnswer, RpcError, startStubNode } from './stub-node.ts';
 
 const payer = newPayer();
 
-/** `codeOf` answers `eth_getCode` for payers; the token has code. */
+/** The node answers `eth_getCode` with `codeOf()` for payers, and with code for the token. */
 async function shopOn(codeOf: () => unknown, facilitator: Facilitator) {
   let isAsset = true;
   const getCode: NodeAnswer = () => {
-    // The start looks for the token first.
+    // The service checks the code of the token first, when it starts.
     const code = isAsset ? '0x01' : codeOf();
     isAsset = false;
     return code;
@@ -34,7 +34,7 @@ function forged(): Promise<SignedHeader> {
 }
 
 /** A signature that only a contract could have made. */
-async function long(): Promise<SignedHeader> {
+async function signAsContract(): Promise<SignedHeader> {
   const signed = await forged();
   const inner = signed.payload['payload'] as Record<string, unknown>;
   const payload = { ...signed.payload, payload: { ...inner, signature: `0x${'ab'.repeat(200)}` } };
@@ -48,7 +48,7 @@ const refused = () => {
 };
 
 describe('a signature of 65 bytes that the payer did not make', () => {
-  test('is refused at once if the payer is not a contract, however often it comes', async () => {
+  test('is refused without the facilitator if the payer is not a contract, however often it is sent', async () => {
     const facilitator = refused();
     await using both = await shopOn(() => '0x', facilitator);
     for (let n = 0; n < 70; n++) {
@@ -62,7 +62,7 @@ describe('a signature of 65 bytes that the payer did not make', () => {
 
   test.each<[string, () => unknown]>([
     ['a contract', () => '0x6001'],
-    ['an account that acts by a contract (EIP-7702)', () => `0xef0100${'11'.repeat(20)}`],
+    ['an account that delegates to a contract (EIP-7702)', () => `0xef0100${'11'.repeat(20)}`],
     [
       'nobody knows what',
       () => {
@@ -80,7 +80,7 @@ describe('a signature of 65 bytes that the payer did not make', () => {
     expect((await both.shop.buy('x', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('costs the node at most six hundred look-ups a minute; then the facilitator’s limit of sixty holds', async () => {
+  test('causes at most 600 look-ups at the node a minute, and then at most 60 facilitator requests', async () => {
     const facilitator = refused();
     await using both = await shopOn(() => '0x', facilitator);
     const { header } = await forged();
@@ -93,17 +93,17 @@ describe('a signature of 65 bytes that the payer did not make', () => {
     }
     const lookups = both.node.asked.filter((method) => method === 'eth_getCode').length;
     expect(lookups).toBeGreaterThanOrEqual(600);
-    // The bucket fills again while the calls are made.
+    // The limiter's bucket refills while the test sends its calls.
     expect(
       lookups + facilitator.verified.length + statuses.filter((one) => one === 503).length,
     ).toBe(701);
   });
 });
 
-test('another signature is sent to the facilitator, also if nothing is deployed yet', async () => {
+test('a signature of another length is sent to the facilitator, also if no contract is deployed yet', async () => {
   const facilitator = stubFacilitator();
   await using both = await shopOn(() => '0x', facilitator);
-  const { header } = await long();
+  const { header } = await signAsContract();
   expect((await both.shop.buy('x', { 'payment-signature': header })).status).toBe(200);
   expect(facilitator.verified).toHaveLength(1);
   expect(both.node.asked.filter((method) => method === 'eth_getCode')).toHaveLength(1);
