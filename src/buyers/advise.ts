@@ -60,7 +60,7 @@ export function advise(
   if (chain !== undefined) entries.push(...adviseOnChain(chain, kit));
   if (browser !== undefined) entries.push(...adviseOnBrowsers(browser, kit));
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
-    const texts = entries.filter(([one]) => one === id).map(([, text]) => text);
+    const texts = entries.filter(([entryId]) => entryId === id).map(([, text]) => text);
     if (texts.length === 0) return [];
     return [{ id, evidence: listed(texts), fix: ADVICE_FIXES[id] }];
   });

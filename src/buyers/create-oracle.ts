@@ -40,7 +40,7 @@ export type Oracle = ReturnType<typeof createOracle>;
 
 const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
-/** Loaded before challenges that name Solana, so that loading does not count as their time. */
+/** Loaded before a challenge that names Solana is tried, so that the loading takes no time of its limits. */
 const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;
 
 const MAX_CACHED_TRIALS = 500;
@@ -67,33 +67,34 @@ export function createOracle(options: OracleOptions = {}) {
   const cachedTrials = new LRUCache<string, Trial>({ max: MAX_CACHED_TRIALS });
 
   async function tryOnThread(
-    one: ListedChallenge,
+    challenge: ListedChallenge,
     account: WorkAccount,
     signal: AbortSignal | undefined,
   ): Promise<Trial | null> {
     try {
-      const output = await tasks.run({ name: 'trial', work: () => toWork(one), account, signal });
+      const work = () => toWork(challenge);
+      const output = await tasks.run({ name: 'trial', work, account, signal });
       return output as Trial; // what tryOnThread returned, cloned: plain data
     } catch (error) {
       if (error instanceof TaskLimitExceeded) {
-        return error.limit === 'budget' ? null : toRefusedTrial(one, LIMITS_WORDS);
+        return error.limit === 'budget' ? null : toRefusedTrial(challenge, LIMITS_WORDS);
       }
       if (!(error instanceof TaskFault)) throw error;
       onError(`A trial of a challenge threw twice: ${error.message}`);
-      return toRefusedTrial(one, THREW_WORDS);
+      return toRefusedTrial(challenge, THREW_WORDS);
     }
   }
 
   async function tryCached(
-    one: ListedChallenge,
+    challenge: ListedChallenge,
     account: WorkAccount,
     signal: AbortSignal | undefined,
   ): Promise<Trial> {
-    const key = toKey(one);
-    const known = cachedTrials.get(key);
-    if (known !== undefined) return known;
-    const trial = await tryOnThread(one, account, signal);
-    if (trial === null) return toUntriedTrial(one);
+    const key = toKey(challenge);
+    const cachedTrial = cachedTrials.get(key);
+    if (cachedTrial !== undefined) return cachedTrial;
+    const trial = await tryOnThread(challenge, account, signal);
+    if (trial === null) return toUntriedTrial(challenge);
     cachedTrials.set(key, trial);
     return trial;
   }

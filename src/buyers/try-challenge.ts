@@ -202,7 +202,7 @@ function findReadError(client: x402HTTPClient, seen: ChallengeAnswer): string | 
 /** Reads like the packages' fetch wrapper: joins repeated headers, and ignores a body that is not JSON. */
 function readAnswer(client: x402HTTPClient, { headers, body }: ChallengeAnswer): PaymentRequired {
   const getHeader = (name: string) => {
-    const values = headers.filter(([one]) => one === name.toLowerCase()).map(([, value]) => value);
+    const values = headers.filter(([key]) => key === name.toLowerCase()).map(([, value]) => value);
     return values.length > 0 ? values.join(', ') : null;
   };
   let parsed: unknown;

@@ -190,13 +190,13 @@ export class Census {
     // If robots.txt refuses a scan, the next scan is tried in a week.
     const isRefused = isScan && allowed !== null && restMs === null;
     const isScanned = scan === null ? isRefused : !(scan.rateLimited || isSilent);
-    const known = toListing(listing);
-    const resources = known.resources.length > 0 ? known.resources : findResources(scan);
+    const stored = toListing(listing);
+    const resources = stored.resources.length > 0 ? stored.resources : findResources(scan);
     await store.census.change(host, {
       restUntilMs,
       ...(allowed && { robots: { ...robots, ...allowed } }),
       ...(isScanned && { scannedDay: day }),
-      ...(resources !== known.resources && { listing: { ...listing, resources } }),
+      ...(resources !== stored.resources && { listing: { ...listing, resources } }),
     });
   }
 

@@ -90,8 +90,8 @@ export class FoundOrigins {
   }
 
   async #findOrAdd(origin: Origin): Promise<FoundOrigin> {
-    const known = this.byHost.get(origin.host);
-    if (known !== undefined) return known;
+    const earlier = this.byHost.get(origin.host);
+    if (earlier !== undefined) return earlier;
     const domain = await registrableDomain(origin);
     const found: FoundOrigin = { origin, domain, resources: [], bazaar: [] };
     this.byHost.set(origin.host, found);
@@ -112,11 +112,11 @@ export type ImportFacts = {
 
 /** Merges what an import found about an origin into its stored listing. */
 export function mergeListing(
-  known: CensusListing,
+  stored: CensusListing,
   { resources: found, bazaar }: FoundOrigin,
   { source, day, isComplete }: ImportFacts,
 ): CensusListing {
-  const resources: NamedResource[] = known.resources.filter(
+  const resources: NamedResource[] = stored.resources.filter(
     (one) => one.source !== source || !isComplete || found.some((other) => isSame(one, other)),
   );
   for (const resource of found) {
@@ -124,9 +124,9 @@ export function mergeListing(
     if (!resources.some((one) => isSame(one, resource))) resources.push({ ...resource, source });
   }
   return {
-    sources: { ...known.sources, [source]: day },
+    sources: { ...stored.sources, [source]: day },
     resources: resources.slice(0, MAX_RESOURCES),
-    bazaar: source === 'bazaar' ? bazaar : known.bazaar,
+    bazaar: source === 'bazaar' ? bazaar : stored.bazaar,
   };
 }
 

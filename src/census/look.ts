@@ -119,7 +119,7 @@ export class CensusLook {
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
-    // This scan would have to wait for the running ones. Its robots.txt would be read again at each attempt.
+    // If another scan runs, this one would have to wait, and each attempt would read robots.txt again.
     const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const { resources: listed } = this.#listing;

@@ -25,7 +25,7 @@ const MIN_NETWORKS = 10;
 export class OutageWindow {
   #looks: EndedLook[] = [];
 
-  /** Returns silent hosts that leave the window as `down`. After an outage of ours, returns all others as `ours`. */
+  /** `down` has the silent hosts that left the window. In an outage of ours, `ours` has those still in the window. */
   add(look: EndedLook): DecidedHosts {
     const looks = [...this.#looks, look];
     const leaving = looks

@@ -18,7 +18,7 @@ const JUDGE_TEXTS: Readonly<Record<JudgedBy, string>> = {
   client: 'an official client, in every scan',
   tests: 'the specification; an official client judges the same offers in our tests',
   passive: 'the specification; no client is run',
-  named: 'only the rules of every offer; this scanner knows the scheme, but does not judge it',
+  named: 'only the rules for all offers; this scanner knows the scheme, but does not judge it',
 };
 
 const FORM_TEXTS: Readonly<Record<Extract<ExtraForm, string>, string>> = {

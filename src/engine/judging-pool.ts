@@ -36,7 +36,7 @@ export type ReaderTask = {
   readonly module: string;
   readonly exportName: string;
   readonly needs: readonly ObservationName[];
-  /** Pays for the task's time. */
+  /** The task's time counts against this budget. */
   readonly budget: BudgetName;
 };
 

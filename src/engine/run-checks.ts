@@ -106,8 +106,8 @@ function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResu
 
   /** Finds the failed check that all failures follow from, maybe `check` itself; null if nothing failed. */
   function findRoot(check: CheckVerdict): CheckVerdict | null {
-    const known = rootsById.get(check.entry.id);
-    if (known !== undefined) return known;
+    const cachedRoot = rootsById.get(check.entry.id);
+    if (cachedRoot !== undefined) return cachedRoot;
     const root = findPrerequisiteRoot(check) ?? (check.verdict.status === 'fail' ? check : null);
     rootsById.set(check.entry.id, root);
     return root;

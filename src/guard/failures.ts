@@ -93,8 +93,8 @@ export function classifyFailure(error: unknown): RequestFailure {
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) {
     return INVALID_HTTP;
   }
-  const known = FAILURES_BY_CODE[code];
-  if (known) return known;
+  const failure = FAILURES_BY_CODE[code];
+  if (failure) return failure;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
   if (isParserError(error)) {
     return readMessage(error).includes('Invalid EOF')

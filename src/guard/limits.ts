@@ -41,7 +41,7 @@ export type Limits = Readonly<typeof DEFAULT_LIMITS>;
 /** Wire bytes allowed per byte of the cap. Chunks of two bytes take 3.5. */
 const ANSWER_WIRE_FACTOR = 4;
 
-/** Wire bytes allowed for these bodies, with heads and framing. */
+/** Limit of wire bytes for an answer whose body may have `bodyBytes`, with head and framing. */
 export function maxAnswerBytes(
   bodyBytes: number,
   { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,

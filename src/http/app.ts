@@ -216,7 +216,6 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
   }
 }
 
-/** Limits of connections. */
 export const SERVER_LIMITS = {
   /** Time in which a client must send a whole request. The answer may take longer. */
   requestTimeoutMs: 15_000,

@@ -95,7 +95,7 @@ function describeResults({ pass, warn, fail, notDetermined }: CheckStatistics, d
   return `Results in the ${days} days before today, one for each seller and day, rounded down to multiples of five: ${pass} passed (${share} %), ${warn} warned, ${fail} failed, ${notDetermined} not determined.`;
 }
 
-/** The patches have placeholders, because this page is about no seller. Checks of the standing have no patches. */
+/** The patches have placeholders, because this page is not about one seller. Standing checks have no patches. */
 function toPatches(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {

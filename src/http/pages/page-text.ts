@@ -1,7 +1,7 @@
 import type { Availability } from '../../model/availability.ts';
 
 export type RequestValues = {
-  /** In canonical form, because it stands in a shell command. No other value in the command comes from the seller. */
+  /** In canonical form, because a shell command contains it. No other value in the command comes from the seller. */
   readonly origin: string;
   readonly baseUrl: string;
   /** "$0.05" */

@@ -13,7 +13,7 @@ const VERDICT_TEXTS: Readonly<
 };
 /** Another client tries the offers of this network. */
 const OTHER_CLIENT = { verdict: 'none', mark: '·', about: 'is for other networks' } as const;
-/** This client parses challenges for the other clients, and pays none itself. */
+/** This client parses challenges for the other clients, and never pays. */
 const PARSING_CLIENT = '@x402/core';
 /** Limits keep the page small. The API's report has every offer. */
 const MAX_OFFERS = 12;

@@ -7,7 +7,7 @@ import { groupByRootCause } from '../../model/verdict.ts';
 import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
-/** By check id: three sentences that say what it means if the check passes, fails, or is not judged. */
+/** By check id: one sentence each for a check that passes, fails, or is not judged. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
 /** Takes the sentences from the check versions that the catalog runs. */

@@ -143,7 +143,7 @@ function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }
 
 /**
  * The API counts undetermined checks as warnings, and checks that were not evaluated as failures. The page
- * counts both apart, because the scan saw nothing wrong in them.
+ * counts each kind separately, because the scan saw nothing wrong in them.
  */
 function toCounts(
   { passCount, warnCount, failCount }: GradeSummary,

@@ -12,7 +12,7 @@ export type Waterfall = {
 const PICTURE_WIDTH = 360;
 const ROW_HEIGHT = 24;
 const BAR = { x: 78, width: 232, height: 14 } as const;
-/** If there are more costs, the last step shows the sum of the rest: the score must fit on the screen. */
+/** If there are more costs, the last step shows the sum of the others, so that the picture fits on the screen. */
 const MAX_STEPS = 10;
 
 /** Draws a bar for each cost, from 100 points down to the score. */

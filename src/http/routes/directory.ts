@@ -228,7 +228,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
   );
 };
 
-/** A name that no public origin can have gets the 404 of a host that was never scanned. */
+/** A name that no public origin can have is answered 404, like a host that was never scanned. */
 function parseRequestedHost(host: string, parts: RouteContext): string {
   try {
     return parseRequestedOrigin(host, parts).host;

@@ -34,7 +34,7 @@ const GATE_ERRORS = [
 
 const QUERY_ERRORS = ['invalid_parameter', 'invalid_query'] as const;
 
-/** Dates from 1970 to 9998, and one day more on each side: with an offset, it may lie within these years in UTC. */
+/** Dates from 1970 to 9998 and one day more on each side, because an offset can move the date in UTC. */
 const DATE_PATTERN =
   '(1969-12-31|9999-01-01|(19[7-9][0-9]|[2-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))';
 const TIME_PATTERN =

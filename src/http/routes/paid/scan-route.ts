@@ -20,7 +20,7 @@ export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordi
 const UNPAID_SCAN_LIFETIME_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
-/** `POST /v1/scan` runs all checks, or answers with a finished scan that this payer ordered and has not paid. */
+/** `POST /v1/scan` runs all checks, or answers with a finished scan that this payer ordered but has not paid for. */
 export function createScanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
@@ -74,7 +74,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
 
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
-      // The running scan is looked up before the store is read, because it could end meanwhile.
+      // The running scan is looked up before the store is read, because the scan could end during the read.
       const running = scanCoordinator.join(origin, { onScan, withRecording });
       const findFinished = () => findUnpaidScan(store, payer, input, earlierScanId);
       const unpaid = await findFinished();
@@ -99,7 +99,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
 }
 
 /**
- * Finds a finished scan that this payer ordered and has not paid. If `withRecording` is true, only a scan with a
+ * Finds a finished scan that this payer ordered but has not paid for. If `withRecording` is true, only a scan with a
  * recording counts.
  */
 async function findUnpaidScan(

@@ -136,7 +136,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
   );
 };
 
-/** Refuses forms on other sites: such a form could use up the rate limit of its visitor. */
+/** Refuses forms on other sites, because such a form could use up the rate limit of its visitor. */
 function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,

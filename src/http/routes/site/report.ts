@@ -49,7 +49,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         return sendMessage(reply, 404, 'Not listed', reason);
       }
       const nowMs = store.now();
-      // The summary and the sub-scores come from one row: a scan that is published meanwhile would change them.
+      // Summary and sub-scores come from one row, because a scan could be published between two reads.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, MAX_HISTORY_ROWS),
@@ -93,7 +93,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   );
 };
 
-/** The facts are null and false in revisions that do not show the census. */
+/** Revisions that do not show the census get null and false. */
 function toCensusFacts(
   record: DirectoryRecord | null,
   { revision }: Pick<RouteContext['config'], 'revision'>,
