@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toCanonicalJson } from '../../src/attestation/envelope.ts';
 
-test('numbers, texts and the order of members follow RFC 8785, section 3.2.3', () => {
+test('canonical JSON writes numbers, strings and member order as RFC 8785, section 3.2.3, says', () => {
   const value = {
     numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27, -0],
     string: '\u20ac$\u000f\nA\'B"\\\\"/',
@@ -22,7 +22,7 @@ test('numbers, texts and the order of members follow RFC 8785, section 3.2.3', (
   ]);
 });
 
-test('lone surrogates are replaced, in texts and names, and what has no value is left out', () => {
+test('lone surrogates become U+FFFD in strings and names, and undefined members are left out', () => {
   expect(toCanonicalJson({ 'a\ud800': 'b\udc00c', none: undefined })).toBe(
     '{"a\ufffd":"b\ufffdc"}',
   );
@@ -31,7 +31,7 @@ test('lone surrogates are replaced, in texts and names, and what has no value is
   );
 });
 
-test('a value and its JSON, parsed again, give the same text', () => {
+test('a value has the same canonical JSON after a round trip through JSON', () => {
   const value = { list: [1, { b: -0, a: undefined }], text: 'é\u2028' };
   expect(toCanonicalJson(JSON.parse(JSON.stringify(value)))).toBe(toCanonicalJson(value));
 });

@@ -3,15 +3,15 @@ import { expect, test } from 'vitest';
 import { openSigningKey, toSigningKey, toThumbprint } from '../../src/attestation/signing-keys.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
-const { privateKey: GIVEN } = generateKeyPairSync('ed25519');
+const { privateKey: CONFIGURED_KEY } = generateKeyPairSync('ed25519');
 
-test('the thumbprint is that of RFC 8037, appendix A.3', () => {
+test('the thumbprint of the example key is the one in RFC 8037, appendix A.3', () => {
   expect(toThumbprint('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo')).toBe(
     'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
   );
 });
 
-test('a store keeps the key that its first instance made', async () => {
+test('later instances on a store use the key that the first instance made', async () => {
   await using parts = openParts();
   const { keys } = parts;
   const opened = await Promise.all(Array.from({ length: 20 }, () => openSigningKey(keys, null)));
@@ -21,12 +21,12 @@ test('a store keeps the key that its first instance made', async () => {
   expect(toSigningKey(createPrivateKey(stored?.privateKey ?? '')).kid).toBe(opened[0]?.kid);
 });
 
-test("a configured key replaces the store's key and is not stored; without it a new key is made", async () => {
+test('a configured key is used but never stored, and without it the next instance makes a new key', async () => {
   await using parts = openParts();
   const { keys } = parts;
   const made = await openSigningKey(keys, null);
-  const given = await openSigningKey(keys, GIVEN);
-  expect(await openSigningKey(keys, GIVEN)).toEqual(given);
+  const given = await openSigningKey(keys, CONFIGURED_KEY);
+  expect(await openSigningKey(keys, CONFIGURED_KEY)).toEqual(given);
   const again = await openSigningKey(keys, null);
   expect(new Set([made.kid, given.kid, again.kid]).size).toBe(3);
   expect(

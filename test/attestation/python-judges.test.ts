@@ -1,4 +1,4 @@
-/** What others verify signed reports with: securesystemslib and in-toto-attestation, in Python. */
+/** The Python packages securesystemslib and in-toto-attestation verify our signed reports. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Killed while a scan is sold over MCP: the promises about money are those of the route. */
+/** A service that is killed while it sells a scan over MCP keeps the payment promises of `POST /v1/scan`. */
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { PAYMENT_STEPS } from '../../src/payment/gate/purchase.ts';
@@ -10,15 +10,15 @@ import { type Cell, playCell, RETRIES } from './matrix.ts';
 import { checkChargedOnce } from './promises.ts';
 import { Rig } from './rig.ts';
 
-/** Every failpoint once, every way of coming back, over the same way and over the other one. */
-const WAYS: readonly NonNullable<Cell['ways']>[] = [
+/** The transport of the first call, and the transport of the retry. */
+const TRANSPORTS: readonly NonNullable<Cell['ways']>[] = [
   ['mcp', 'mcp'],
   ['mcp', 'route'],
   ['route', 'mcp'],
 ];
 const CELLS = PAYMENT_STEPS.map((failpoint, index): Cell => {
   const retry = RETRIES[index % RETRIES.length] ?? 'same header';
-  return { failpoint, retry, ways: WAYS[index % WAYS.length] ?? ['mcp', 'mcp'] };
+  return { failpoint, retry, ways: TRANSPORTS[index % TRANSPORTS.length] ?? ['mcp', 'mcp'] };
 });
 
 let rig: Rig;
@@ -27,19 +27,19 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
-describe('killed in the middle of a scan that is sold over MCP', () => {
+describe('killed while it sells a scan over MCP, the service keeps its promises', () => {
   test.each(CELLS)('at $failpoint; $retry, $ways', (cell) => playCell(rig, cell));
 });
 
 const environment = await ensurePythonEnv();
 const { python, unavailable = null } = { python: '', unavailable: null, ...environment };
 
-describe("Python's MCP client, whose seller is killed", needs(unavailable), () => {
+describe('a Python MCP client whose seller is killed', needs(unavailable), () => {
   const buyer = unavailable === null ? startPythonMcpBuyer(python) : null;
   afterAll(() => buyer?.[Symbol.asyncDispose]());
 
   test.each(PAYMENT_STEPS)(
-    'at %s: its second call is answered, and exactly one of the two is charged',
+    'at %s gets an answer to its second call, and is charged for one of the two calls',
     async (name) => {
       assert(buyer !== null);
       const payer = newPayer();
@@ -54,28 +54,28 @@ describe("Python's MCP client, whose seller is killed", needs(unavailable), () =
       const [first] = await Promise.all([call().catch(() => null), rig.died()]);
       assert.equal(first, null, `a whole answer from a process that died at ${name}`);
       await rig.start();
-      const again = await untilCertain(call);
+      const again = await callUntilCertain(call);
       assert.deepEqual([again.isError, again.payment?.success], [false, true]);
       await rig.quiet();
       checkChargedOnce(rig, { payer });
     },
   );
 
-  test('every settlement has a payment that was sent', () => {
+  test('causes one settlement for each scan that it bought', () => {
     const bought = PAYMENT_STEPS.length;
-    const ofRoute = new Set<string>(rig.calls.map(({ payment }) => payment.signed.nonce));
-    const others = rig.record.transfers.filter(({ nonce }) => !ofRoute.has(nonce));
-    assert.equal(others.length, bought);
+    const otherNonces = new Set<string>(rig.calls.map(({ payment }) => payment.signed.nonce));
+    const mcpTransfers = rig.record.transfers.filter(({ nonce }) => !otherNonces.has(nonce));
+    assert.equal(mcpTransfers.length, bought);
   });
 });
 
 type Bought = Awaited<ReturnType<ReturnType<typeof startPythonMcpBuyer>['buy']>>;
 
-/** What is in doubt after the crash is cleared up, and the client asks again. */
-async function untilCertain(call: () => Promise<Bought>): Promise<Bought> {
-  for (let left = 100; ; left -= 1) {
+/** Repeats the call until the service knows whether the first payment was settled. */
+async function callUntilCertain(call: () => Promise<Bought>): Promise<Bought> {
+  for (let attemptsLeft = 100; ; attemptsLeft -= 1) {
     const answer = await call();
-    if (left === 0 || !answer.text.includes('settlement_unknown')) return answer;
+    if (attemptsLeft === 0 || !answer.text.includes('settlement_unknown')) return answer;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

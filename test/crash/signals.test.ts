@@ -1,4 +1,4 @@
-/** A run of `npm run test:crash` that is told to stop ends what it started. */
+/** On a signal, `npm run test:crash` ends the processes that it started and removes its files. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync, readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)(
-  '%s ends the service, removes its files, and sets the exit code',
+  '%s ends the service, removes its files, and gives the exit code %i',
   {
     timeout: 120_000,
     ...needs(isLinux ? null : 'children of a process are read from /proc'),
@@ -49,7 +49,7 @@ test.each([
       main.kill(signal);
       expect(await exited).toEqual([code, null]);
       await expect.poll(() => children.filter(isRunning)).toEqual([]);
-      // What was compiled is kept for the next run.
+      // The compile cache is kept for the next run.
       expect(readdirSync(folder.path).filter((name) => !name.endsWith('compile-cache'))).toEqual(
         [],
       );

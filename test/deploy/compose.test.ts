@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 
-const HOSTS = ['scanner-1', 'scanner-2'] as const;
-const OWN_SETTINGS = ['SETTLEMENT_KEY'];
-const SCAN_SECONDS = 75;
-const SILENCE_SECONDS = 20;
+const INSTANCES = ['scanner-1', 'scanner-2'] as const;
+const SETTINGS_PER_INSTANCE = ['SETTLEMENT_KEY'];
+const MAX_SCAN_SECONDS = 75;
+const MAX_SILENCE_SECONDS = 20;
 
 type Service = {
   readonly environment?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const { services } = parse(read('compose.yaml'), { merge: true }) as {
 };
 const nginx = read('deploy/nginx.conf');
 
-/** As compose fills them in: `${NAME:-default}` only. */
+/** Fills in `${NAME:-default}` in the settings of an instance, as compose does. */
 function environmentOf(host: string, given: Readonly<Record<string, string>>) {
   const settings = Object.entries(services[host]?.environment ?? {});
   return Object.fromEntries(
@@ -34,11 +34,11 @@ function environmentOf(host: string, given: Readonly<Record<string, string>>) {
   );
 }
 
-/** The image sets these. */
+/** Settings that the Docker image makes. */
 const IMAGE = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4021' };
 
 describe('compose.yaml', () => {
-  test.each(HOSTS)('%s starts with mock payments only on request', (host) => {
+  test.each(INSTANCES)('%s takes mock payments only with ALLOW_MOCK_PAYMENTS=1', (host) => {
     const settings = (given: Record<string, string>) => ({
       ...IMAGE,
       ...environmentOf(host, given),
@@ -49,13 +49,13 @@ describe('compose.yaml', () => {
     expect(config.storeUrl).toMatch(/^mongodb:\/\/mongo:27017\/scanner/);
   });
 
-  test('both instances have equal settings except the key that they settle with', () => {
-    const [one, other] = HOSTS.map((host) => environmentOf(host, {}));
+  test('both instances have equal settings except for their settlement keys', () => {
+    const [one, other] = INSTANCES.map((host) => environmentOf(host, {}));
     const names = Object.keys(one ?? {});
     expect(Object.keys(other ?? {})).toEqual(names);
     const keys = { SETTLEMENT_KEY_1: 'a', SETTLEMENT_KEY_2: 'b' };
-    const [first, second] = HOSTS.map((host) => environmentOf(host, keys));
-    expect(names.filter((name) => first?.[name] !== second?.[name])).toEqual(OWN_SETTINGS);
+    const [first, second] = INSTANCES.map((host) => environmentOf(host, keys));
+    expect(names.filter((name) => first?.[name] !== second?.[name])).toEqual(SETTINGS_PER_INSTANCE);
   });
 
   test('the instances trust only the address of the balancer', () => {
@@ -70,18 +70,18 @@ describe('compose.yaml', () => {
 });
 
 describe('deploy/nginx.conf', () => {
-  test('lists both instances, and waits longer than a scan that is taken over', () => {
-    for (const host of HOSTS) expect(nginx).toContain(`server ${host}:${IMAGE.PORT} `);
+  test('lists both instances, and waits longer than a scan that another instance takes over', () => {
+    for (const host of INSTANCES) expect(nginx).toContain(`server ${host}:${IMAGE.PORT} `);
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(nginx)?.[1]);
-    expect(seconds).toBeGreaterThanOrEqual(Math.max(150, SCAN_SECONDS + SILENCE_SECONDS));
+    expect(seconds).toBeGreaterThanOrEqual(Math.max(150, MAX_SCAN_SECONDS + MAX_SILENCE_SECONDS));
   });
 
-  test('replaces the address of the caller that a request states', () => {
+  test('replaces an X-Forwarded-For header that the caller sends', () => {
     expect(nginx).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
     expect(nginx).not.toContain('$proxy_add_x_forwarded_for');
   });
 
-  test('every block is closed and every line of it ends', () => {
+  test('closes every block, and ends every line with a semicolon or a brace', () => {
     const lines = nginx
       .split('\n')
       .map((line) => line.replace(/#.*/, '').trim())

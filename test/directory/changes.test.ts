@@ -1,4 +1,4 @@
-/** The changes feed. */
+/** The changes feed lists publications in order, in pages. */
 import { describe, expect, test } from 'vitest';
 import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
 import { InvalidParameter } from '../../src/model/errors.ts';
@@ -6,7 +6,7 @@ import { startApp } from '../fixtures/service/start-app.ts';
 
 const SITE = 'https://scanner.example';
 
-describe('interface spec 4.2: the query', () => {
+describe('interface spec 4.2: the query of the changes feed', () => {
   test('takes an instant and a limit, which is 100 by default', () => {
     const since = '2026-09-01T00:00:00Z';
     const sinceMs = Date.parse(since);
@@ -33,13 +33,13 @@ describe('interface spec 4.2: the query', () => {
         'limit',
       ],
     ),
-  ])('%j is refused, and the message names the parameter', (query, name) => {
+  ])('%j is refused with a message that names the parameter %s', (query, name) => {
     expect(() => parseChangesQuery(query)).toThrow(InvalidParameter);
     expect(() => parseChangesQuery(query)).toThrow(`"${name}"`);
   });
 });
 
-test('interface spec 4.2: changes are new, rescanned and grade_changed, with the earlier values', async () => {
+test('interface spec 4.2: a change is new, rescanned or grade_changed, and has the earlier grade and score', async () => {
   await using service = await startApp();
   const since = new Date(service.now() - 1).toISOString();
   const scans = [
@@ -82,7 +82,7 @@ test('interface spec 4.2: changes are new, rescanned and grade_changed, with the
   });
 });
 
-test('paging by nextSince loses and repeats nothing, even if all was published at one moment', async () => {
+test('pages by nextSince hold each change once, even if all were published in one millisecond', async () => {
   await using service = await startApp();
   const hosts = Array.from({ length: 7 }, (_value, index) => `shop${index}.example.com`);
   for (const host of hosts) await service.publish(host);

@@ -1,4 +1,4 @@
-/** When a stored export serves another payer, and when it is taken anew. */
+/** All payers of one minute get the same stored export. The next payer gets a new snapshot. */
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ExportSnapshots } from '../../src/directory/export.ts';
@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';
 
-/** Snapshots of an app's store; `taken` counts them, `during` runs while one is taken. */
+/** Takes snapshots of an app's store. `taken` counts them, and `during` runs while one is being taken. */
 function snapshotsOf({ store }: TestApp, during: (take: number) => Promise<void> = async () => {}) {
   let taken = 0;
   const exports: Store['exports'] = {
@@ -34,7 +34,7 @@ async function hostsIn({ store }: TestApp, answerId: string): Promise<readonly s
   return projects.map(({ host }: { host: string }) => host);
 }
 
-test('one snapshot serves all payers of a minute, also those who come while it is taken', async () => {
+test('one snapshot serves all payers of a minute, even those who come while it is being taken', async () => {
   await using app = await startApp();
   await app.publish(HOST);
   const { snapshots, taken } = snapshotsOf(app);
@@ -48,7 +48,7 @@ test('one snapshot serves all payers of a minute, also those who come while it i
   expect(taken()).toBe(2);
 });
 
-test('the next snapshot has a new publication', async () => {
+test('an origin published after a snapshot is in the next snapshot', async () => {
   await using app = await startApp();
   const { snapshots } = snapshotsOf(app);
   expect(await hostsIn(app, await snapshots.current())).toEqual([]);
@@ -66,18 +66,18 @@ test("a snapshot honours an owner's change made while it is being taken", async 
   expect(taken()).toBe(2);
 });
 
-test('owners who never stop make a snapshot fail as a busy store does, and the next call works', async () => {
+test('a snapshot fails as unavailable if owners change settings during every attempt, and the next one works', async () => {
   await using app = await startApp();
-  let isRestless = true;
+  let isChanging = true;
   const { snapshots } = snapshotsOf(app, async () => {
-    if (isRestless) await app.store.listing.set(HOST, { listed: false });
+    if (isChanging) await app.store.listing.set(HOST, { listed: false });
   });
   await expect(snapshots.current()).rejects.toMatchObject({ code: 'unavailable' });
-  isRestless = false;
+  isChanging = false;
   expect(await hostsIn(app, await snapshots.current())).toEqual([]);
 });
 
-test('the next payer takes a failed snapshot anew', async () => {
+test('after a failed snapshot, the next payer causes a new one', async () => {
   await using app = await startApp();
   const { snapshots } = snapshotsOf(app, async (take) => {
     if (take === 1) throw new Error('the disk is full');

@@ -1,10 +1,10 @@
-/** The export of the directory. */
+/** The export is one JSON document of all listed origins. */
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { exportDirectory } from '../../src/directory/export.ts';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
-async function exported(service: TestApp, limit?: number) {
+async function readExport(service: TestApp, limit?: number) {
   const { body, ...facts } = await exportDirectory(service.store, 'https://scanner.example', limit);
   return { facts, document: JSON.parse(await text(body)) };
 }
@@ -18,7 +18,7 @@ test('interface spec 2.3 and 4.2: the export has every record with its history, 
   await service.publish('a.example.com', { grade: 'A', score: 91 });
   await service.publish('b.example.com', { grade: 'F', score: 3 });
 
-  const { document } = await exported(service);
+  const { document } = await readExport(service);
   expect(document).toMatchObject({
     count: 2,
     truncated: false,
@@ -39,24 +39,24 @@ test('interface spec 2.3 and 4.2: the export has every record with its history, 
   });
 });
 
-test('an export over the cap says that it is truncated, and keeps the hosts scanned most recently', async () => {
+test('an export over the limit says that it is truncated, and has the hosts scanned most recently', async () => {
   await using service = await startApp();
   for (const host of ['a.example.com', 'b.example.com', 'c.example.com']) {
     await service.publish(host);
     service.advance(1_000);
   }
-  const { facts, document } = await exported(service, 2);
+  const { facts, document } = await readExport(service, 2);
   expect(facts).toMatchObject({ count: 2, truncated: true });
   expect(document).toMatchObject({ count: 2, truncated: true });
   const hosts = document.projects.map(({ host }: { host: string }) => host);
   expect(hosts).toEqual(['c.example.com', 'b.example.com']);
-  expect((await exported(service, 3)).document.truncated).toBe(false);
+  expect((await readExport(service, 3)).document.truncated).toBe(false);
 });
 
-test('the export leaves opted-out hosts out, and an empty directory has a document too', async () => {
+test('the export omits opted-out hosts, and without any other host it is a document of zero projects', async () => {
   await using service = await startApp();
   await service.publish('a.example.com');
   await service.store.listing.set('a.example.com', { listed: false });
-  const { document } = await exported(service);
+  const { document } = await readExport(service);
   expect(document).toMatchObject({ count: 0, truncated: false, projects: [] });
 });

@@ -10,7 +10,7 @@ function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
 const kindsOf = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
   findFeedEvents(firstSeenAtMs, history).map(({ kind, atMs }) => `${kind} ${atMs}`);
 
-test('a row without payability counts as no change', () => {
+test('a scan without payability is not reported as a change of payability', () => {
   const rows = [
     row(1),
     row(2, { payableBy: 'default' }),
@@ -21,7 +21,7 @@ test('a row without payability counts as no change', () => {
   expect(kindsOf(1, rows)).toEqual(['payability 5', 'first-seen 1']);
 });
 
-test('the feed has the first scan even if its row is gone', () => {
+test('the feed has the first scan even if its history row was deleted', () => {
   expect(kindsOf(1, [row(7), row(8, { grade: 'A' })])).toEqual(['grade 8', 'first-seen 1']);
   expect(findFeedEvents(1, [])).toEqual([{ kind: 'first-seen', atMs: 1, text: 'first scan' }]);
 });

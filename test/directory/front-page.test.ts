@@ -1,16 +1,16 @@
-/** What the front page shows of the directory. */
+/** The front page shows the latest origins, but at most three hosts of one registrable domain. */
 import { expect, test } from 'vitest';
 import { readFrontPage } from '../../src/directory/project.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-test('hosts of one registrable domain have three places on the front page, and all places in lists', async () => {
+test('the front page shows three hosts of one registrable domain, and searches and the API show all', async () => {
   await using service = await startApp();
   await service.publish('early.example.org');
   for (let n = 0; n < 60; n += 1) {
     service.advance(1_000);
     await service.publish(`s${n}.flood.example.com`);
   }
-  // Each customer of a suffix that is shared has their own domain.
+  // github.io is a public suffix, so each customer has a registrable domain.
   await service.publish('a.github.io');
   await service.publish('b.github.io');
 
@@ -33,7 +33,7 @@ test('hosts of one registrable domain have three places on the front page, and a
   expect((await service.get('/v1/featured')).json().count).toBe(63);
 });
 
-test('a full page reads no more rows than it shows', async () => {
+test('the front page shows 30 of 55 origins, and counts all of them', async () => {
   await using service = await startApp();
   for (let n = 0; n < 55; n += 1) await service.publish(`www.shop${n}.com`);
   const { count, records } = await readFrontPage(service.store.directory);

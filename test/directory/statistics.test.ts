@@ -1,4 +1,4 @@
-/** Statistics tell nothing of one seller; what they tell is a sum of blocks, rounded down. */
+/** Statistics must not reveal a single seller. Each count covers whole batches of hosts, and is rounded down. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import { DAY_MS, TestClock } from '../store/contract/test-clock.ts';
 const CHECKS = ['P1', 'D1'];
 const STATES = ['pass', 'warn', 'fail', 'notDetermined'];
 
-/** What one host adds: its grade, who can pay, each check, its offers, its price. */
+/** The names of all counters that one host adds 1 to. */
 const tally = fc
   .record({
     grade: fc.constantFrom(...ALL_GRADES),
@@ -43,17 +43,17 @@ async function statisticsOf(tallies: readonly (readonly string[])[]) {
     census: { countWordsOfLastDay: async () => null },
     now: () => Date.UTC(2026, 8, 1),
   };
-  return { counts, told: await readStatistics(store, 7, CHECKS) };
+  return { counts, answer: await readStatistics(store, 7, CHECKS) };
 }
 
-/** Every answer that a caller can have now, without the time of it. */
+/** Reads the statistics of every possible period, without their time. */
 async function answersOf(store: Store): Promise<readonly Statistics[]> {
   const answers = STATISTICS_DAYS.map((days) => readStatistics(store, days, CHECKS));
   return (await Promise.all(answers)).map((answer) => ({ ...answer, asOf: '' }));
 }
 
 /** Groups of counts that add up to the number of origins. */
-function wholesOf({ grades, payableBy, checks }: Statistics) {
+function groupsOf({ grades, payableBy, checks }: Statistics) {
   return [grades, payableBy, ...checks.map(({ id, ...group }) => group)];
 }
 
@@ -72,66 +72,66 @@ function countsOf(answer: Statistics): ReadonlyMap<string, number> {
   ]);
 }
 
-test('every count is rounded down to a multiple of five; a name without a count is left out', async () => {
+test('every count is rounded down to a multiple of five, and schemes with a count of 0 are left out', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { maxLength: 40 }), async (tallies) => {
-      const { counts, told } = await statisticsOf(tallies);
+      const { counts, answer } = await statisticsOf(tallies);
       const priced = tallies.flat().filter((name) => name.startsWith('price ')).length;
-      for (const [name, count] of countsOf(told)) {
+      for (const [name, count] of countsOf(answer)) {
         const exact = name === 'price count' ? priced : (counts.get(name) ?? 0);
         expect([name, count]).toEqual([name, Math.floor(exact / 5) * 5]);
       }
-      expect(Object.values(told.offers.byScheme)).not.toContain(0);
-      const { count, ...percentiles } = told.prices;
+      expect(Object.values(answer.offers.byScheme)).not.toContain(0);
+      const { count, ...percentiles } = answer.prices;
       for (const price of Object.values(percentiles)) expect(price !== null).toBe(count > 0);
     }),
   );
 });
 
-test('subtraction within a group cannot isolate one host: each count may be three or more, or none', async () => {
+test('subtracting the counts of a group leaves a range of at least four values for each true count', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { minLength: 10, maxLength: 40 }), async (tallies) => {
-      const { told } = await statisticsOf(tallies);
-      for (const group of wholesOf(told)) {
+      const { answer } = await statisticsOf(tallies);
+      for (const group of groupsOf(answer)) {
         const shown = Object.values(group);
         const sum = shown.reduce((all, count) => all + count, 0);
-        // All that a caller can conclude: the group adds up to `origins`, and to four more at most.
+        // A caller knows only that the true counts add up to between `origins` and `origins + 4`.
         for (const count of shown) {
-          const most = Math.min(count + 4, told.origins + 4 - (sum - count));
-          const least = Math.max(count, told.origins - (sum - count) - 4 * (shown.length - 1));
-          expect(most).toBe(count + 4);
-          expect([count, count + 3, count + 4]).toContain(least);
+          const highest = Math.min(count + 4, answer.origins + 4 - (sum - count));
+          const lowest = Math.max(count, answer.origins - (sum - count) - 4 * (shown.length - 1));
+          expect(highest).toBe(count + 4);
+          expect([count, count + 3, count + 4]).toContain(lowest);
         }
       }
     }),
   );
 });
 
-/** A day of an instance: who is published, and which of them, by place, wishes to be left out. */
+/** One day: the tallies of the published hosts, and the index of the host that opts out. */
 const day = fc.record({
   tallies: fc.oneof(fc.array(tally, { maxLength: 3 }), fc.array(tally, { maxLength: 25 })),
-  leaves: fc.option(fc.nat(24)),
+  optOutIndex: fc.option(fc.nat(24)),
 });
 
 type Day = typeof day extends fc.Arbitrary<infer T> ? T : never;
 
-/** Publishes all of a day, and sets the wish; answers how many origins the day has, once it is folded. */
-async function liveThrough(store: Store, clock: TestClock, { tallies, leaves }: Day) {
+/** Publishes the hosts of one day, opts one out, and purges. Returns how many origins the day adds. */
+async function liveThrough(store: Store, clock: TestClock, { tallies, optOutIndex }: Day) {
   const before = await answersOf(store);
   for (const [n, one] of tallies.entries()) {
     await store.publish(publishedScan({ host: `h${n}.com`, scannedAtMs: clock.now() }), one);
     expect(await answersOf(store)).toEqual(before);
   }
-  const isLeft = leaves !== null && leaves < tallies.length;
-  if (isLeft) await store.listing.set(`h${leaves}.com`, { listed: false });
+  const hasOptOut = optOutIndex !== null && optOutIndex < tallies.length;
+  if (hasOptOut) await store.listing.set(`h${optOutIndex}.com`, { listed: false });
   expect(await answersOf(store)).toEqual(before);
   clock.advance(DAY_MS);
   await store.purge(clock.now());
-  if (isLeft) await store.listing.set(`h${leaves}.com`, { listed: true });
-  return tallies.length - (isLeft ? 1 : 0);
+  if (hasOptOut) await store.listing.set(`h${optOutIndex}.com`, { listed: true });
+  return tallies.length - (hasOptOut ? 1 : 0);
 }
 
-test('an answer changes only by a fold, which adds blocks of at least ten; publications and opt-outs change none', async () => {
+test('statistics change only at the daily purge, which adds batches of at least ten origins', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(day, { minLength: 2, maxLength: 9 }), async (days) => {
       const clock = new TestClock();
@@ -152,10 +152,10 @@ test('an answer changes only by a fold, which adds blocks of at least ten; publi
   );
 });
 
-test('percentiles use the nearest rank', async () => {
+test('price percentiles use the nearest rank', async () => {
   const priced = (price: number, hosts: number) =>
     Array.from({ length: hosts }, () => [`price ${price}`]);
-  const at = async (...tallies: string[][][]) => (await statisticsOf(tallies.flat())).told.prices;
+  const at = async (...tallies: string[][][]) => (await statisticsOf(tallies.flat())).answer.prices;
   expect(await at(priced(0.01, 9), priced(5, 1))).toEqual({
     p10: 0.01,
     p50: 0.01,
@@ -167,15 +167,15 @@ test('percentiles use the nearest rank', async () => {
   expect(await at(priced(0.5, 4))).toEqual({ p10: null, p50: null, p90: null, count: 0 });
 });
 
-test('names are sorted by alphabet, which reveals no counts', async () => {
+test('networks are sorted by name, so that their order reveals no counts', async () => {
   const selling = (network: string, hosts: number) =>
     Array.from({ length: hosts }, () => [`network ${network}`]);
-  const { told } = await statisticsOf([
+  const { answer } = await statisticsOf([
     ...selling('eip155:8453', 9),
     ...selling('eip155:137', 5),
     ...selling('eip155:10', 4),
   ]);
-  expect(Object.entries(told.offers.byNetwork)).toEqual([
+  expect(Object.entries(answer.offers.byNetwork)).toEqual([
     ['eip155:137', 5],
     ['eip155:8453', 5],
   ]);

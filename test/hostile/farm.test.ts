@@ -1,4 +1,4 @@
-/** Each origin of the fault farm alone: a report of 25 results, and the finding that tells of it. */
+/** Each origin of the fault farm gets a report of 25 results, one of which names its fault. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
@@ -8,7 +8,7 @@ import { WAITING_KINDS } from './farm-origin.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
 import { withFarmTable } from './table.ts';
 
-/** The origins are scanned side by side, which keeps an answering one of them waiting too. */
+/** The origins are scanned in parallel, so requests to an origin that does answer may wait too. */
 const PATIENT_CLOCKS = { ...SHORT_CLOCKS, requestTimeoutMs: 3_000 };
 
 let farm: RunningFarm;
@@ -31,13 +31,13 @@ it('the farm has at least 60 origins, each under its own name', () => {
   expect(new Set(FARM.map(({ name }) => name)).size).toBe(FARM.length);
 });
 
-it('SECURITY.md has the table of the farm', async () => {
+it('SECURITY.md has the current table of the farm', async () => {
   const document = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
   expect(withFarmTable(document), 'npm run test:hostile -- --table SECURITY.md').toBe(document);
 });
 
 describe.concurrent('a hostile origin', () => {
-  it.each(FARM)('$name ($kind): $finds', async ({ name, kind, finds }) => {
+  it.each(FARM)('$name ($kind) gets the result $finds', async ({ name, kind, finds }) => {
     const outcome = await engine.scan(farm.urls.get(name) ?? '', undefined, {
       limits: WAITING_KINDS.has(kind) ? PATIENT_CLOCKS : {},
       extraCa: [farm.ca],

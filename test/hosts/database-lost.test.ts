@@ -1,4 +1,4 @@
-/** What callers see while the shared database is gone. */
+/** While the shared database is down, callers get 503 and nobody is charged. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -7,20 +7,20 @@ import type { HostProcess } from './host-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan } from './shared-work.ts';
 
-// Processes start, and databases come back, as fast as the machine lets them.
+// A slow machine may take minutes to start processes and databases.
 vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const database = 'uri' in mongo ? mongo.process : undefined;
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
-const PATIENCE = { timeout: 50_000, interval: 250 };
+const POLL_OPTIONS = { timeout: 50_000, interval: 250 };
 
-function lack(): string | null {
+function findMissing(): string | null {
   if ('unavailable' in mongo) return mongo.unavailable;
   return database === undefined ? 'the server of MONGODB_URI is not ours to kill' : null;
 }
 
-describe('while the database is lost and instances run', needs(lack()), () => {
+describe('while the database is down and instances run', needs(findMissing()), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
   let host: HostProcess;
@@ -34,22 +34,22 @@ describe('while the database is lost and instances run', needs(lack()), () => {
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
-  test('no client is invited to pay, none is charged, and sales resume when it is back', async () => {
+  test('no caller is invited to pay or charged, and sales resume when the database is back', async () => {
     const seller = sellerOf(fleet, 0);
     const purchase = await newPurchase('scan');
     expect((await host.get('/health')).status).toBe(200);
     expect((await host.post('/v1/scan', {})).status).toBe(402);
 
     await database?.kill();
-    await expect.poll(async () => (await host.get('/health')).status, PATIENCE).toBe(503);
+    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(503);
     expect((await host.get('/health')).json).toMatchObject({
       status: 'unavailable',
       error: 'store_unavailable',
       store: 'mongodb',
     });
-    // One look at the database serves a second of callers.
+    // The service checks the database once a second, so it may still answer 402 at first.
     const invite = () => host.post('/v1/scan', { url: seller.url });
-    await expect.poll(async () => (await invite()).status, PATIENCE).toBe(503);
+    await expect.poll(async () => (await invite()).status, POLL_OPTIONS).toBe(503);
     const [invitation, changes, paid] = await Promise.all([
       invite(),
       host.get('/v1/changes?since=2026-08-14T00:00:00Z'),
@@ -57,7 +57,7 @@ describe('while the database is lost and instances run', needs(lack()), () => {
     ]);
     for (const answer of [invitation, changes, paid]) {
       const { status, headers, json } = answer;
-      // Whether a payment that came along was charged before stands in the database alone.
+      // Only the database knows whether this payment was charged before.
       const charged = answer === paid ? null : false;
       expect({ status, ...json }).toMatchObject({
         status: 503,
@@ -70,19 +70,19 @@ describe('while the database is lost and instances run', needs(lack()), () => {
     expect(seller.scans()).toBe(0);
 
     await database?.restart();
-    await expect.poll(async () => (await host.get('/health')).status, PATIENCE).toBe(200);
+    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'claimed')).toBe(0);
     const bought = await buyScan(host, seller, purchase);
     expect(bought.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
   });
 
-  test('an open sale is not charged, and the same payment buys it later', async () => {
+  test('a sale in progress is not charged, and the same payment buys the scan later', async () => {
     const seller = sellerOf(fleet, 1);
     const purchase = await newPurchase('scan');
     seller.hold();
     const interrupted = buyScan(host, seller, purchase);
-    await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
+    await expect.poll(() => seller.scans(), POLL_OPTIONS).toBe(1);
     await database?.kill();
     seller.release();
     const { status, json } = await interrupted;
@@ -93,11 +93,11 @@ describe('while the database is lost and instances run', needs(lack()), () => {
     });
 
     await database?.restart();
-    await expect.poll(async () => (await host.get('/health')).status, PATIENCE).toBe(200);
+    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settling')).toBe(0);
     const bought = await buyScan(host, seller, purchase);
     expect(bought.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
-    await expect.poll(() => unfinishedKeys(fleet), PATIENCE).toBe(0);
+    await expect.poll(() => unfinishedKeys(fleet), POLL_OPTIONS).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** 504 at one host, and the retry at the other: the payer is answered from the one scan. */
+/** One instance answers 504. The payer's retry at the other instance gets the report of the same scan. */
 
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
-const PATIENCE = { timeout: 50_000, interval: 50 };
+const POLL_OPTIONS = { timeout: 50_000, interval: 50 };
 
 describe(
   'a scan that takes longer than its call',
@@ -40,48 +40,48 @@ describe(
 
     test.each([
       ['the same payment', 0],
-      ['a new one', 1],
-    ])('that still runs is joined from the other instance by %s: a miss', async (how, n) => {
+      ['a new payment', 1],
+    ])('that still runs is joined at the other instance by %s: cache miss', async (how, n) => {
       const seller = sellerOf(fleet, n);
-      const { first, retry } = await purchases(how);
+      const { first, retry } = await newPurchases(how);
       seller.hold();
       const late = await buyScan(hasty, seller, first);
       expect(late.status).toBe(504);
       expect(late.json).toMatchObject({ status: 'processing', charged: false });
-      const [mark] = await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0);
+      const [unpaid] = await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0);
       const retried = buyScan(patient, seller, retry);
       await expect
-        .poll(() => stepsOf(fleet, retry, 'claimed'), PATIENCE)
-        .toBe(how === 'a new one' ? 1 : 2);
-      // A claim comes before the search for a scan to join.
-      await expect.poll(() => metricOf(patient, 'scans_running'), PATIENCE).toBe(1);
+        .poll(() => stepsOf(fleet, retry, 'claimed'), POLL_OPTIONS)
+        .toBe(how === 'a new payment' ? 1 : 2);
+      // The retry claims its payment first, and then joins the running scan.
+      await expect.poll(() => metricOf(patient, 'scans_running'), POLL_OPTIONS).toBe(1);
       seller.release();
       const answer = await retried;
       expect(answer.status).toBe(200);
       expect(answer.json).toMatchObject({ cache: 'miss', charged: true });
-      // Both are about the one scan, however often it asked the seller for what was held.
+      // The retry has the id of the first scan.
       expect((await fleet.store.ledger.findEntry(retry.key))?.last.scanId).toBe(
-        mark?.scanId ?? 'none',
+        unpaid?.scanId ?? 'none',
       );
-      expect(await stepsOf(fleet, first, 'settled')).toBe(how === 'a new one' ? 0 : 1);
+      expect(await stepsOf(fleet, first, 'settled')).toBe(how === 'a new payment' ? 0 : 1);
       expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
     });
 
     test.each([
       ['the same payment', 2],
-      ['a new one', 3],
-    ])('that has ended is delivered by the other instance for %s: a hit', async (how, n) => {
+      ['a new payment', 3],
+    ])('that has ended is delivered by the other instance for %s: cache hit', async (how, n) => {
       const seller = sellerOf(fleet, n);
-      const { first, retry } = await purchases(how);
+      const { first, retry } = await newPurchases(how);
       seller.hold();
       expect((await buyScan(hasty, seller, first)).status).toBe(504);
-      await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
+      await expect.poll(() => seller.scans(), POLL_OPTIONS).toBe(1);
       seller.release();
       const debts = async () =>
         (await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0)).map(
           ({ isDebt }) => isDebt,
         );
-      await expect.poll(debts, PATIENCE).toEqual([true]);
+      await expect.poll(debts, POLL_OPTIONS).toEqual([true]);
       const answer = await buyScan(patient, seller, retry);
       expect(answer.status).toBe(200);
       expect(answer.json).toMatchObject({ cache: 'hit', charged: true });
@@ -92,9 +92,9 @@ describe(
   },
 );
 
-/** Of one payer. */
-async function purchases(how: string) {
+/** Makes the first purchase and the retry of one payer. */
+async function newPurchases(how: string) {
   const key = generatePrivateKey();
   const first = await newPurchase('scan', key);
-  return { first, retry: how === 'a new one' ? await newPurchase('scan', key) : first };
+  return { first, retry: how === 'a new payment' ? await newPurchase('scan', key) : first };
 }

@@ -1,4 +1,4 @@
-/** Two instances on one store do together what one would do alone. */
+/** Two instances on one store share scans, changes, rate limits and verifications as if they were one. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,21 +19,21 @@ import {
   type Pair,
 } from './shared-work.ts';
 
-// Processes start, and databases come back, as fast as the machine lets them.
+// A slow machine may take minutes to start processes and databases.
 vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
-const mongoLack = 'uri' in mongo ? null : mongo.unavailable;
+const mongoMissing = 'uri' in mongo ? null : mongo.unavailable;
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
-/** Many callers, told apart by what the balancer in front of the hosts says of them. */
+/** The instances trust `X-Forwarded-For` of local callers, so that a test can act as many callers. */
 const BEHIND_PROXY = { TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT: 'off' };
 const UNPAID_ANSWERS_PER_MINUTE = 60;
 
-describe('two instances that settle on a chain', needs(mongoLack ?? chainUnavailable()), () => {
+describe('two instances that settle on a chain', needs(mongoMissing ?? chainUnavailable()), () => {
   const undo = new AsyncDisposableStack();
   let chain: TestChain;
   let pair: Pair;
@@ -52,24 +52,24 @@ describe('two instances that settle on a chain', needs(mongoLack ?? chainUnavail
   });
   afterAll(() => undo.disposeAsync());
 
-  const account = async () => (await chain.newPayer(priceOf('scan'))).privateKey;
+  const newKey = async () => (await chain.newPayer(priceOf('scan'))).privateKey;
 
   test('share one scan among ten payers of one origin, and charge each once', async () => {
     const before = await chain.balanceOf(TERMS.payTo);
-    const purchases = await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), account);
+    const purchases = await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), newKey);
     expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(10n * priceOf('scan'));
     for (const { address } of purchases) expect(await chain.balanceOf(address)).toBe(0n);
   });
 
   test('make one sale of one payment sent to both at once', async () => {
     const before = await chain.balanceOf(TERMS.payTo);
-    const { address } = await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), account);
+    const { address } = await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), newKey);
     expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(priceOf('scan'));
     expect(await chain.balanceOf(address)).toBe(0n);
   });
 });
 
-describe('two instances on one store', needs(mongoLack), () => {
+describe('two instances on one store', needs(mongoMissing), () => {
   const SELLERS = 6;
   const undo = new AsyncDisposableStack();
   let pair: Pair;
@@ -93,17 +93,17 @@ describe('two instances on one store', needs(mongoLack), () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  const anybody = async () => undefined;
+  const noKey = async () => undefined;
 
   test('share one scan among ten payers of one origin', async () => {
-    await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), anybody);
+    await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), noKey);
   });
 
   test('make one sale of one payment sent to both at once', async () => {
-    await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), anybody);
+    await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), noKey);
   });
 
-  test('serve all changes in order, in pages from one while the other publishes', async () => {
+  test('serve all changes in order, from one instance while the other publishes', async () => {
     const { fleet, one, other } = pair;
     const since = new Date(fleet.store.now()).toISOString();
     const published: string[] = [];
@@ -117,7 +117,7 @@ describe('two instances on one store', needs(mongoLack), () => {
     const instants = seen.map(({ changedAt }) => changedAt);
     expect(instants).toEqual([...new Set(instants)].sort());
 
-    /** Four at once, on a host that nobody reads from. */
+    /** Publishes four origins at once, twice, at the instance that nobody reads from. */
     async function publishAll(): Promise<void> {
       for (let round = 0; round < 2; round += 1) {
         await Promise.all(
@@ -132,7 +132,7 @@ describe('two instances on one store', needs(mongoLack), () => {
     }
   });
 
-  test('count requests together', async () => {
+  test('count the requests of one caller together', async () => {
     const { one, other } = pair;
     const from = { 'x-forwarded-for': '203.0.113.77' };
     let answered = 0;
@@ -141,7 +141,7 @@ describe('two instances on one store', needs(mongoLack), () => {
       const host = n % 2 === 0 ? one : other;
       const { status, headers } = await host.post('/v1/scan', {}, from);
       const left = Number(headers.get('ratelimit-remaining'));
-      // Another minute has begun.
+      // The number of remaining requests rose, so another minute has begun.
       if (left > lastLeft) answered = 0;
       lastLeft = left;
       if (status === 429) break;
@@ -152,7 +152,7 @@ describe('two instances on one store', needs(mongoLack), () => {
     expect(answered).toBe(UNPAID_ANSWERS_PER_MINUTE);
   });
 
-  test('confirm a verification that the other one began, and both honour it', async () => {
+  test('confirm a verification that the other one began, and both accept it', async () => {
     const { one, other, fleet } = pair;
     const started = await one.post('/v1/verify/start', { url: owned.url });
     expect(started.status).toBe(200);
@@ -164,7 +164,7 @@ describe('two instances on one store', needs(mongoLack), () => {
     expect((await fleet.store.listing.get(owned.host)).settings.listed).toBe(false);
   });
 
-  test('are independent: one that is told to stop ends its sale first, and the other goes on', async () => {
+  test('stop independently: a stopping instance ends its sale first, and the other delivers it again', async () => {
     const { fleet, one, other } = pair;
     const seller = sellerOf(fleet, 5);
     seller.hold();
@@ -183,7 +183,7 @@ describe('two instances on one store', needs(mongoLack), () => {
 
 type SeenChange = { readonly host: string; readonly changedAt: string };
 
-/** Pages of two, each of them paid for, until the publisher is done and nothing is left. */
+/** Buys pages of two changes until the publisher is done and no change is left. */
 async function readChanges(
   host: HostProcess,
   begin: string,

@@ -1,4 +1,4 @@
-/** An instance is stopped at each point of a sale, and woken after another took over. */
+/** An instance is paused at each step of a sale, and resumes after another instance took over the sale. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { PAYMENT_STEPS } from '../../src/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
@@ -11,16 +11,16 @@ const mongo = await startMongoServer();
 afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
-const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
+const missing = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 
 const RUNS = 20;
 const SEED = 402;
 
 describe(
-  'when an instance sleeps in the middle of a sale, and another ends it',
-  needs(lack),
+  'when an instance is paused in the middle of a sale, and another ends it',
+  needs(missing),
   () => {
-    test(`every promise holds in ${RUNS} sales`, { timeout: 300_000 }, async () => {
+    test(`every promise about payments holds in ${RUNS} sales`, { timeout: 300_000 }, async () => {
       await using rig = await startStopRig('uri' in mongo ? mongo.uri : '');
       const stoppedAt = new Set<string>();
       const onPlayed = ({ sale }: { readonly sale: { readonly failpoint: string } }) =>

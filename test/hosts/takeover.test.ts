@@ -1,4 +1,4 @@
-/** An instance dies at each point of a sale, and another ends it. */
+/** An instance is killed at each step of a sale, and another instance completes the sale. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
@@ -12,28 +12,28 @@ import { type HostAnswer, type HostProcess, untilSelling } from './host-process.
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
 import { buyScan, expectRedelivery } from './shared-work.ts';
 
-// Processes start, and databases come back, as fast as the machine lets them.
+// A slow machine may take minutes to start processes and databases.
 vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
-const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
+const missing = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 
-/** Hosts that start, and die, side by side. */
-const AT_ONCE = 2;
-const SETTLE_WITHIN_MS = 60_000;
+/** How many instances start and die at the same time. */
+const MAX_RUNNING = 2;
+const MAX_PUBLISH_MS = 60_000;
 
-/** A sale that its first host did not live to finish. */
+/** A sale whose first instance died before it was complete. */
 type BrokenSale = {
   readonly failpoint: PaymentStep;
   readonly seller: HeldSeller;
   readonly purchase: Purchase;
-  /** What the payer had of the first call. */
+  /** The answer that the payer got to the first call. */
   readonly first: HostAnswer | 'hung up';
   readonly exitCode: number | null;
 };
 
-describe('when an instance is killed in the middle of a sale, another ends it', needs(lack), () => {
+describe('when an instance is killed during a sale, another ends it', needs(missing), () => {
   const undo = new AsyncDisposableStack();
   const sales = new Map<PaymentStep, BrokenSale>();
   const retries = new Map<PaymentStep, PromiseSettledResult<HostAnswer>>();
@@ -58,7 +58,7 @@ describe('when an instance is killed in the middle of a sale, another ends it', 
         sales.set(failpoint, await breakSale(failpoint, sellerOf(fleet, n)));
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, breakNext));
+    await Promise.all(Array.from({ length: MAX_RUNNING }, breakNext));
     survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
     await untilSelling(survivor);
 
@@ -77,7 +77,7 @@ describe('when an instance is killed in the middle of a sale, another ends it', 
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
-  /** One call of a host that dies at the failpoint. */
+  /** Buys a scan from a new instance that dies at the failpoint. */
   async function breakSale(failpoint: PaymentStep, seller: HeldSeller): Promise<BrokenSale> {
     const { privateKey } = await chain.newPayer(priceOf('scan'));
     const purchase = await newPurchase('scan', privateKey);
@@ -99,16 +99,16 @@ describe('when an instance is killed in the middle of a sale, another ends it', 
   }
 
   test.each(PAYMENT_STEPS)(
-    'at "%s": the same payment buys the same answer from the other',
+    'killed at "%s": the same payment buys one report from the other instance',
     async (name) => {
       const { seller, purchase, first, exitCode, retried } = saleAt(name);
-      // The host died, and its payer had no whole answer.
+      // The instance died, and its payer got no whole answer.
       expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
 
       expect({ status: retried.status, body: retried.json['error'] }).toEqual({ status: 200 });
       expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
       expect(await chain.balanceOf(purchase.address)).toBe(0n);
-      // What the dead host had computed was of use; it was not asked of the seller again.
+      // The survivor used the results of the dead instance, and did not scan the seller again.
       expect(seller.scans()).toBe(1);
 
       expectRedelivery(await buyScan(survivor, seller, purchase), retried);
@@ -121,10 +121,10 @@ describe('when an instance is killed in the middle of a sale, another ends it', 
     expect(earned).toBe(priceOf('scan') * BigInt(PAYMENT_STEPS.length));
   });
 
-  test('every sold scan is published, whichever instance ended it', async () => {
+  test('every sold scan is published once', async () => {
     for (const { seller, purchase } of sales.values()) {
       await expect
-        .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: SETTLE_WITHIN_MS })
+        .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: MAX_PUBLISH_MS })
         .toBe(1);
       const status = await survivor.get(`/v1/status?url=${encodeURIComponent(seller.url)}`);
       expect(status.json).toMatchObject({ known: true, fresh: true });

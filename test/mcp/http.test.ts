@@ -1,4 +1,4 @@
-/** The tools over streamable HTTP: a scan is sold by the gate and the ledger of its route. */
+/** An MCP client calls the tools over streamable HTTP. The payment gate of `POST /v1/scan` sells `scan_origin`, too. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { x402Client } from '@x402/core/client';
@@ -15,7 +15,7 @@ let service: TestApp;
 let client: Client;
 let address: string;
 beforeEach(async () => {
-  // Official clients sign by the clock of the day, and the ledger judges by the store's.
+  // Official clients sign with the real time, so the service's test clock is set to it.
   service = await startApp();
   service.advance(Date.now() - service.now());
   address = await service.app.listen({ port: 0, host: '127.0.0.1' });
@@ -42,8 +42,8 @@ async function sign(required: unknown): Promise<object> {
   return buyer.createPaymentPayload(required as PaymentRequired);
 }
 
-describe('/mcp, 0.3.0', () => {
-  test('lists the tools', async () => {
+describe('/mcp in revision 0.3.0', () => {
+  test('lists seven tools, of which only scan_origin is paid', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('scan_origin');
     expect(tools).toHaveLength(7);
@@ -51,7 +51,7 @@ describe('/mcp, 0.3.0', () => {
     expect(paid).toMatchObject([{ name: 'scan_origin', _meta: { 'agents-x402/priceUSD': 0.05 } }]);
   });
 
-  test('is a good seller in its own scan with --mcp', async () => {
+  test('passes the checks of the scanner itself when it is scanned with --mcp', async () => {
     const engine = await startEngine();
     const outcome = await engine.scan(address, NEWER, { mcp: { path: null } });
     const tool = outcome.observations.resources.probed.filter((one) => one.tool !== undefined);
@@ -62,7 +62,7 @@ describe('/mcp, 0.3.0', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  test('sells a scan once, over either transport', async () => {
+  test('sells one scan for one payment, which gets the same report from /mcp and from /v1/scan', async () => {
     service.scanner.will('shop.example.com', { grade: 'B' });
     const asked = await call('scan_origin', { url: SHOP });
     expect(asked).toMatchObject({
@@ -92,7 +92,7 @@ describe('/mcp, 0.3.0', () => {
     expect(service.scanner.began).toHaveLength(1);
   });
 
-  test('charges nothing for a refused call', async () => {
+  test('charges nothing for a call with a refused URL or an unreadable payment', async () => {
     const { value } = await call('scan_origin', { url: SHOP });
     const refused = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));
     expect(refused).toMatchObject({
@@ -105,7 +105,7 @@ describe('/mcp, 0.3.0', () => {
     });
   });
 
-  test('shows no origin whose owner opted out, and the reports of the rest', async () => {
+  test('search_directory hides an origin whose owner opted out, and get_report still shows its report', async () => {
     expect(await call('get_report', { url: SHOP })).toMatchObject({
       isError: true,
       value: { error: 'no_fresh_report' },
@@ -121,7 +121,7 @@ describe('/mcp, 0.3.0', () => {
   });
 });
 
-test('is missing in 0.1.0', async () => {
+test('revision 0.1.0 has no /mcp', async () => {
   await using old = await startApp({ revision: '0.1.0' });
   expect((await old.post('/mcp', {})).statusCode).toBe(404);
 });

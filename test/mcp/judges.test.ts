@@ -1,8 +1,7 @@
 /**
- * The official inspector against both transports, and the conformance runner against the one that it
- * speaks: HTTP. Its scenarios beside these call tools, resources and prompts of its reference server
- * (`test_simple_text`, `test://static-text`), or capabilities that this server does not offer and
- * does not declare (logging, completion, sampling, elicitation, resources, prompts, SSE streams).
+ * The official MCP inspector tests both transports. The official conformance runner tests HTTP, its only transport.
+ * Its other scenarios need the tools, resources and prompts of its reference server (`test_simple_text`), or
+ * capabilities that this server does not declare (logging, completion, sampling, elicitation, SSE streams).
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,14 +13,14 @@ import { startApp } from '../fixtures/service/start-app.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const TOOLS = 7;
+const TOOL_COUNT = 7;
 
 const judge = await ensureJudge({
   '@modelcontextprotocol/inspector': '2.12.0',
   '@modelcontextprotocol/conformance': '0.1.16',
 });
 
-describe('outside judges', needs('unavailable' in judge ? judge.unavailable : null), () => {
+describe('official MCP testers', needs('unavailable' in judge ? judge.unavailable : null), () => {
   async function execute(name: string, args: readonly string[]): Promise<string> {
     if ('unavailable' in judge) return '';
     const { stdout } = await run(process.execPath, [judge.bin(name), ...args], { cwd: ROOT });
@@ -38,7 +37,7 @@ describe('outside judges', needs('unavailable' in judge ? judge.unavailable : nu
 
   test('the inspector lists and calls the tools over standard input and output', async () => {
     const command = [process.execPath, 'src/cli/main.ts', 'mcp'];
-    expect((await inspect(command, ['tools/list'])).tools).toHaveLength(TOOLS);
+    expect((await inspect(command, ['tools/list'])).tools).toHaveLength(TOOL_COUNT);
     expect(await inspect(command, CALL)).toMatchObject(EXPLAINED);
   });
 
@@ -46,7 +45,7 @@ describe('outside judges', needs('unavailable' in judge ? judge.unavailable : nu
     await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
     const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
     const target = [url, '--transport', 'http'];
-    expect((await inspect(target, ['tools/list'])).tools).toHaveLength(TOOLS);
+    expect((await inspect(target, ['tools/list'])).tools).toHaveLength(TOOL_COUNT);
     expect(await inspect(target, CALL)).toMatchObject(EXPLAINED);
   });
 

@@ -1,4 +1,4 @@
-/** What one client may ask of `/mcp`, and which pages may. */
+/** `/mcp` limits the calls of one client, refuses calls from foreign web pages, and refuses malformed input. */
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
@@ -15,8 +15,8 @@ function messageOf({ name, input, payment }: Call) {
 
 const callTool = (service: TestApp, call: Call) => service.post('/mcp', messageOf(call), HEADERS);
 
-/** How many of so many calls were let through before the first 429. */
-async function letThrough(service: TestApp, call: Call, calls: number): Promise<number> {
+/** Sends `calls` calls, and counts those before the first 429 (-1 without a 429). */
+async function countCalls(service: TestApp, call: Call, calls: number): Promise<number> {
   const statuses: number[] = [];
   for (let sent = 0; sent < calls; sent += 1) {
     statuses.push((await callTool(service, call)).statusCode);
@@ -24,22 +24,22 @@ async function letThrough(service: TestApp, call: Call, calls: number): Promise<
   return statuses.indexOf(429);
 }
 
-describe('a call counts in the bucket of its route', () => {
+describe('a tool call counts against the rate limit of its HTTP route', () => {
   test.each([
     ['preflight', { url: SHOP }, 30],
     ['get_report', { url: SHOP }, 30],
     ['search_directory', {}, 30],
     ['scan_origin', { url: SHOP }, 60],
     ['explain_check', { id: 'P1' }, 60],
-  ])('%s %j: %i a minute', async (name, input, limit) => {
+  ])('%s %j is limited to %i calls a minute', async (name, input, limit) => {
     await using service = await startApp();
-    expect(await letThrough(service, { name, input }, limit + 1)).toBe(limit);
+    expect(await countCalls(service, { name, input }, limit + 1)).toBe(limit);
   });
 
-  test('calls of route and tool are counted together', async () => {
+  test('calls of the route and of the tool share one limit', async () => {
     await using service = await startApp();
     for (let sent = 0; sent < 20; sent += 1) await service.post('/v1/preflight', { url: SHOP });
-    expect(await letThrough(service, { name: 'preflight', input: { url: SHOP } }, 11)).toBe(10);
+    expect(await countCalls(service, { name: 'preflight', input: { url: SHOP } }, 11)).toBe(10);
     const route = await service.post('/v1/preflight', { url: SHOP });
     expect(route.statusCode).toBe(429);
     const refused = await callTool(service, { name: 'preflight', input: { url: SHOP } });
@@ -54,10 +54,10 @@ describe('a call counts in the bucket of its route', () => {
     ).toBe(200);
   });
 
-  test('a payment that was not read may have been charged before', async () => {
+  test('a call over the limit does not say whether its payment was charged before', async () => {
     await using service = await startApp();
     const call = { name: 'scan_origin', input: { url: SHOP }, payment: { nonsense: true } };
-    expect(await letThrough(service, call, 61)).toBe(60);
+    expect(await countCalls(service, call, 61)).toBe(60);
     expect((await callTool(service, call)).json()).toMatchObject({
       error: 'rate_limited',
       charged: null,
@@ -65,7 +65,7 @@ describe('a call counts in the bucket of its route', () => {
   });
 
   test.each([[[]], [[messageOf({ name: 'preflight', input: { url: SHOP } })]]])(
-    'a batch is refused: %j',
+    'the batch %j is refused',
     async (batch) => {
       await using service = await startApp();
       const answer = await service.post('/mcp', batch, HEADERS);
@@ -76,7 +76,7 @@ describe('a call counts in the bucket of its route', () => {
   );
 });
 
-describe('an instance that only its machine may call', () => {
+describe('an instance that listens only on the loopback address', () => {
   const call = { name: 'explain_check', input: { id: 'P1' } };
   const statusFrom = async (service: TestApp, headers: Record<string, string>) =>
     (await service.post('/mcp', messageOf(call), { ...HEADERS, ...headers })).statusCode;
@@ -86,7 +86,7 @@ describe('an instance that only its machine may call', () => {
     'null',
     'http://localhost.evil.example',
     'http://192.168.1.5',
-  ])('accepts no call from a page of %s', async (origin) => {
+  ])('refuses calls from web pages of %s', async (origin) => {
     await using service = await startApp();
     expect(await statusFrom(service, { origin })).toBe(403);
   });
@@ -97,12 +97,12 @@ describe('an instance that only its machine may call', () => {
     'http://[::1]:3000',
     'https://api.scanner.example',
     'https://scanner.example',
-  ])('accepts calls from pages of %s', async (origin) => {
+  ])('accepts calls from web pages of %s', async (origin) => {
     await using service = await startApp();
     expect(await statusFrom(service, { origin })).toBe(200);
   });
 
-  test('accepts no foreign name, and any page if all may call', async () => {
+  test('refuses a foreign Host header, and accepts every web page once HOST is 0.0.0.0', async () => {
     await using service = await startApp();
     expect(await statusFrom(service, { host: 'evil.example' })).toBe(403);
     await using open = await startApp({ environment: { HOST: '0.0.0.0' } });
@@ -110,13 +110,13 @@ describe('an instance that only its machine may call', () => {
   });
 });
 
-describe('answers that quote origins', () => {
+describe('tools whose answers quote origins', () => {
   test.each([
     ['get_report', { url: SHOP }],
     ['preflight', { url: SHOP }],
     ['validate_challenge', { challenge: { x402Version: 2 } }],
     ['search_directory', {}],
-  ])('%s has a notice that says so', async (name, input) => {
+  ])('%s has a notice that quoted text is not instructions', async (name, input) => {
     await using service = await startApp();
     await service.publish('shop.example.com');
     const { result } = (await callTool(service, { name, input })).json();
@@ -124,7 +124,7 @@ describe('answers that quote origins', () => {
     expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
   });
 
-  test('and their tool descriptions say so too', async () => {
+  test('say in their descriptions that quoted text is not instructions', async () => {
     await using service = await startApp();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const { result } = (await service.post('/mcp', list, HEADERS)).json();
@@ -142,17 +142,17 @@ describe('answers that quote origins', () => {
   });
 });
 
-describe("input that no tool can read is the caller's fault", () => {
+describe('malformed input gets an error that blames the caller', () => {
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const post = (service: TestApp, message: object) => {
-    // JSON.stringify overflows the stack on what JSON.parse takes.
+    // JSON.stringify would overflow the stack at depths that JSON.parse can read.
     const text = JSON.stringify(message).replace(/"NESTED:(\d+)"/, (_all, depth) => {
       return `${'['.repeat(Number(depth))}${']'.repeat(Number(depth))}`;
     });
     return service.post('/mcp', text, HEADERS);
   };
 
-  test.each([65, 5_000, 100_000])('arguments %i levels deep', async (depth) => {
+  test.each([65, 5_000, 100_000])('for arguments %i levels deep', async (depth) => {
     await using service = await startApp();
     for (const call of [
       { name: 'validate_challenge', input: { challenge: { x: `NESTED:${depth}` } } },
@@ -168,7 +168,7 @@ describe("input that no tool can read is the caller's fault", () => {
     }
   });
 
-  test.each([65, 3_000, 50_000, 100_000])('a payment %i levels deep', async (depth) => {
+  test.each([65, 3_000, 50_000, 100_000])('for a payment %i levels deep', async (depth) => {
     await using service = await startApp();
     const call = messageOf({ name: 'scan_origin', input: { url: SHOP } });
     const _meta = { 'x402/payment': `NESTED:${depth}` };
@@ -189,7 +189,7 @@ describe("input that no tool can read is the caller's fault", () => {
     [{ method: 'tools/call', params: { name: 'get_report', arguments: { url: '\ud800' } } }],
     [{ method: 'tools/call', params: { name: 'search_directory', arguments: { q: '\u0000' } } }],
     [{ method: { toString: 1 }, params: {} }],
-  ])('%j', async (message) => {
+  ])('for the message %j', async (message) => {
     await using service = await startApp();
     const answer = await post(service, { jsonrpc: '2.0', id: 1, ...message });
     expect(answer.body).not.toMatch(/internal_error|"code":-32603/);

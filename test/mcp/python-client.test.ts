@@ -9,11 +9,11 @@ import { startApp } from '../fixtures/service/start-app.ts';
 const environment = await ensurePythonEnv();
 const { python, unavailable = null } = { python: '', unavailable: null, ...environment };
 
-describe("Python's x402.mcp", needs(unavailable), () => {
+describe("Python's x402.mcp client", needs(unavailable), () => {
   const buyer = unavailable === null ? startPythonMcpBuyer(python) : null;
   afterAll(() => buyer?.[Symbol.asyncDispose]());
 
-  test('pays for scan_origin, and gets the report', async () => {
+  test('pays for scan_origin and gets the report', async () => {
     await using service = await startApp();
     service.advance(Date.now() - service.now());
     service.scanner.will('shop.example.com', { grade: 'B' });

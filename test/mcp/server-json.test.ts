@@ -1,4 +1,4 @@
-/** What the registry of MCP servers compares: server.json and the manifest name the same server. */
+/** The registry of MCP servers compares server.json with package.json, so both must name the same server. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { namePackage } from '../../tools/pack/name-package.ts';
@@ -7,13 +7,13 @@ async function read(name: string) {
   return JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }
 
-const files = async () => ({
+const readFiles = async () => ({
   manifest: await read('package.json'),
   server: await read('server.json'),
 });
 
-test('server.json names the package and its version, and no owner', async () => {
-  const { manifest, server } = await files();
+test('server.json names the package and its version, and has the placeholder OWNER', async () => {
+  const { manifest, server } = await readFiles();
   expect(server).toMatchObject({
     name: manifest.mcpName,
     version: manifest.version,
@@ -24,7 +24,7 @@ test('server.json names the package and its version, and no owner', async () => 
 });
 
 test('the publishing script writes the owner into both files', async () => {
-  const named = namePackage('Some-Shop/scanner', await files());
+  const named = namePackage('Some-Shop/scanner', await readFiles());
   expect(named.server['name']).toBe('io.github.Some-Shop/x402-scan');
   expect(named.server['name']).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
   expect(named.manifest['mcpName']).toBe(named.server['name']);
@@ -39,9 +39,9 @@ test('the publishing script writes the owner into both files', async () => {
 });
 
 test.each(['', 'x402-scan', 'a/b/c', '-a/b', 'a b/c'])(
-  '%j is not a repository',
+  'the publishing script refuses the repository name %j',
   async (repository) => {
-    const both = await files();
+    const both = await readFiles();
     expect(() => namePackage(repository, both)).toThrow('give OWNER/REPOSITORY');
   },
 );

@@ -1,4 +1,4 @@
-/** The tools over standard input and output, called by the client of the official SDK. */
+/** The client of the official SDK calls the tools over standard input and output. */
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -34,7 +34,7 @@ async function call(name: string, input: Record<string, unknown>) {
 }
 
 describe('x402-scan mcp', () => {
-  test('lists its tools, each with both schemas', async () => {
+  test('lists its tools, each with an input and an output schema', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       'scan_origin',
@@ -50,7 +50,7 @@ describe('x402-scan mcp', () => {
     }
   });
 
-  test('scans for free, remembers the report, and compares reports', async () => {
+  test('scans for free, remembers the report and compares reports', async () => {
     expect(await call('get_report', { url: seller.url })).toMatchObject({ isError: true });
     const scanned = await call('scan_origin', { url: seller.url });
     expect(scanned).toMatchObject({
@@ -70,7 +70,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('preflights a URL, and judges a given challenge', async () => {
+  test('preflights a URL, and judges a challenge that the caller passes', async () => {
     const url = `${seller.url}/weather`;
     expect(await call('preflight', { url })).toMatchObject({ value: { verdict: 'go' } });
     const challenge = challengeOf(WEATHER, seller.url);
@@ -109,7 +109,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('judges the challenge of a given tool', async () => {
+  test('judges a challenge that an MCP tool gave', async () => {
     const inHand = async (more: object, url?: string) => {
       const challenge = toolChallenge(more);
       const { value } = await call('validate_challenge', { challenge, ...(url ? { url } : {}) });
@@ -124,7 +124,7 @@ describe('x402-scan mcp', () => {
     });
   });
 
-  test('reports what is wrong with a call', async () => {
+  test('reports missing arguments and an unknown tool name', async () => {
     expect(await call('preflight', {})).toMatchObject({
       isError: true,
       value: { error: 'invalid_request' },

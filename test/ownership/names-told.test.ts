@@ -1,4 +1,4 @@
-/** Callers who have not paid learn nothing of what a name resolves to. */
+/** Callers who have not paid cannot learn to which addresses a host name resolves. */
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';
@@ -16,10 +16,10 @@ function resolverOf(answer: () => Promise<string[]>): Resolver {
 
 const fails = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
-const NAMES = [
+const DNS_ANSWERS = [
   ['a private address', async () => ['10.2.3.4']],
   ['seventeen addresses', async () => Array.from({ length: 17 }, (_value, n) => `1.1.1.${n}`)],
-  ['no such name', fails('ENOTFOUND')],
+  ['a name that does not exist', fails('ENOTFOUND')],
   ['no address', fails('ENODATA')],
   ['name servers that fail', fails('ESERVFAIL')],
   ['name servers that are slow', fails('ETIMEOUT')],
@@ -42,9 +42,9 @@ async function preflight(resolver: Resolver) {
 }
 
 test.each([
-  ...NAMES,
+  ...DNS_ANSWERS,
   ['name servers that never answer', () => new Promise<string[]>(() => {})],
-] as const)('a preflight of %s', async (_what, answer) => {
+] as const)('a preflight says the same about a host with %s', async (_what, answer) => {
   expect(await preflight(resolverOf(answer))).toEqual({
     verdict: 'no-go',
     reasons: [
@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test.each(NAMES)('a confirm of %s', async (_what, answer) => {
+test.each(DNS_ANSWERS)('a confirm says the same about a host with %s', async (_what, answer) => {
   const createClient = clientWith(resolverOf(answer));
   const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
   await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });

@@ -1,4 +1,4 @@
-/** What owners set holds in every answer that is computed afterwards, at whatever instance. */
+/** Every answer computed after an owner's change respects that change, at every instance on the store. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { toPaymentTerms } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -19,7 +19,7 @@ const SHOWN = 'shown.example.com';
 const PRICES = { export: 100_000n, changes: 30_000n };
 const SINCE = '2026-01-01T00:00:00Z';
 
-/** Where callers ask, and where owners set something; one instance may be both. */
+/** Callers ask the instance `asked`, and owners change settings at `told`. Both may be the same instance. */
 type Instances = AsyncDisposable & { readonly asked: TestApp; readonly told: TestApp };
 
 async function embedded(): Promise<Instances> {
@@ -52,8 +52,8 @@ async function buy(app: TestApp, operation: keyof typeof PRICES) {
   return { header, body: answer.body };
 }
 
-/** Every surface that shows more than the one origin that was asked for. */
-const SURFACES: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
+/** Reads each route whose answer can show several origins. */
+const LIST_READERS: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
   'GET /v1/directory': async (app) => (await app.get('/v1/directory')).body,
   'GET /v1/directory?q=': async (app) => (await app.get('/v1/directory?q=example')).body,
   'GET /v1/directory, best first': async (app) => (await app.get('/v1/directory?sort=grade')).body,
@@ -66,10 +66,10 @@ const SURFACES: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
 describe.each([
   ['one instance on SQLite', embedded, null],
   ['two instances on MongoDB', twoOnOneDatabase, 'uri' in mongo ? null : mongo.unavailable],
-] as const)('%s', (_, start, lack) => {
-  describe('an owner', needs(lack), () => {
-    test.each(Object.entries(SURFACES))(
-      'who opts out is gone from %s at once, and back on request',
+] as const)('with %s', (_, start, missing) => {
+  describe('an owner', needs(missing), () => {
+    test.each(Object.entries(LIST_READERS))(
+      'who opts out vanishes from %s at once, and returns after opting in',
       async (_name, read) => {
         await using instances = await start();
         const { asked, told } = instances;
@@ -114,7 +114,7 @@ describe.each([
       expect(await project()).toMatchObject({ displayName: HIDDEN, verified: true });
     });
 
-    test('who opts out is still in answers that were sold before', async () => {
+    test('who opts out stays in answers that were sold before', async () => {
       await using instances = await start();
       const { asked, told } = instances;
       await told.publish(HIDDEN);

@@ -1,13 +1,13 @@
-/** The challenge file, fetched over TLS. */
+/** The token fetcher reads an owner's verification file over TLS. */
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { startTokenOrigin } from './token-origin.ts';
 
-const MAX_TRIES = 100;
+const MAX_ATTEMPTS = 100;
 
-test('a fetch reports the cost of its handshakes, whatever the host serves', async () => {
+test('a fetch reports the cost of its TLS handshakes, whether it found the file or not', async () => {
   await using origin = await startTokenOrigin();
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
   const fetchToken = createTokenFetcher({
@@ -16,18 +16,18 @@ test('a fetch reports the cost of its handshakes, whatever the host serves', asy
     createClient: createProbeClient,
     extraCa: [origin.ca],
   });
-  const fetched = () => fetchToken(parseOrigin(origin.url, policy), async () => true);
+  const fetchOnce = () => fetchToken(parseOrigin(origin.url, policy), async () => true);
   origin.serve('a token\n');
-  expect(await fetched()).toEqual({
+  expect(await fetchOnce()).toEqual({
     kind: 'served',
     text: 'a token',
     handshakeMs: expect.any(Number),
   });
   origin.answer((response) => void response.writeHead(404).end());
-  // Some kernels count a thread's processor time in steps of milliseconds, so one may tell zero.
+  // Some kernels count processor time in whole milliseconds, so one handshake may cost 0 ms.
   let handshakesMs = 0;
-  for (let tries = 0; tries < MAX_TRIES && handshakesMs === 0; tries += 1) {
-    const absent = await fetched();
+  for (let attempts = 0; attempts < MAX_ATTEMPTS && handshakesMs === 0; attempts += 1) {
+    const absent = await fetchOnce();
     expect(absent).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
     handshakesMs += absent.handshakeMs ?? 0;
   }

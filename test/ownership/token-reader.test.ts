@@ -1,6 +1,6 @@
-/** Which reading of the file answers a confirm, and when a reading begins. */
+/** A confirm waits for a fetch of the verification file. Fetches of one host are shared, and begin 10 s apart. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-// Loaded here, as the queue loads it when it is asked first.
+// The queue imports this package on first use, which would take longer than `runPending` waits.
 import 'tldts';
 import { expect, test } from 'vitest';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
@@ -29,7 +29,7 @@ type Fetch = {
   fail(error: Error): void;
 };
 
-/** Readers on one store, whose fetches end when the test says so. */
+/** Starts one token reader per instance on one store. Each fetch ends when the test answers or fails it. */
 function startReading(instances = 1) {
   const clock = new ManualClock();
   const store: Store = openSqlite(MEMORY, { clock: clock.now });
@@ -66,8 +66,8 @@ function startReading(instances = 1) {
   };
 }
 
-/** What has no socket in it is done after some turns of the event loop. */
-async function settled(): Promise<void> {
+/** Work without sockets is done after 20 turns of the event loop. */
+async function runPending(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
@@ -77,7 +77,7 @@ test('all waiting callers share one fetch, which counts as one failure of each c
   await verification.start(ORIGIN, OWNER);
   const clients = [...Array(12).fill(STRANGER), ...Array(4).fill(OWNER)];
   const confirms = clients.map((client) => verification.confirm(ORIGIN, client));
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(1);
   fetches[0]?.answer('wrong');
   for (const confirmation of await Promise.all(confirms)) {
@@ -90,22 +90,22 @@ test('all waiting callers share one fetch, which counts as one failure of each c
   expect(clock.sleepers).toBe(0);
 });
 
-test('a caller during a fetch is answered by the next one, which begins 10 s after it', async () => {
+test('a caller who comes during a fetch is answered by the next fetch, which begins 10 s after it', async () => {
   await using reading = startReading();
   const { fetches, verification, clock } = reading;
   const { token } = await verification.start(ORIGIN, OWNER);
   const early = verification.confirm(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   const late = [verification.confirm(ORIGIN, OWNER), verification.confirm(ORIGIN, STRANGER)];
-  await settled();
+  await runPending();
   fetches[0]?.answer('not yet');
   expect(await early).toMatchObject({ verified: false });
 
   clock.advance(SPACING_MS - 1);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(1);
   clock.advance(1);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer(token);
   for (const confirmation of await Promise.all(late)) expect(confirmation.verified).toBe(true);
@@ -119,17 +119,17 @@ test('hosts do not wait for each other, but at most 8 are fetched at once', asyn
     const origin = parseOrigin(host, { allowedPorts: [443], allowHosts: new Set() });
     void read(origin, OWNER);
   }
-  await settled();
+  await runPending();
   expect(fetches.map(({ host }) => host)).toEqual(hosts.slice(0, 8));
   fetches[3]?.answer('done');
-  await settled();
+  await runPending();
   expect(fetches.map(({ host }) => host)).toEqual(hosts.slice(0, 9));
   for (const fetch of fetches) fetch.answer('done');
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(10);
 });
 
-test('a block whose hosts cost a second of handshakes waits behind the others', async () => {
+test('a client whose hosts cost a second of handshakes waits behind other clients', async () => {
   await using reading = startReading();
   const { fetches } = reading;
   const read = (name: string, client: typeof OWNER) => {
@@ -138,7 +138,7 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
       allowHosts: new Set(),
     });
     void reading.read(origin, client);
-    return settled();
+    return runPending();
   };
   await read('costly', STRANGER);
   fetches[0]?.answer('a token', 1_000);
@@ -147,14 +147,14 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
   await read('late', OWNER);
   expect(fetches).toHaveLength(9);
   fetches[1]?.answer('a token');
-  await settled();
+  await runPending();
   expect(fetches.at(-1)?.host).toBe('late.dev');
   for (const fetch of fetches) fetch.answer('a token');
-  await settled();
+  await runPending();
   expect(fetches.at(-1)?.host).toBe('more.dev');
 });
 
-test("a reading of the last 10 s that found a caller's token answers it at once", async () => {
+test("a fetch of the last 10 s that found a caller's token answers that caller at once", async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
   const [here, there] = verifications;
@@ -162,9 +162,9 @@ test("a reading of the last 10 s that found a caller's token answers it at once"
   const { token } = await here.start(ORIGIN, OWNER);
   await here.start(ORIGIN, OTHER_OWNER);
   const strangers = here.confirm(ORIGIN, STRANGER);
-  await settled();
+  await runPending();
   const meanwhile = here.confirm(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   fetches[0]?.answer(token);
   expect((await strangers).verified).toBe(true);
   expect((await meanwhile).verified).toBe(true);
@@ -172,55 +172,55 @@ test("a reading of the last 10 s that found a caller's token answers it at once"
   expect((await there.confirm(ORIGIN, OWNER)).verified).toBe(true);
   expect(fetches).toHaveLength(1);
 
-  // It found the token of another, and so says nothing of this one.
+  // That fetch found another owner's token, so OTHER_OWNER needs a new fetch.
   const others = there.confirm(ORIGIN, OTHER_OWNER);
-  await settled();
+  await runPending();
   clock.advance(1);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer('not yet');
   expect(await others).toMatchObject({ verified: false, reason: 'mismatch' });
 });
 
-test('a reading that began before a confirm does not count as its failure', async () => {
+test('a fetch that began before a confirm does not count as a failure of that confirm', async () => {
   await using reading = startReading();
   const { store, fetches, verification, clock } = reading;
   await verification.start(ORIGIN, OWNER);
   const strangers = verification.confirm(ORIGIN, STRANGER);
-  await settled();
+  await runPending();
   clock.advance(1);
   const own = verification.confirm(ORIGIN, OWNER);
   fetches[0]?.answer('not yet');
   expect((await strangers).verified).toBe(false);
-  await settled();
+  await runPending();
   const pair = { host: ORIGIN.host, client: OWNER.key };
   expect((await store.ownership.countFailedConfirms(pair)).used).toBe(0);
   clock.advance(SPACING_MS);
-  await settled();
+  await runPending();
   fetches[1]?.answer('not yet');
   expect((await own).verified).toBe(false);
   expect((await store.ownership.countFailedConfirms(pair)).used).toBe(1);
 });
 
-test('instances on one store fetch a host 10 s apart, and share the tokens they find', async () => {
+test('instances on one store fetch a host 10 s apart and share the tokens that they find', async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
   const [here, there] = verifications;
   if (here === undefined || there === undefined) throw new Error('two were asked for');
   const { token } = await here.start(ORIGIN, OWNER);
   const first = here.confirm(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   clock.advance(1);
-  // Both wait for their turn from here on.
+  // From here on, both callers wait for the next fetch.
   const second = here.confirm(ORIGIN, OWNER);
   const third = there.confirm(ORIGIN, STRANGER);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(1);
   fetches[0]?.answer('not yet');
   expect((await first).verified).toBe(false);
 
   clock.advance(SPACING_MS);
-  // One begins the fetch; the other loses the slot to it, and waits for the next.
+  // One instance begins the fetch. The other one must wait another 10 s.
   await expect.poll(() => clock.sleepers).toBe(1);
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer(token);
@@ -231,61 +231,61 @@ test('instances on one store fetch a host 10 s apart, and share the tokens they 
   expect(fetches).toHaveLength(2);
 });
 
-test('our fault reaches all who waited, and the next fetch begins anew', async () => {
+test('a failure of the scanner itself rejects all waiting callers, and the next caller gets a new fetch', async () => {
   await using reading = startReading();
   const { fetches, read, clock } = reading;
   const reads = [read(ORIGIN, OWNER), read(ORIGIN, STRANGER)];
   const outcomes = Promise.allSettled(reads);
-  await settled();
+  await runPending();
   fetches[0]?.fail(new ScannerFailed(new Error('the resolver is down')));
   for (const outcome of await outcomes) expect(outcome.status).toBe('rejected');
   const again = read(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   clock.advance(SPACING_MS);
-  await settled();
+  await runPending();
   fetches[1]?.answer('a token');
   expect((await again).finding.kind).toBe('served');
 });
 
-test('nothing is fetched for a client that disconnected before the fetch was requested', async () => {
+test('a client that disconnected before its request causes no fetch', async () => {
   await using reading = startReading();
   const { fetches, read } = reading;
   const left = read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
   await expect(left).rejects.toMatchObject({ code: 'saturated' });
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(0);
 });
 
-test('nothing is fetched for clients that disconnected while they waited', async () => {
+test('a client that disconnects while it waits causes no fetch', async () => {
   await using reading = startReading();
   const { fetches, read, clock } = reading;
   const hangsUp = new AbortController();
   void read(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   const left = read(ORIGIN, { ...STRANGER, disconnect: hangsUp.signal });
-  await settled();
+  await runPending();
   hangsUp.abort();
   await expect(left).rejects.toMatchObject({ code: 'saturated' });
   clock.advance(SPACING_MS);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(1);
   fetches[0]?.answer('a token');
 
-  // Who comes afterwards waits for nobody.
+  // The next caller does not wait behind the disconnected one.
   const next = read(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer('a token');
   expect((await next).finding.kind).toBe('served');
 });
 
-test('a service that stops sends callers away whose fetch has not begun', async () => {
+test('a stopping service rejects callers whose fetch has not begun, and ends the running fetch', async () => {
   await using reading = startReading();
   const { fetches, read, stopping } = reading;
   const running = read(ORIGIN, OWNER);
-  await settled();
+  await runPending();
   const waiting = read(ORIGIN, STRANGER);
-  await settled();
+  await runPending();
   stopping.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'saturated', retryAfterSec: 10 });
   fetches[0]?.answer('a token');

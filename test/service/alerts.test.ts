@@ -1,4 +1,4 @@
-/** The rules and the page for operators name the metrics that there are, all of them and no other. */
+/** Alert rules use only registered metrics, and docs/payments.md names every registered metric. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { MoneyMetrics, type MoneySource } from '../../src/service/money-metrics.ts';
@@ -7,37 +7,37 @@ import { startApp } from '../fixtures/service/start-app.ts';
 const METRIC = /\b(?:payments|store)_[a-z_]+\b/g;
 const SUFFIX = /_(?:bucket|count|sum)$/;
 
-async function named(path: string): Promise<Set<string>> {
+async function namesIn(path: string): Promise<Set<string>> {
   const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   return new Set([...text.matchAll(METRIC)].map(([name]) => name.replace(SUFFIX, '')));
 }
 
-async function registered(): Promise<Set<string>> {
+async function listKnown(): Promise<Set<string>> {
   const metrics = new MoneyMetrics();
   const source = {
     facilitator: { kind: 'local', account: () => null },
     recovery: { census: { byState: {}, oldestInDoubtMs: null } },
     trouble: () => null,
-  } as unknown as MoneySource; // nothing else of it is read
+  } as unknown as MoneySource; // the metrics read nothing else
   metrics.watch(source, Date.now);
   const names = metrics.registry.getMetricsAsArray().map(({ name }) => name);
   return new Set([...names, 'payments_redelivered_total']);
 }
 
-test('docs/payments.md explains each metric of an alert', async () => {
-  expect([...(await named('docs/payments.md'))].sort()).toEqual([...(await registered())].sort());
+test('docs/payments.md names exactly the registered metrics', async () => {
+  expect([...(await namesIn('docs/payments.md'))].sort()).toEqual([...(await listKnown())].sort());
 });
 
 test('deploy/alerts.yml uses only metrics that exist', async () => {
-  const known = await registered();
-  expect([...(await named('deploy/alerts.yml'))].filter((name) => !known.has(name))).toEqual([]);
+  const known = await listKnown();
+  expect([...(await namesIn('deploy/alerts.yml'))].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('a running service has the metrics at /metrics', async () => {
+test('a running service shows the metrics at /metrics', async () => {
   await using service = await startApp();
   const { body } = await service.get('/metrics');
-  for (const name of await registered()) {
-    // The account is there in local mode alone.
+  for (const name of await listKnown()) {
+    // Only local payments have a settlement account.
     if (/gas|transaction|nonce/.test(name)) continue;
     expect(body).toContain(`# TYPE ${name} `);
   }

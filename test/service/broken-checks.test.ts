@@ -1,4 +1,4 @@
-/** A check that throws on every origin is found before the first task, and closes what depends on it. */
+/** The scanner finds a check that throws on every origin before it scans, and then sells nothing. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -11,7 +11,7 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-test('the first scan fails, and a fatal line names the check once', async () => {
+test('every scan fails, and one fatal log line names the broken check', async () => {
   await using seller = await startCraftedSeller({});
   const url = new URL(seller.url);
   const policy = { allowedPorts: [], allowHosts: new Set([url.host]) };
@@ -44,7 +44,7 @@ test('the first scan fails, and a fatal line names the check once', async () => 
   }
 });
 
-test('paid routes and /health answer 503, and free routes answer', async () => {
+test('with a broken check, paid routes and /health answer 503, and free routes still work', async () => {
   await using service = await startApp();
   expect((await service.get('/health')).statusCode).toBe(200);
   expect((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode).toBe(402);

@@ -1,4 +1,4 @@
-/** The alerts and the page for operators name the metrics of the census, all of them and no other. */
+/** Alert rules use only registered metrics of the census, and docs/census.md names all of them. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
@@ -12,14 +12,14 @@ async function namesIn(path: string): Promise<readonly string[]> {
   return [...new Set([...text.matchAll(METRIC)].map(([name]) => name))].toSorted();
 }
 
-test('deploy/alerts.yml and docs/census.md name exactly the metrics of the census', async () => {
+test('docs/census.md names exactly the metrics of the census, and deploy/alerts.yml uses no others', async () => {
   const config = loadConfig({
     CENSUS: 'bazaar,x402scan',
     CONTACT_EMAIL: 'census@scanner.example',
     SCAN_ALLOW_HOSTS: '127.0.0.1:9',
   });
   if (config.census === null) throw new Error('the settings turn the census on');
-  // Nothing else is read before the start.
+  // Before its start, the census reads nothing else of these parts.
   const parts = { store: {}, scanCoordinator: {}, scanning: { openCensus: () => ({}) } };
   const { registry } = openCensus(config, config.census, parts as unknown as OpenScans);
   const known = registry.getMetricsAsArray().map(({ name }) => name);

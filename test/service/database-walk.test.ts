@@ -6,16 +6,16 @@ import type { HostProcess } from '../hosts/host-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 import { buyScan, expectRedelivery } from '../hosts/shared-work.ts';
 
-// The server is built at its first start, and processes start as fast as the machine lets them.
+// The first start builds the database server, and a slow machine may take minutes to start processes.
 vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
-const lack = 'uri' in mongo ? null : mongo.unavailable;
+const missing = 'uri' in mongo ? null : mongo.unavailable;
 afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
-describe('a service on the database server', needs(lack), () => {
+describe('a service on the database server', needs(missing), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
   let host: HostProcess;
@@ -27,7 +27,7 @@ describe('a service on the database server', needs(lack), () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  test('sells a scan, publishes it, and after a restart delivers it again without a charge', async () => {
+  test('sells and publishes a scan, and after a restart delivers it again without a charge', async () => {
     const seller = sellerOf(fleet, 0);
     const url = `http://${seller.host}`;
     const sinceMs = fleet.store.now();

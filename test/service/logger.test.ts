@@ -1,4 +1,4 @@
-/** No line of the log holds a key, whichever way it came into one. */
+/** No log line holds a secret key, in whatever part of a message or error the key was. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createPublicClient, http } from 'viem';
@@ -22,7 +22,7 @@ function logOf(environment: Record<string, string> = {}) {
   return { log, text: () => lines.join('') };
 }
 
-test('an error that quotes the address of the node keeps only the host', async () => {
+test('an error that quotes the URL of the node is logged with only its host and port', async () => {
   const { log, text } = logOf();
   const url = `http://127.0.0.1:9/v2/${SECRET}`;
   const client = createPublicClient({ transport: http(url, { retryCount: 0 }) });
@@ -34,7 +34,7 @@ test('an error that quotes the address of the node keeps only the host', async (
   expect(text()).toContain('http://127.0.0.1:9/(hidden)');
 });
 
-test('a key is hidden in messages and members as well', () => {
+test('a key is hidden in messages and in logged members', () => {
   const { log, text } = logOf();
   log.warn(`the key is ${KEY}`);
   log.warn({ deep: { address: `at /v2/${SECRET}` } }, 'a fact');
@@ -44,7 +44,7 @@ test('a key is hidden in messages and members as well', () => {
   expect(text()).toContain('a fact');
 });
 
-test('an error keeps its other details', () => {
+test('a logged error keeps its type, message and stack', () => {
   const { log, text } = logOf();
   log.error({ err: new TypeError('x is not a function') }, 'failed');
   const line = JSON.parse(text());
@@ -53,7 +53,7 @@ test('an error keeps its other details', () => {
   expect(line.msg).toBe('failed');
 });
 
-test('signatures in errors are cut', () => {
+test('a signature in an error is not logged', () => {
   const { log, text } = logOf();
   const signature = `0x${'ab'.repeat(65)}`;
   log.error({ err: new Error(`call with ${signature} failed`) }, 'failed');
@@ -62,8 +62,8 @@ test('signatures in errors are cut', () => {
 
 const LOGGER = new URL('../../src/service/logger.ts', import.meta.url).href;
 
-/** What a process of its own printed that logs and then ends in some way. */
-async function printedBy(ending: string): Promise<string> {
+/** Runs a process that logs 100 lines and then `ending`, and returns what it printed. */
+async function runLogging(ending: string): Promise<string> {
   const code = `
     import { createLogger } from '${LOGGER}';
     const log = createLogger({ logLevel: 'info', payment: { rpcUrl: null, facilitatorUrl: null } });
@@ -71,17 +71,17 @@ async function printedBy(ending: string): Promise<string> {
     ${ending}`;
   const args = ['--input-type=module', '--eval', code];
   const ended = promisify(execFile)(process.execPath, args, { timeout: 60_000 });
-  // Some ends are failures, and have printed all the same.
+  // Some endings fail, and the error then holds the output.
   const { stdout } = await ended.catch((error: { stdout: string }) => error);
   return stdout;
 }
 
 test.each([
-  ['at an exit', 'process.exit(0);'],
-  ['at its end', ''],
-  ['at an uncaught error', "setImmediate(() => { throw new Error('uncaught'); });"],
-  ['killed after a fatal line', "log.fatal('over'); process.kill(process.pid, 'SIGKILL');"],
-])('a process loses no line %s', async (_how, ending) => {
-  const lines = (await printedBy(ending)).split('\n').filter((line) => line.includes('"a line"'));
+  ['calls process.exit', 'process.exit(0);'],
+  ['ends by itself', ''],
+  ['ends with an uncaught error', "setImmediate(() => { throw new Error('uncaught'); });"],
+  ['is killed after a fatal line', "log.fatal('over'); process.kill(process.pid, 'SIGKILL');"],
+])('every log line is printed when the process %s', async (_how, ending) => {
+  const lines = (await runLogging(ending)).split('\n').filter((line) => line.includes('"a line"'));
   expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 100 }, (_, n) => n));
 });

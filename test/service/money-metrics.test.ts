@@ -1,4 +1,4 @@
-/** What an operator reads of money at /metrics, and which lines call for a hand. */
+/** /metrics shows the state of payments, and payments that need an operator raise an alarm. */
 import { expect, test } from 'vitest';
 import {
   MoneyMetrics,
@@ -29,7 +29,7 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
   };
 }
 
-test('counters state events, gauges the present state', async () => {
+test('counters count events, and gauges show the present state', async () => {
   const metrics = new MoneyMetrics();
   metrics.watch(source(), () => 100_000);
   metrics.observe({ kind: 'verified', outcome: 'valid', ms: 20 });
@@ -66,13 +66,13 @@ test('counters state events, gauges the present state', async () => {
   );
 });
 
-test('the metrics show payments that are refused', async () => {
+test('payments_ready is 0 while payments are refused', async () => {
   const metrics = new MoneyMetrics();
   metrics.watch(source({ unreadyReason: () => 'no gas' }), Date.now);
   expect(await metrics.registry.metrics()).toContain('payments_ready 0');
 });
 
-test('failed, given-up and overdue payments raise an alarm, late settlements do not', () => {
+test('failed, given-up and overdue payments raise an alarm, and late settlements do not', () => {
   const alarms: string[] = [];
   const alarm = (message: string) => alarms.push(message);
   raiseAlarm({ kind: 'overdue', key: 'k', reason: 'r' }, alarm);
@@ -87,30 +87,30 @@ test('failed, given-up and overdue payments raise an alarm, late settlements do 
   ]);
 });
 
-test('the log has one line when payments stop, and one when they return', async () => {
-  const said: string[] = [];
+test('the log has one line when payments stop, and one when they are taken again', async () => {
+  const logged: string[] = [];
   let trouble: string | null = null;
-  let asked = 0;
+  let polls = 0;
   const stop = watchReadiness(
     () => {
-      asked += 1;
+      polls += 1;
       return trouble;
     },
     {
-      closed: (message, { reason }) => said.push(`${message}: ${reason}`),
-      opened: (message) => said.push(message),
+      closed: (message, { reason }) => logged.push(`${message}: ${reason}`),
+      opened: (message) => logged.push(message),
     },
     5,
   );
-  const turns = async () => {
-    const from = asked;
-    await expect.poll(() => asked).toBeGreaterThan(from + 2);
+  const waitForPolls = async () => {
+    const from = polls;
+    await expect.poll(() => polls).toBeGreaterThan(from + 2);
   };
-  await turns();
+  await waitForPolls();
   trouble = 'no gas';
-  await turns();
+  await waitForPolls();
   trouble = null;
-  await turns();
+  await waitForPolls();
   stop();
-  expect(said).toEqual(['payments are not taken: no gas', 'payments are taken again']);
+  expect(logged).toEqual(['payments are not taken: no gas', 'payments are taken again']);
 });

@@ -1,4 +1,4 @@
-/** What scans is opened by the first scan, and not after the end. */
+/** The first scan opens the worker threads. A closed scanner never opens them. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -7,7 +7,7 @@ import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { openScanning } from '../../src/service/open-scanning.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-test('a service that stops begins no scan, and the stop needs none', async () => {
+test('a scanner that is closed before its first scan refuses scans and token fetches', async () => {
   const scanning = openScanning({
     policy,
     userAgent: 'a test',

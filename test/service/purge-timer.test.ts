@@ -1,4 +1,4 @@
-/** A clock that jumps takes nothing from payers. */
+/** A purge is skipped when the wall clock jumped, so that payers do not lose stored answers too early. */
 import { expect, test } from 'vitest';
 import { PurgeTimer } from '../../src/service/purge-timer.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
@@ -6,11 +6,11 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 const HOUR_MS = 3_600_000;
 
 test.each([
-  ['after a normal time', 10 * HOUR_MS, 10 * HOUR_MS, true],
-  ['an hour off', HOUR_MS, 0, true],
-  ['more than an hour ahead of the monotonic clock', HOUR_MS + 1, 0, false],
-  ['more than an hour behind it', -HOUR_MS - 1, 0, false],
-  ['after the machine slept', 10 * HOUR_MS, HOUR_MS, false],
+  ['runs after ten hours on both clocks', 10 * HOUR_MS, 10 * HOUR_MS, true],
+  ['runs if the clocks differ by an hour', HOUR_MS, 0, true],
+  ['is skipped if the wall clock is over an hour ahead', HOUR_MS + 1, 0, false],
+  ['is skipped if the wall clock is over an hour behind', -HOUR_MS - 1, 0, false],
+  ['is skipped after the machine slept', 10 * HOUR_MS, HOUR_MS, false],
 ])('a purge %s', async (_what, wallMs, monotonicMs, isPurged) => {
   let [nowMs, ticks] = [1_800_000_000_000, 5_000];
   const store = openSqlite(MEMORY, { clock: () => nowMs });
@@ -30,7 +30,7 @@ test.each([
   expect(troubles.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
 });
 
-test('the first purge runs at the start, and its errors are not logged after the stop', async () => {
+test('the first purge runs at the start, and an error after the stop is not logged', async () => {
   const troubles: string[] = [];
   const started = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<never>();
@@ -53,7 +53,7 @@ test('the first purge runs at the start, and its errors are not logged after the
   expect(troubles).toEqual([]);
 });
 
-test('a failed purge is logged, and stops nothing', async () => {
+test('a failed purge is logged and does not throw', async () => {
   const troubles: string[] = [];
   const timer = new PurgeTimer({
     store: { now: Date.now, purge: () => Promise.reject(new Error('disk')) },

@@ -1,4 +1,4 @@
-/** End to end, on the mock: no document keeps a seller's old grade. */
+/** After a rescan with mock payments, no document shows the seller's old grade. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function startService(allowed: string): Promise<Service> {
   return service;
 }
 
-test('a seller with an A that sends poison values gets a new grade, and is listed with it', async () => {
+test('a seller with an A that then sends hostile JSON gets a new grade, and is listed with it', async () => {
   let answers: NonNullable<CraftedOptions['answers']> = {};
   await using seller = await startCraftedSeller({
     answers: {

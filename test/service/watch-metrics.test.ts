@@ -11,7 +11,7 @@ async function namesIn(path: string): Promise<readonly string[]> {
   return [...new Set(names)].toSorted();
 }
 
-test('alerts and the page for operators name exactly the metrics of watches', async () => {
+test('docs/scaling.md names exactly the metrics of watches, and deploy/alerts.yml uses no others', async () => {
   const metrics = new WatchMetrics();
   metrics.watch({ lateness: { looksMs: 2_000, deliveriesMs: 0 } });
   metrics.observe({ kind: 'delivery', result: 'delivered', ms: 5 });

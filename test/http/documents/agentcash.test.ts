@@ -1,4 +1,4 @@
-/** What x402scan runs on every origin, run on ours. */
+/** x402scan runs the AgentCash checker on every origin. This test runs it on our service. */
 import {
   checkL2ForOpenAPI,
   checkL4ForOpenAPI,
@@ -18,8 +18,8 @@ import { expect, test } from 'vitest';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
-/** What an index that runs AgentCash would hold against us, as one line each. */
-async function findings(origin: string): Promise<string[]> {
+/** Runs the checks of AgentCash on an origin, and returns one line for each complaint. */
+async function findComplaints(origin: string): Promise<string[]> {
   const openApi = (await getOpenAPI(origin)).unwrapOr(null);
   if (openApi === null || isOpenApiParseFailure(openApi)) {
     return getWarningsForOpenAPI(openApi).map(({ code }) => code);
@@ -48,14 +48,14 @@ async function findings(origin: string): Promise<string[]> {
   return [...general, ...(await Promise.all(ofRoutes)).flat()];
 }
 
-/** A warning, not an error: the export takes no input, and says nothing of any. */
-const INPUTLESS = ['/v1/directory/export L3_INPUT_SCHEMA_MISSING'];
+/** AgentCash only warns of this missing input schema, because the export takes no input. */
+const EXPORT_WARNINGS = ['/v1/directory/export L3_INPUT_SCHEMA_MISSING'];
 
 test.each([
   ['0.1.0', []],
-  ['0.3.0', INPUTLESS],
+  ['0.3.0', EXPORT_WARNINGS],
 ] as const)(
-  'the checker that x402scan runs on every origin finds no fault in ours, %s',
+  'AgentCash finds no errors in revision %s, only the warnings %j',
   async (revision, known) => {
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
@@ -64,6 +64,6 @@ test.each([
       environment: { BASE_URL: origin, SITE_URL: origin, RATE_LIMIT: 'off' },
     });
     await service.app.listen({ host: '127.0.0.1', port });
-    expect(await findings(origin)).toEqual(known);
+    expect(await findComplaints(origin)).toEqual(known);
   },
 );

@@ -14,7 +14,7 @@ const PRICES = {
   },
 } as const;
 
-describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
+describe.each(['0.1.0', '0.3.0'] as const)('in revision %s', (revision) => {
   let service: TestApp;
 
   beforeAll(async () => {

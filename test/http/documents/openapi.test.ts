@@ -1,4 +1,4 @@
-/** The OpenAPI document describes what the routes answer. */
+/** The OpenAPI document must match the routes and their answers. */
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -26,7 +26,7 @@ const FREE = [
   'GET /terms.json',
 ];
 
-const SURFACE = {
+const ROUTES = {
   '0.1.0': { free: FREE, paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' } },
   '0.3.0': {
     free: [
@@ -63,7 +63,7 @@ const API_PATH = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
 type InputSchema = OpenAPIV3_1.SchemaObject & { readonly items?: object };
 type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-payment-info'?: unknown };
 
-describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
+describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revision) => {
   let service: TestApp;
   let document: OpenAPIV3_1.Document;
   let operations: Map<string, Operation>;
@@ -96,8 +96,8 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect(document.servers).toEqual([{ url: 'https://api.scanner.example' }]);
   });
 
-  test('interface spec 4: it lists every operation of the revision, and no other', () => {
-    const { free, paid } = SURFACE[revision];
+  test('interface spec 4: lists exactly the operations of the revision', () => {
+    const { free, paid } = ROUTES[revision];
     expect([...operations.keys()].sort()).toEqual([...free, ...Object.keys(paid)].sort());
   });
 
@@ -110,8 +110,8 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect(hidden).toEqual(expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']));
   });
 
-  test('interface spec 4.2: free operations have an empty security list, paid ones a price', () => {
-    const { free, paid } = SURFACE[revision];
+  test('interface spec 4.2: gives free operations an empty security list, and paid operations a price', () => {
+    const { free, paid } = ROUTES[revision];
     for (const name of free) {
       expect(operations.get(name)?.security).toEqual([]);
       expect(operations.get(name)?.['x-payment-info']).toBeUndefined();
@@ -191,7 +191,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
         method === 'POST'
           ? await service.post(url, values)
           : await service.get(`${url}?${new URLSearchParams(values)}`);
-      // Without a proof of control 403, without a payment 402, everything else 200.
+      // These calls have neither a payment (402) nor a proof of control (403). Other routes answer 200.
       const needsOwner = path === '/v1/listing' || path.startsWith('/v1/watch');
       const expected = operation['x-payment-info'] ? 402 : needsOwner ? 403 : 200;
       expect([name, answer.statusCode]).toEqual([name, expected]);
@@ -248,7 +248,7 @@ function inputsOf({ parameters = [], requestBody }: Operation) {
   } as Readonly<Record<string, InputSchema>>;
 }
 
-/** Paths as registered, from Fastify's own table. */
+/** Reads the registered paths from Fastify's route table. */
 function routesOf({ app }: TestApp): string[] {
   const paths = new Set<string>();
   const stack: string[] = [];
