@@ -77,7 +77,7 @@ describe.skipIf(browserUnavailable() !== null)('a browser', () => {
   afterAll(() => browser.close());
 
   test.each(SELLERS)(
-    'a real browser can read the challenge exactly if the advice is absent: %s',
+    'a real browser can read the challenge if and only if there is no advice: %s',
     async (_, headers, readable) => {
       await using seller = await serve(402, {
         ...headers,
