@@ -1,4 +1,4 @@
-/** `local` mode owns its account: what is stuck, lost, dear or reverted stops nobody else. */
+/** In `local` mode, a stuck, lost, costly or reverted transaction does not stop other payments. */
 import {
   createPublicClient,
   createWalletClient,
@@ -27,7 +27,7 @@ import { PRICE, type ShopOptions, startShop } from './shop.ts';
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const nonceOf = (raw: string) => parseTransaction(raw as Hex).nonce;
 
-/** A store that outlives the shops on it. */
+/** A store that stays open while shops on it start and stop. */
 const closing = (open: Store) => ({ open, [Symbol.asyncDispose]: () => open.close() });
 
 describe('the account that settles', needs(chainUnavailable()), () => {
@@ -72,7 +72,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     return (await fundedPayer(chain, seller)).sign({ value: PRICE });
   }
 
-  /** Of a wallet that takes any bytes. */
+  /** A signature for a wallet that accepts any bytes. */
   async function odd(
     wallet: Hex,
     signature: Hex = `0x${'ab'.repeat(70)}`,
@@ -85,7 +85,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     return { ...signed, payload, header: encode(payload) };
   }
 
-  test('sends a lost transaction again, and later ones do not wait for anything else', async () => {
+  test('sends a lost transaction again, and then later transactions do not wait', async () => {
     await using shop = await localShop({ repeatAfterMs: 100 });
     expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
     node.dropNext(1);
@@ -99,7 +99,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(again).toBe(first);
   });
 
-  test('broadcasts the bytes of a stuck one again, takes no payments meanwhile, and goes on once it is mined', async () => {
+  test('broadcasts a stuck transaction again, takes no payments meanwhile, and takes them again once it is mined', async () => {
     await using shop = await localShop(
       { repeatAfterMs: 50, confirmationTimeoutMs: 200, stuckAfterMs: 400 },
       { reconcileWithinMs: 200, retryWithinMs: 200 },
@@ -129,13 +129,13 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(node.raw[0] as Hex);
     await chain.resumeMining();
     expect((await buying).status).toBe(200);
-    // The base fee of the block may have moved by an eighth since it was read.
+    // The base fee may change by an eighth from one block to the next.
     const cap = (maxFeePerGas - maxPriorityFeePerGas) / 10n;
     expect(cap).toBeGreaterThan(((baseFeePerGas ?? 0n) * 7n) / 10n);
     expect(cap).toBeLessThan(((baseFeePerGas ?? 0n) * 13n) / 10n);
   });
 
-  test('goes on after a restart at which an earlier process left a transaction behind', async () => {
+  test('takes payments after a restart, once the transaction of the earlier process is mined', async () => {
     await using store = closing(openSqlite(MEMORY));
     const signed = await pay();
     await chain.pauseMining();
@@ -152,7 +152,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     );
     expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 0, nonceGap: 1 });
     expect(shop.payments.unreadyReason()).toContain('an earlier process');
-    // It may settle any payment in doubt: none is sent again meanwhile.
+    // That transaction may settle any payment in doubt, so no payment is sent again meanwhile.
     expect((await shop.buy('x', v2(signed))).status).toBe(503);
     expect(node.raw).toHaveLength(1);
     await chain.resumeMining();
@@ -163,7 +163,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(node.raw).toHaveLength(2);
   });
 
-  test('counts a transaction that somebody copied and sent first as paid, and blames nobody', async () => {
+  test('counts a payment as paid if somebody copied its transaction and sent it first', async () => {
     await using shop = await localShop();
     const payer = await fundedPayer(chain, seller);
     const thief = createWalletClient({
@@ -242,7 +242,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
 
   test('does not send a reverted payment again, and refuses a wallet that reverts twice until tomorrow', async () => {
     const dayMs = 24 * 3_600_000;
-    // An hour before midnight of the store: reverts of one run are of one day.
+    // An hour before midnight, so that all reverts of this test are of one day.
     const tomorrowMs = Math.ceil((Date.now() + 3_600_000) / dayMs) * dayMs;
     let nowMs = tomorrowMs - 3_600_000;
     const clock = () => nowMs;
@@ -255,7 +255,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     const wallet = await chain.newOddPayer();
     const odds = (payer = wallet) => odd(payer, undefined, nowMs);
     for (const item of ['x', 'y']) {
-      // Each by a process of its own: what they know of one another is in the ledger.
+      // Each payment runs in its own process, so the processes know of each other only through the ledger.
       await using shop = await openShop();
       await chain.setConduct(wallet, 'agrees');
       const sent = node.raw.length;
@@ -276,7 +276,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     const third = await shop.buy('z', v2(await odds()));
     expect(third.status).toBe(402);
     expect(third.json['error']).toContain('wallet_reverted_twice_today');
-    // Others are served.
+    // Other wallets are served.
     expect((await shop.buy('x', v2(await odds(await chain.newOddPayer())))).status).toBe(200);
     nowMs = tomorrowMs;
     expect((await shop.buy('z', v2(await odds()))).status).toBe(200);
@@ -297,7 +297,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
   });
 
-  test('does not mistake another sender’s use of its nonces for its own: it sends with the next', async () => {
+  test('sends with the next nonce if another sender has used its nonce', async () => {
     await using shop = await localShop();
     expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
     const foreign = createLocalFacilitator({

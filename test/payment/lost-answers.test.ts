@@ -21,7 +21,7 @@ async function payAndLose(
   await expect.poll(() => settle.facilitator.sent.length).toBe(1);
   abort.abort();
   await expect(call).rejects.toThrow();
-  // The server must have seen it go: what the kernel takes counts as written.
+  // The server must notice the hang-up first: bytes that the kernel takes count as written.
   await expect.poll(() => shop.paidCalls()).toBe(0);
   return signed;
 }
@@ -38,7 +38,7 @@ describe('a paid answer that never arrived', () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
-    // Sent while the first is still being settled: it is waited for.
+    // Sent while the first call is still being settled, so this call waits for it.
     const fresh = await pay();
     const retry = shop.buy('x', v2(fresh));
     await expect.poll(() => shop.paidCalls()).toBe(1);
@@ -51,7 +51,7 @@ describe('a paid answer that never arrived', () => {
     expect(shop.computations).toHaveLength(1);
   });
 
-  test('is owed however often it is requested: only its buyer’s own call counts as delivered', async () => {
+  test('is still owed after strangers fetched it: only a call of its buyer counts as delivered', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -99,7 +99,7 @@ describe('a paid answer that never arrived', () => {
     expect(slow.facilitator.sent).toHaveLength(2);
   });
 
-  test('is owed to its payer, for its request', async () => {
+  test('is owed only to its payer, and only for the same request', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -137,7 +137,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('opens to no signature for other terms, because other sellers have such signatures', async () => {
+  test('does not open to a signature for other terms, because other sellers have such signatures', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
     const expired = { validBefore: BigInt(Math.floor(Date.now() / 1000) - 1) };
@@ -150,7 +150,7 @@ describe('a payment identifier', () => {
       const answer = await shop.buy('x', v2(await pay({ identifier: id, ...options })));
       expect(answer.status).toBe(402);
       expect(answer.json['error']).toMatch(new RegExp(`^${code}: `));
-      // Nor does it tell whether the identifier is known.
+      // The answer does not tell whether the identifier is known.
       const probe = await shop.buy('y', v2(await pay({ identifier: id, ...options })));
       expect(probe.status).toBe(402);
     }
@@ -175,7 +175,7 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('belongs to its payer', async () => {
+  test('of one payer does not open to another payer', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
     const other = await newPayer().sign({ value: PRICE, identifier: id });
@@ -225,7 +225,7 @@ describe('a payment identifier', () => {
   test.each([
     ['too short', 'a'.repeat(15)],
     ['too long', 'a'.repeat(129)],
-    ['of other characters', 'order 0123456789abc'],
+    ['with a character that is not allowed', 'order 0123456789abc'],
     ['that is not text', 1234567890123456],
   ])('%s is a bad request', async (_name, identifier) => {
     await using shop = await startShop();
@@ -241,7 +241,7 @@ describe('a payment identifier', () => {
     expect((await shop.buy('x', v2(signed))).status).toBe(200);
   });
 
-  test('that is only echoed, without an id, changes nothing', async () => {
+  test('extension that is echoed without an id changes nothing', async () => {
     await using shop = await startShop();
     const signed = await pay({ identifier: null });
     expect((await shop.buy('x', v2(signed))).status).toBe(200);

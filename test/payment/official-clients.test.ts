@@ -69,7 +69,7 @@ describe(
     test('@x402/axios pays a POST', async () => {
       const { x402 } = await client();
       const before = await seller.earned();
-      // Of another release of @x402/core than the axios package's, which is the same class.
+      // This class is of another release of @x402/core than the one that @x402/axios uses.
       const same = x402 as unknown as Parameters<typeof wrapAxiosWithPayment>[1];
       const paying = wrapAxiosWithPayment(axios.create(), same);
       const { status, data } = await paying.post(`${shop.url}/work`, { item: 'by axios' });
@@ -91,7 +91,7 @@ describe(
       expect((await seller.earned()) - before).toBe(PRICE * 10n);
     });
 
-    test('a payer without money is told so before any work is done', async () => {
+    test('a payer without money is refused before any work is done', async () => {
       const payer = await fundedPayer(chain, seller, 0n);
       const worked = shop.computations.length;
       const { header } = await payer.sign({ value: PRICE });
@@ -121,7 +121,7 @@ describe(
       expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
     });
 
-    test('a transaction that stays pending is 503, and then the answer', async () => {
+    test('a pending transaction gives 503, and the answer once it is mined', async () => {
       const slowSeller = newSeller(chain);
       const facilitator = createLocalFacilitator({
         rpcUrl: chain.rpcUrl,

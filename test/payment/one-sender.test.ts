@@ -1,4 +1,4 @@
-/** Two writers at one `settling` key: only the one whose step is still the last may free it. */
+/** Two writers have sent a payment for one `settling` key. Only the writer of the last step may free the key. */
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
@@ -12,7 +12,7 @@ const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
   (await rowsOf(shop, payer.address, signed)).map(({ state }) => state);
 
-/** One process sends and stalls; the other takes the key over and sends as well. */
+/** One process sends and stalls. The other takes the key over and sends the payment again. */
 async function twoSenders() {
   const store = openSqlite(MEMORY);
   const [late, taking] = [stubFacilitator(), stubFacilitator()];
@@ -68,7 +68,7 @@ describe('a writer that wakes up after another took its key over', () => {
     ]);
   });
 
-  test('tells the ledger the transaction that it learned', async () => {
+  test('stores the transaction that it learned in the ledger', async () => {
     await using both = await twoSenders();
     both.answerOfLate.resolve({ kind: 'settled', transaction: TRANSACTION });
     expect((await both.first).status).toBe(200);

@@ -67,7 +67,7 @@ describe('a paid answer', () => {
     expect(second.headers.get('x-payment-response')).toBe(second.headers.get('payment-response'));
   });
 
-  test('to a call with only X-PAYMENT is paid by the translated payload, and stated in both headers', async () => {
+  test('to a call with only X-PAYMENT states the settlement in the headers of both versions', async () => {
     const answer = await shop.buy('legacy', { 'x-payment': (await pay()).v1 });
     expect(answer.status).toBe(200);
     expect(answer.paid?.success).toBe(true);
@@ -86,7 +86,7 @@ describe('a paid answer', () => {
   });
 });
 
-test('of one header five times at once is one computation, one charge, one answer', async () => {
+test('a header that is sent five times at once gives one computation, one charge, one answer', async () => {
   const gate = newLatch();
   await using shop = await startShop({
     compute: async (item) => {
@@ -107,7 +107,7 @@ test('of one header five times at once is one computation, one charge, one answe
   expect(shop.settlements).toHaveLength(1);
 });
 
-test('if it is an error of the first call, goes to all that wait with its header', async () => {
+test('an error of the first call goes to all calls that wait with its header', async () => {
   const gate = newLatch();
   await using shop = await startShop({
     compute: async () => {
@@ -195,7 +195,7 @@ describe('one payment buys one request:', () => {
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('24 hours after it was settled, an answer', () => {
+describe('24 hours after its settlement, an answer', () => {
   async function soldShop(options: Parameters<typeof startShop>[0] = {}) {
     const time = { nowMs: Date.now() };
     const shop = await startShop({ clock: () => time.nowMs, ...options });
@@ -214,8 +214,8 @@ describe('24 hours after it was settled, an answer', () => {
   }
 
   describe.each([
-    ['that no purge has taken', false],
-    ['that a purge has taken', true],
+    ['that was not yet purged', false],
+    ['that was purged', true],
   ])('%s', (_name, isPurged) => {
     test.each([
       ['public', true],

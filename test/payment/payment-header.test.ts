@@ -38,7 +38,7 @@ describe('a payment header', () => {
     });
   });
 
-  test('of version 1 is the same payment, with its network by its CAIP-2 name', () => {
+  test('of version 1 is read as the same payment, with the CAIP-2 name of its network', () => {
     const payment = decodePayment({ 'x-payment': [signed.v1] }, TERMS);
     const current = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     expect(payment.authorization).toEqual(current.authorization);
@@ -53,7 +53,7 @@ describe('a payment header', () => {
     expect(payment.hasLegacyHeader).toBe(true);
   });
 
-  test('may come as both headers if they have the same content', () => {
+  test('may be sent in the headers of both versions if they have the same content', () => {
     const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
     expect(decodePayment(headers, TERMS).hasLegacyHeader).toBe(true);
     expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
@@ -109,30 +109,30 @@ describe('a malformed payment is refused with the name of the fault', () => {
   const base64 = 'is not standard base64';
   const cases: readonly (readonly [string, readonly string[], string])[] = [
     ['two lines', [signed.header, signed.header], 'one header line'],
-    ['joined lines', [`${signed.header}, ${signed.header}`], base64],
+    ['two headers joined by a comma', [`${signed.header}, ${signed.header}`], base64],
     ['nothing', [''], base64],
     ['base64url', [encode('{"a":"???>>>~~~"}').replaceAll('/', '_').replaceAll('+', '-')], base64],
     ['missing padding', [encode('{"a":1}').replaceAll('=', '')], base64],
-    ['blanks inside', [`${signed.header.slice(0, 8)} ${signed.header.slice(8)}`], base64],
+    ['a blank inside', [`${signed.header.slice(0, 8)} ${signed.header.slice(8)}`], base64],
     ['trailing bits', ['QR=='], base64],
     ['no JSON', [encode('{"a":')], 'not base64 of UTF-8 JSON'],
     ['no UTF-8', [Buffer.from([0x22, 0xff, 0x22]).toString('base64')], 'UTF-8'],
     ['an array', [encode([signed.payload])], 'JSON object'],
     ['null', [encode('null')], 'JSON object'],
     ['version 3', [changed((p) => Object.assign(p, { x402Version: 3 }))], 'x402Version'],
-    ['version as text', [changed((p) => Object.assign(p, { x402Version: '2' }))], 'x402Version'],
+    ['a version as text', [changed((p) => Object.assign(p, { x402Version: '2' }))], 'x402Version'],
     ['no accepted', [changed((p) => Object.assign(p, { accepted: undefined }))], 'accepted'],
     ['no payload', [encode({ ...signed.payload, payload: 7 })], 'payload'],
     ['a number as value', [withAuthorization('value', 50_000)], 'value'],
     ['a negative value', [withAuthorization('value', '-1')], 'value'],
     ['a value in hex', [withAuthorization('value', '0xc350')], 'value'],
     ['a value over uint256', [withAuthorization('value', `${1n << 256n}`)], 'value'],
-    ['a short from', [withAuthorization('from', '0x12')], 'from'],
+    ['a from that is too short', [withAuthorization('from', '0x12')], 'from'],
     ['no to', [withAuthorization('to', undefined)], 'to'],
-    ['a short nonce', [withAuthorization('nonce', '0x12')], 'nonce'],
+    ['a nonce that is too short', [withAuthorization('nonce', '0x12')], 'nonce'],
     ['validBefore as a date', [withAuthorization('validBefore', '2026-01-01')], 'validBefore'],
     [
-      'a signature of half bytes',
+      'a signature with an odd number of digits',
       [changed(({ payload }) => Object.assign(payload, { signature: '0x123' }))],
       'signature',
     ],

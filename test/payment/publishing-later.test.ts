@@ -1,4 +1,4 @@
-/** What is paid and cannot be published is tried ever more rarely, and does not hold up the rest. */
+/** If a paid result cannot be published, the service tries again, ever more rarely, and other results do not wait. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Reconciler } from '../../src/payment/ledger/reconciler.ts';
@@ -60,7 +60,7 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
   await recovery.sweep();
   expect(await stateOf('sound')).toBe('published');
   for (; nowMs < 5 * HOUR; nowMs += 2.5 * SECOND) {
-    // Most sweeps find that it is not due, and the recovery counts it all the same.
+    // In most sweeps it is not due yet, but the recovery still counts it.
     if (nowMs % HOUR === 2.5 * SECOND)
       expect(recovery.counts.byState).toMatchObject({ settled: 1 });
     await recovery.sweep();

@@ -36,7 +36,7 @@ const REQUIREMENTS = {
   extra: { name: TERMS.assetName, version: TERMS.assetVersion },
 } as const;
 
-/** What a process leaves behind that dies when a payment is in the last of these states. */
+/** Writes the ledger as a process leaves it that dies when a payment is in the last of these states. */
 async function leave(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
   const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
   const key = toPaymentKey(TERMS, payment.authorization);
@@ -85,7 +85,7 @@ describe('after a crash, on the embedded store,', () => {
     expect(facilitator.sent).toHaveLength(0);
   });
 
-  test('a retry does not wait for the sweep: it takes the payment over', async () => {
+  test('a retry takes the payment over, without waiting for the sweep', async () => {
     const signed = await pay();
     const statesOf = await leave(store, signed, ['claimed', 'computed']);
     await reopen();
@@ -125,7 +125,7 @@ describe('after a crash, on the embedded store,', () => {
     },
   );
 
-  test('a payment in doubt answers 503 until its fate is known, to a fresh signature too', async () => {
+  test('a payment in doubt answers 503 until its outcome is known, also to a fresh signature', async () => {
     const signed = await pay();
     await leave(store, signed, ['claimed', 'computed', 'settling']);
     await reopen();

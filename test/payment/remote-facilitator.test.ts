@@ -41,7 +41,7 @@ afterAll(() => {
   nock.enableNetConnect();
 });
 
-test('a facilitator is asked in the words of version 2, with our own terms', async () => {
+test('the facilitator gets requests of version 2, with our own terms', async () => {
   let asked: Record<string, unknown> = {};
   server()
     .post('/x402/verify', (body) => {
@@ -81,7 +81,7 @@ describe('an answer to verify', () => {
     ],
     ['invalid, without a reason', 200, { isValid: false }, 'unavailable'],
     ['invalid, by a status of 500', 500, { isValid: false, invalidReason: 'x' }, 'unavailable'],
-    ['nothing that could be read', 200, 'hello', 'unavailable'],
+    ['a text that is not JSON', 200, 'hello', 'unavailable'],
     ['an error', 502, '<html>', 'unavailable'],
   ];
   test.each(cases)('%s', async (_name, status, body, kind) => {
@@ -110,7 +110,7 @@ describe('an answer to settle', () => {
     ['success, by a status of 400', 400, good, 'unclear'],
     ['a used nonce', 200, bad('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
     ['unauthorized', 401, { error: 'unauthorized' }, 'unclear'],
-    ['nothing that could be read', 200, '{', 'unclear'],
+    ['broken JSON', 200, '{', 'unclear'],
   ];
   test.each(cases)('%s', async (_name, status, body, kind) => {
     server()
@@ -142,7 +142,7 @@ describe('an answer to settle', () => {
   });
 });
 
-test('silence of a facilitator ends at the time limit', async () => {
+test('a call to a silent facilitator ends at the time limit', async () => {
   nock.enableNetConnect('127.0.0.1');
   const silent = createServer(() => {});
   silent.listen(0, '127.0.0.1');
@@ -161,7 +161,7 @@ test('silence of a facilitator ends at the time limit', async () => {
   nock.disableNetConnect();
 });
 
-test('the kinds that a facilitator supports are read, and its silence is reported', async () => {
+test('the supported kinds of a facilitator are read, and a silent facilitator is reported', async () => {
   const kind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
   server()
     .get('/x402/supported')

@@ -1,4 +1,4 @@
-/** How often a payment in doubt is sent, counted by the ledger, and when it is looked at. */
+/** A payment in doubt is sent again and looked up at certain times; the ledger counts its sends. */
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_TIMING, toNextLookMs } from '../../src/payment/ledger/reconcile.ts';
 import { toResendTimesMs } from '../../src/payment/settle/resends.ts';
@@ -74,7 +74,7 @@ describe('with a chain to ask, a payment', () => {
       store.nowMs += 40;
       await expect.poll(sent).toBe(2);
     }
-    // Two at once, after a restart: what the ledger counts is all that they know of one another.
+    // Two instances look at the same time after a restart. They know of each other's sends only by the ledger.
     await using second = await startShop({ ...options, facilitator: facilitators[1] });
     await using third = await startShop({ ...options, facilitator: facilitators[2] });
     for (const shop of [second, third, second, third]) await shop.buy('x', headers);
@@ -89,7 +89,7 @@ describe('with a chain to ask, a payment', () => {
     expect(sent()).toBe(5);
   });
 
-  test('whose further sends never left has tries left, and writes no row for each', async () => {
+  test('can be sent again if its later sends never left, and no row is written for them', async () => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [
@@ -124,7 +124,7 @@ describe('with a chain to ask, a payment', () => {
     }
   });
 
-  test('is looked up by the transaction that a further send returned, on every instance', async () => {
+  test('is looked up on every instance by the transaction that a later send returned', async () => {
     const payer = newPayer();
     await using store = openStore();
     const facilitator = stubFacilitator();
@@ -150,7 +150,7 @@ describe('with a chain to ask, a payment', () => {
 });
 
 describe('a facilitator that is down', () => {
-  // A hundredth of the real times.
+  // All times here are a hundredth of the real ones.
   const reconcileTiming = {
     lookIntervalMs: 10,
     resendAfterMs: DEFAULT_TIMING.resendAfterMs.map((ms) => ms / 100),
@@ -183,7 +183,7 @@ describe('a facilitator that is down', () => {
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
-    // The chain shows the payment once it was sent well.
+    // The chain has the payment after the first send that succeeds.
     const isSent = async () =>
       (await rowsOf(shop, payer.address, signed)).some(
         ({ data }) => data['transaction'] === TRANSACTION,
@@ -218,11 +218,19 @@ describe('the next look-up', () => {
     toNextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
 
   test.each([
-    ['the backoff, while nothing is due before', look(minute, hour), minute],
-    ['up to a quarter more, so that keys of one moment part', look(minute, hour, 1), 1.25 * minute],
-    ['proof or a send, however rare looks have become', look(hour, 10 * minute), 10 * minute],
-    ['at most a moment after it', look(hour, 10 * minute, 1), 10 * minute + 250],
-    ['the backoff, if nothing is due', look(second, Infinity), second],
+    ['comes after the backoff, if nothing is due before', look(minute, hour), minute],
+    [
+      'comes up to a quarter later, so that keys are not looked up together',
+      look(minute, hour, 1),
+      1.25 * minute,
+    ],
+    [
+      'comes when proof is possible or a send is due, even if the backoff is longer',
+      look(hour, 10 * minute),
+      10 * minute,
+    ],
+    ['comes at most 250 ms after that', look(hour, 10 * minute, 1), 10 * minute + 250],
+    ['comes after the backoff, if nothing else is due', look(second, Infinity), second],
   ])('waits for %s', (_name, waitedMs, expectedMs) => {
     expect(waitedMs).toBe(expectedMs);
   });

@@ -49,7 +49,7 @@ const failure = (errorReason: string, transaction = ''): SettleResponse => ({
 describe('the answer of a facilitator to a settlement', () => {
   const cases: readonly (readonly [string, SettleResponse, string])[] = [
     ['a well-formed success', success, 'settled'],
-    ['a success that names no payer', { ...success, payer: undefined as never }, 'settled'],
+    ['a success without a payer', { ...success, payer: undefined as never }, 'settled'],
     ['a success with an empty transaction', { ...success, transaction: '' }, 'unclear'],
     ['a success with half a hash', { ...success, transaction: '0xabcd' }, 'unclear'],
     ['a success with the zero hash', { ...success, transaction: `0x${'0'.repeat(64)}` }, 'unclear'],
@@ -64,15 +64,15 @@ describe('the answer of a facilitator to a settlement', () => {
       'refused',
     ],
     ['a refusal that names a transaction', failure('insufficient_funds', TRANSACTION), 'unclear'],
-    ['a refusal that names half of one', failure('insufficient_funds', '0xab'), 'unclear'],
+    ['a refusal with half a hash', failure('insufficient_funds', '0xab'), 'unclear'],
     ['a used nonce', failure('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
     ['a pending settlement', failure('settlement_pending', TRANSACTION), 'unclear'],
     ['a failed transaction', failure('invalid_exact_evm_transaction_failed'), 'unclear'],
     ['the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
-    ['an error of its own', failure('unexpected_settle_error'), 'unclear'],
+    ['an error that only this facilitator uses', failure('unexpected_settle_error'), 'unclear'],
     ['an unknown reason', failure('bad_weather'), 'unclear'],
-    ['a name of its own for a fault', failure('expired'), 'unclear'],
-    ['the name of a member of objects', failure('constructor'), 'unclear'],
+    ['a reason that only this facilitator uses', failure('expired'), 'unclear'],
+    ['a reason that is a member of every object', failure('constructor'), 'unclear'],
     ['no reason', failure(''), 'unclear'],
   ];
 
@@ -119,7 +119,7 @@ describe('an error on the way to a facilitator', () => {
       'not_sent',
     ],
     [
-      'one that an address did not refuse',
+      'a connection that one of two addresses did not refuse',
       new TypeError('fetch failed', {
         cause: new AggregateError([coded('ECONNREFUSED'), coded('ETIMEDOUT')]),
       }),

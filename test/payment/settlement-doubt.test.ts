@@ -23,7 +23,7 @@ const nonceUsed: SettleOutcome = {
 };
 
 describe('a definite refusal', () => {
-  test('by the payer’s fault: 402, stated in PAYMENT-RESPONSE, and free for another try', async () => {
+  test('that is the payer’s fault gives 402 with PAYMENT-RESPONSE, and the payment may be tried again', async () => {
     const facilitator = stubFacilitator();
     const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
@@ -56,7 +56,7 @@ describe('a definite refusal', () => {
     ]);
   });
 
-  test('by our fault, not sent: 503, uncharged, not a debt, and free for another try', async () => {
+  test('that is our fault gives 503, uncharged and without a debt, and the payment may be tried again', async () => {
     const facilitator = stubFacilitator();
     const away: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
     facilitator.outcomes = [...Array<SettleOutcome>(7).fill(away), settled];
@@ -104,7 +104,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(answer.paid?.transaction).toBe(TRANSACTION);
   });
 
-  test('that remains is 503 with the payment to look for, and never a challenge', async () => {
+  test('that remains gives 503 with the transaction, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK });
@@ -188,7 +188,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(events).toContainEqual(
       expect.objectContaining({ kind: 'reconciled', outcome: 'unproved' }),
     );
-    // Its answer is kept for a day from now, however long the doubt lasted.
+    // Its answer is kept for a day from now, even after a long doubt.
     nowMs += 23 * 3_600_000;
     await shop.store.purge(nowMs);
     expect((await shop.buy('x', v2(signed))).status).toBe(200);
@@ -197,7 +197,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect((await shop.buy('x', v2(signed))).status).toBe(410);
   });
 
-  test('is answered in time, however long a look-up takes', async () => {
+  test('is answered in time even if a look-up takes long', async () => {
     const facilitator = stubFacilitator();
     const hanging = Promise.withResolvers<SettleOutcome>();
     facilitator.outcomes = [unclear, hanging.promise];

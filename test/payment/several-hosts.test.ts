@@ -76,7 +76,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     return { pen, key };
   }
 
-  test('share a payment that comes to both at once: one works, one charge, one answer', async () => {
+  test('that get the same payment at once compute once, charge once and give one answer', async () => {
     const gate = newLatch();
     const compute = async (item: string) => {
       await gate.opened;
@@ -122,7 +122,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const first = one.buy('x', v2(signed));
     await expect.poll(() => one.computations.length).toBe(1);
     const second = two.buy('x', v2(signed));
-    // It has looked, and looked again, while the other host works.
+    // This instance has looked twice while the other one works.
     await expect.poll(() => watched.reads()).toBeGreaterThan(2);
     gate.open();
     const answers = [await first, await second];
@@ -166,7 +166,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     expect(own.status).toBe(503);
     expect(own.json).toMatchObject({ error: 'settlement_unknown', charged: null });
     expect(own.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
-    // Under a fresh signature too: its payer would sign a third.
+    // Also to a fresh signature; otherwise its payer would sign a third one.
     expect(fresh.status).toBe(503);
     expect(fresh.json).toMatchObject({ error: 'settlement_unknown' });
     expect(shop.settlements).toHaveLength(0);
@@ -187,7 +187,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('bind a payment identifier once, whichever instance it comes to', async () => {
+  test('bind a payment identifier once, also if it comes to both', async () => {
     const gate = newLatch();
     const compute = async (item: string) => {
       await gate.opened;

@@ -1,4 +1,4 @@
-/** Whose signature a payment carries. */
+/** The signer check says whether the payer signed a payment. */
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';

@@ -1,4 +1,4 @@
-/** The story of a payment as its README tells it is the one that the code plays. */
+/** The README of the paid path lists the steps that the code has. */
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,

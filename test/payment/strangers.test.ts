@@ -15,7 +15,7 @@ async function writtenAt(shop: Shop, { nonce }: SignedHeader): Promise<number | 
   return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
 }
 
-/** A sold answer, written in full, and so much later. */
+/** Sells an answer, lets it be delivered in full, and moves the clock. */
 async function soldShop(options: Parameters<typeof startShop>[0], identifier?: string) {
   const time = { nowMs: Date.now() };
   const shop = await startShop({ clock: () => time.nowMs, ...options });
@@ -26,7 +26,7 @@ async function soldShop(options: Parameters<typeof startShop>[0], identifier?: s
   return { shop, signed, first, time, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };
 }
 
-/** The settled header, as the chain shows it to everybody, with an identifier of the sender's. */
+/** The settled header, which everybody can read on the chain, with an identifier that a stranger chose. */
 function withIdentifier({ payload }: SignedHeader, id: string): Record<string, string> {
   const extensions = { 'payment-identifier': { info: { required: false, id } } };
   const json = JSON.stringify({ ...payload, extensions });
@@ -34,7 +34,7 @@ function withIdentifier({ payload }: SignedHeader, id: string): Record<string, s
 }
 
 describe('ten minutes after a private answer was delivered in full', () => {
-  test('a bare header no longer opens it, and is told that it was charged', async () => {
+  test('a header without an identifier no longer opens it, and the error says that it was charged', async () => {
     await using sold = await soldShop({ isPublic: false }, ID);
     const { shop, signed, time, first } = sold;
     const header = Buffer.from(
@@ -46,7 +46,7 @@ describe('ten minutes after a private answer was delivered in full', () => {
     const answer = await shop.buy('secret', { 'payment-signature': header });
     expect(answer.status).toBe(410);
     expect(answer.json).toMatchObject({ error: 'answer_private', charged: true });
-    // With the identifier of its claim it opens as long as it is kept.
+    // With the identifier of its claim, the header opens the answer as long as the answer is kept.
     time.nowMs += 22 * 60 * MINUTE_MS;
     const own = await shop.buy('secret', v2(signed));
     expect(own.status).toBe(200);
@@ -54,14 +54,14 @@ describe('ten minutes after a private answer was delivered in full', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('eight wrong identifiers close it, to the right one too', async () => {
+  test('after eight wrong identifiers it opens no more, not even to the right one', async () => {
     await using sold = await soldShop({ isPublic: false }, ID);
     const { shop, signed, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
     for (let n = 1; n <= 8; n++) {
       const guess = await shop.buy('secret', withIdentifier(signed, `guess_${n}_0123456789`));
       expect(guess.status).toBe(410);
-      // A right one in between costs none of the eight.
+      // The right identifier in between does not count among the eight.
       if (n === 4) expect((await shop.buy('secret', v2(signed))).status).toBe(200);
     }
     for (const headers of [withIdentifier(signed, 'guess_9_0123456789'), v2(signed)]) {
@@ -103,7 +103,7 @@ describe('ten minutes after a private answer was delivered in full', () => {
   });
 });
 
-test('a redelivery to a bare header counts as delivered to nobody; one that names its buyer counts', async () => {
+test('a redelivery counts as delivered only if its call has the identifier of the buyer', async () => {
   const facilitator = stubFacilitator();
   const gate = newLatch();
   const [settled] = facilitator.outcomes;
@@ -123,7 +123,7 @@ test('a redelivery to a bare header counts as delivered to nobody; one that name
   const bare = { 'payment-signature': Buffer.from(json).toString('base64') };
   expect((await shop.buy('secret', bare)).status).toBe(200);
   expect((await shop.buy('secret', bare)).status).toBe(200);
-  // Marks are written behind the answer: the next one would have been as well.
+  // Marks are written after the answer. When the next mark is there, this one would be there too.
   expect((await shop.buy('another', v2(await pay()))).status).toBe(200);
   expect(await writtenAt(shop, signed)).toBeNull();
   expect((await shop.buy('secret', v2(signed))).status).toBe(200);
@@ -141,7 +141,7 @@ test('a conflict names the field, and shows no part of the bought answer', async
   }
 });
 
-test('signatures that do not recover cost the facilitator at most sixty questions a minute', async () => {
+test('signatures that we cannot check cost the facilitator at most 60 requests a minute', async () => {
   const facilitator = stubFacilitator();
   facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
   await using shop = await startShop({ facilitator, isRateLimited: false });
@@ -154,7 +154,7 @@ test('signatures that do not recover cost the facilitator at most sixty question
   expect(facilitator.verified.length).toBe(65 - refused.length);
   expect(refused.length).toBeGreaterThan(0);
   expect(refused[0]?.json).toMatchObject({ error: 'saturated' });
-  // A payer with a signature of their own learns nothing from it.
+  // A payer whose signature we can check is not affected.
   facilitator.verdict = { kind: 'valid' };
   expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
 });

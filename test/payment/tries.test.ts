@@ -15,7 +15,7 @@ const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const HOUR_MS = 3_600_000;
 
-/** Its facilitator finds nothing in any wallet. */
+/** A shop whose facilitator says that every wallet is empty. */
 async function pennilessShop(options: Parameters<typeof startShop>[0] = {}) {
   const facilitator = stubFacilitator();
   facilitator.verdict = { kind: 'invalid', reason: 'insufficient_funds' };
@@ -35,7 +35,7 @@ async function rowsOf(shop: Shop, { nonce }: SignedHeader): Promise<number> {
   return (await shop.store.ledger.findAllSteps(key)).length;
 }
 
-test('a key is claimed twenty times, and then its payer is told to sign anew', async () => {
+test('a key can be claimed twenty times; then the error tells its payer to sign again', async () => {
   let nowMs = Date.now();
   const { shop } = await pennilessShop({ clock: () => nowMs });
   await using _closing = shop;
@@ -46,7 +46,7 @@ test('a key is claimed twenty times, and then its payer is told to sign anew', a
   expect(answer.json).toMatchObject({ error: 'too_many_tries', charged: false });
   expect(answer.json['message']).toMatch(/Sign a new one now/);
   expect(await rowsOf(shop, signed)).toBe(40);
-  // What Retry-After says is true: by then the purge has forgotten it.
+  // After the time in Retry-After the purge has deleted the claims.
   nowMs += Number(answer.headers.get('retry-after')) * 1000;
   await shop.store.purge(nowMs);
   expect((await shop.buy('x', v2(signed))).status).toBe(402);
@@ -66,7 +66,7 @@ test('claims that our fault ended, or a 504, do not count', async () => {
   expect((await shop.buy('x', v2(signed))).status).toBe(200);
 });
 
-test('an identifier is linked eight times, and then its payer is told to take a new one', async () => {
+test('an identifier can be linked eight times; then the error tells its payer to take a new one', async () => {
   const { shop } = await pennilessShop();
   await using _closing = shop;
   const identifier = 'order_0123456789abcdef';
@@ -82,10 +82,10 @@ test('an identifier is linked eight times, and then its payer is told to take a 
   expect((await shop.buy('x', v2(fresh))).status).toBe(402);
 });
 
-/** Calls of the long form: `npm run test:tries`. */
-const TRIES = Number(process.env['X402_TEST_TRIES'] ?? 400);
+/** Number of calls; `npm run test:tries` makes more. */
+const CALL_COUNT = Number(process.env['X402_TEST_TRIES'] ?? 400);
 
-/** What a call asks of the store: the same number of statements and rows, or it costs more. */
+/** Statements and rows that a call needs from the store. */
 async function costOf(work: () => Promise<unknown>) {
   const { statements, rows } = await storeCost(work);
   return { statements, rows };
@@ -98,18 +98,18 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     const signed = await pay();
     for (let n = 1; n <= 20; n++) await shop.buy('x', v2(signed));
     const early = await costOf(() => shop.buy('x', v2(signed)));
-    for (let n = 21; n < TRIES; n += 20) {
+    for (let n = 21; n < CALL_COUNT; n += 20) {
       const calls = Array.from({ length: 20 }, () => shop.buy('x', v2(signed)));
       const answers = await Promise.all(calls);
       expect(answers.filter(({ status }) => status !== 429)).toHaveLength(0);
     }
     expect(await costOf(() => shop.buy('x', v2(signed)))).toEqual(early);
     expect(await rowsOf(shop, signed)).toBe(40);
-    // The key is read once: its last claim, the two steps from there on, and no mark of its answer.
+    // The call reads the key once: its last claim, and the two steps after it. It reads no mark of its answer.
     expect(early.rows).toBe(3);
   });
 
-  test('on a key whose every claim ended by our fault', async () => {
+  test('on a key of which all claims ended by our fault', async () => {
     const facilitator = stubFacilitator();
     facilitator.verdict = { kind: 'unavailable', reason: 'it is down' };
     await using shop = await startShop({
@@ -121,9 +121,9 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     const buy = () => shop.buy('x', v2(signed));
     for (let n = 1; n <= 3; n++) expect((await buy()).status).toBe(503);
     const early = await costOf(buy);
-    for (let n = 1; n <= TRIES / 4; n++) await buy();
+    for (let n = 1; n <= CALL_COUNT / 4; n++) await buy();
     expect(await costOf(buy)).toEqual(early);
-    expect(await rowsOf(shop, signed)).toBeGreaterThan(TRIES / 2);
+    expect(await rowsOf(shop, signed)).toBeGreaterThan(CALL_COUNT / 2);
     facilitator.verdict = { kind: 'valid' };
     expect((await buy()).status).toBe(200);
   });
@@ -139,7 +139,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     const buy = async () => shop.buy('x', v2(await pay({ identifier: 'order_0123456789abcdef' })));
     for (let n = 1; n <= 20; n++) await buy();
     const early = await costOf(buy);
-    for (let n = 1; n <= TRIES / 4; n++) await buy();
+    for (let n = 1; n <= CALL_COUNT / 4; n++) await buy();
     expect(await costOf(buy)).toEqual(early);
   });
 
@@ -158,7 +158,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     await fillIdentifiers(store, payer.address.toLowerCase(), 2_000);
     const late = await storeCost(() => buy(3));
     expect(late.statements).toBe(early.statements);
-    // One sale more was settled: its step, as recent and as counted, and the mark of its answer.
+    // One more sale was settled, so the call reads its step and the mark of its answer.
     expect(late.rows).toBe(early.rows + 3);
     await store.close();
     using folder = mkdtempDisposableSync(join(tmpdir(), 'tries-'));
@@ -168,7 +168,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
   });
 });
 
-/** So many keys of the same request, each claimed and released so many times. */
+/** Writes `keys` keys of the same request, each claimed and released `claims` times. */
 async function fillLedger(
   { ledger }: Shop['store'],
   holder: string,

@@ -22,8 +22,8 @@ async function debtsOf(shop: Shop): Promise<number> {
 
 describe('an error is never charged', () => {
   test.each([
-    ['our own kind', () => new NoFreshReport(parseOrigin('a.example.com')), 404],
-    ['an unexpected one', () => new Error('bug'), 500],
+    ['one of our errors', () => new NoFreshReport(parseOrigin('a.example.com')), 404],
+    ['an unexpected error', () => new Error('bug'), 500],
   ])('%s', async (_name, make, status) => {
     await using shop = await startShop({
       compute: async () => {
@@ -118,7 +118,7 @@ describe('a client that disconnects', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('leaves others waiting with the same header: one of them pays', async () => {
+  test('does not affect others that wait with the same header: one of them pays', async () => {
     const gate = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
@@ -131,7 +131,7 @@ describe('a client that disconnects', () => {
     const first = shop.buy('x', v2(signed), { signal: abort.signal });
     await expect.poll(() => shop.computations.length).toBe(1);
     const others = [shop.buy('x', v2(signed)), shop.buy('x', v2(signed))];
-    // The others must be waiting by then, or they would have nobody to take over from.
+    // The others must already wait, or there is no call that they can take over from.
     await expect.poll(() => shop.paidCalls()).toBe(3);
     abort.abort();
     await expect(first).rejects.toThrow();
@@ -203,7 +203,7 @@ test('work that outlasts its signature is not charged, and is kept for another s
   expect(await debtsOf(shop)).toBe(1);
 });
 
-test('a payer who left more than five finished works unpaid is told to wait, before verification', async () => {
+test('a payer who did not pay for more than five finished works gets 429, before verification', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
@@ -232,7 +232,7 @@ test('unpaid answers of other routes count as well: they are stored for an hour'
   expect(answer.json).toMatchObject({ error: 'unpaid_scans', charged: false });
 });
 
-test('no payer is told to wait with rate limits off', async () => {
+test('no payer gets 429 if rate limits are off', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator, isRateLimited: false });

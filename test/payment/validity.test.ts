@@ -1,4 +1,4 @@
-/** How long an authorization must still be good, and may at most, to the second. */
+/** An authorization must still be valid for some seconds, and for at most a day. */
 import { describe, expect, test } from 'vitest';
 import { PaymentRefused } from '../../src/payment/gate/answers.ts';
 import { checkTerms, checkValidity } from '../../src/payment/gate/authorization.ts';
