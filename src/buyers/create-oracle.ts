@@ -142,8 +142,8 @@ function toRefusedTrial({ offers }: ListedChallenge, words: string): Trial {
 
 function toUntriedTrial({ offers }: ListedChallenge): Trial {
   const unknown = { client: null, verdict: 'unsupported', words: UNTRIED_WORDS } as const;
-  const untold = offers.map((one) => ({ ...one, ...unknown }));
-  return { payableBy: 'unknown', words: UNTRIED_WORDS, offers: untold };
+  const untriedOffers = offers.map((offer) => ({ ...offer, ...unknown }));
+  return { payableBy: 'unknown', words: UNTRIED_WORDS, offers: untriedOffers };
 }
 
 function toKey({ answer, solana }: ListedChallenge): string {

@@ -49,7 +49,7 @@ type OwnerRoute = {
   readonly description?: string;
   readonly body: TSchema;
   readonly response: Readonly<Record<string, unknown>>;
-  readonly answer: (origin: Origin, client: Client, wish: ListingRequest) => Promise<object>;
+  readonly answer: (origin: Origin, client: Client, change: ListingRequest) => Promise<object>;
 };
 
 export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
@@ -96,7 +96,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
       }),
       ...errorResponses('invalid_url', ...BODY_ERRORS, ...TOKEN_READING_ERRORS),
     },
-    answer: (origin, client, wish) => verification.confirm(origin, client, wish.listingKey),
+    answer: (origin, client, change) => verification.confirm(origin, client, change.listingKey),
   });
 
   addRoute({
@@ -120,7 +120,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         ...TOKEN_READING_ERRORS,
       ),
     },
-    answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
+    answer: (origin, client, change) => changeListing(parts, origin, client, change),
   });
 };
 
@@ -133,8 +133,8 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
   app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
     // An answer holds a secret, or a fact that can change at any time.
     reply.header('cache-control', 'no-store');
-    const { url, ...wish } = request.body;
+    const { url, ...change } = request.body;
     const client = toClient(request.ip, createDisconnectSignal(reply));
-    return answer(parseRequestedOrigin(url, parts), client, wish);
+    return answer(parseRequestedOrigin(url, parts), client, change);
   });
 }
