@@ -119,7 +119,7 @@ function headerChars(answer: HttpData, kit: Kit): number {
   return kit.header(answer, 'payment-required')?.length ?? 0;
 }
 
-/** An input schema is a bazaar extension's `schema`, or parameters or a body of an OpenAPI operation. */
+/** The `schema` of a bazaar extension counts as an input schema, and so do parameters or a body of an OpenAPI operation. */
 function hasInputSchema(seen: Facts, kit: Kit): boolean {
   const hasBazaarSchema = kit
     .challenged(seen.resources)

@@ -64,13 +64,13 @@ const OUTCOMES = {
 type Kind = keyof typeof OUTCOMES;
 type Flaw = Found<Kind>;
 type Origin = Seen<'origin'>['origin'];
-/** The evidence about one offer is `texts`. */
 type JudgedOffer = {
-  /** Null if the offer is sound, or named only. */
+  /** Null if the offer is sound, or if `isNamed`. */
   readonly kind: Kind | null;
   readonly isUnsound: boolean;
-  /** True if its scheme and network are known, and not judged here. */
+  /** True if we know the scheme and network of the offer, but do not judge it. */
   readonly isNamed?: boolean;
+  /** The evidence about the offer. */
   readonly texts: readonly string[];
 };
 

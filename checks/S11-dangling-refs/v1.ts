@@ -107,7 +107,7 @@ function isAnswered({ answer }: LinkObservation): boolean {
   return answer.ok || !NOT_ASKED.has(answer.reason);
 }
 
-/** A server entry is only a base address, which may answer 404. */
+/** The URL of a `servers` entry is only a prefix of paths, so it may answer 404. */
 function isDead({ answer, server }: LinkObservation): boolean {
   if (!answer.ok) return NO_CONNECTION.has(answer.reason);
   return !server && DEAD_STATUSES.has(answer.data.status);

@@ -15,7 +15,7 @@ import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
-/** The scan follows one redirect of a POST, on the same origin. The answer has one of these if it stopped there. */
+/** The scan follows one redirect of a POST, on the same origin. An answer with one of these was not followed. */
 const REDIRECT_STATUSES: ReadonlySet<number | null> = new Set([307, 308]);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
