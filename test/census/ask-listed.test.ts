@@ -1,4 +1,4 @@
-/** The requests of a look, over sockets, as sellers count them. */
+/** Sellers on real sockets count the requests of a look. */
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { type AskListedRequest, createAskListed } from '../../src/census/ask-listed.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
 const GET = { method: 'GET', path: WEATHER.path } as const;
 const POST = { method: 'POST', path: SUMMARY.path } as const;
 
-/** Asks a seller that answers so; `asked` are its requests, in order. */
+/** Looks at a seller that gives these answers; `asked` lists the requests that it got, in order. */
 async function ask(
   answers: CraftedOptions['answers'] = {},
   { places = 99, ...question }: Partial<AskListedRequest> & { readonly places?: number } = {},
@@ -75,7 +75,7 @@ describe('a resource', () => {
     expect(requests[0]?.headers).not.toHaveProperty('payment-signature');
   });
 
-  test('that is posted to gets an empty object', async () => {
+  test('that is listed with POST gets an empty object as body', async () => {
     const { requests, word } = await ask({}, { resources: [POST] });
     expect(requests).toMatchObject([{ method: 'POST', path: '/summaries', body: '{}' }]);
     expect(word).toBe('payable');
@@ -114,7 +114,7 @@ describe('a redirect', () => {
     expect(word).toBe('payable');
   });
 
-  test('a second time is not followed', async () => {
+  test('after a redirect is not followed', async () => {
     const { asked, word } = await ask({
       '/weather': to(302, '/new'),
       '/new': to(302, '/newer'),
@@ -150,7 +150,7 @@ describe('a redirect', () => {
     expect(word).toBe('not_payable');
   });
 
-  test('of a POST is followed once only', async () => {
+  test('of a POST is followed only once', async () => {
     const answers = { '/summaries': to(307, '/new'), '/new': to(307, '/newer'), '/newer': posted };
     const { asked, word } = await ask(answers, { resources: [POST] });
     expect(asked).toEqual(['POST /summaries', 'POST /new']);
@@ -178,14 +178,14 @@ describe('429', () => {
     expect(answer.restMs).toBe(restMs);
   });
 
-  test('after a payable resource changes nothing, and its wish for rest is kept', async () => {
+  test('after a payable resource leaves the word, and its Retry-After is obeyed', async () => {
     const answers = { '/summaries': later('60') };
     const { word, restMs } = await ask(answers, { resources: [GET, POST] });
     expect(word).toBe('payable');
     expect(restMs).toBe(60_000);
   });
 
-  test('of robots.txt ends the look before it begins, and any scan', async () => {
+  test('for robots.txt prevents the look, and any scan', async () => {
     const { asked, word, restMs, allowed } = await ask(
       { '/robots.txt': later() },
       { robotsPaths: ['/weather'] },
@@ -196,7 +196,7 @@ describe('429', () => {
     expect(restMs).toBe(0);
   });
 
-  test('is not the only answer that asks for rest: 503 does', async () => {
+  test('is not the only status with Retry-After: a 503 is obeyed too', async () => {
     const busy = { status: 503, headers: { 'retry-after': '120' } };
     const { asked, word, restMs } = await ask({ '*': busy }, { resources: [GET, POST] });
     expect(asked).toEqual(['GET /weather', 'POST /summaries']);
@@ -213,9 +213,9 @@ describe('robots.txt', () => {
     );
 
   test.each<readonly [string, CraftedAnswer, readonly boolean[]]>([
-    ['the group of all', robots('User-agent: *', 'Disallow: /weather'), [false, true]],
+    ['the group *', robots('User-agent: *', 'Disallow: /weather'), [false, true]],
     [
-      'our own group, before that of all',
+      'our own group, before the group *',
       robots(
         'User-agent: *',
         'Disallow: /',
@@ -225,14 +225,14 @@ describe('robots.txt', () => {
       [true, false],
     ],
     [
-      'our own group, whatever its case and version',
+      'our own group, in any case and with any version',
       robots('User-Agent: X402-Conformance-Scanner/9', 'Disallow: /w'),
       [false, true],
     ],
     ['the longest rule', robots('User-agent: *', 'Disallow: /', 'Allow: /weather'), [true, false]],
-    ['nobody else’s group', robots('User-agent: otherbot', 'Disallow: /'), [true, true]],
+    ['no group of other robots', robots('User-agent: otherbot', 'Disallow: /'), [true, true]],
     ['no file', { status: 404 }, [true, true]],
-    ['a file that is refused to us', { status: 403 }, [true, true]],
+    ['no rule if the file answers 403', { status: 403 }, [true, true]],
   ])('%s decides', async (_, answer, [weather, summaries]) => {
     const { allowed, asked } = await ask2(answer);
     expect(allowed).toEqual({ '/weather': weather, '/summaries': summaries });
@@ -257,7 +257,7 @@ describe('robots.txt', () => {
     expect(unknown.asked).toEqual(['GET /robots.txt', 'GET /weather', 'POST /summaries']);
   });
 
-  test('that is known is not asked', async () => {
+  test('that was read before is not requested', async () => {
     const { asked, allowed } = await ask(
       {},
       { resources: [GET, POST], allowed: { '/weather': false, '/summaries': true } },
@@ -279,18 +279,18 @@ describe('robots.txt', () => {
   });
 });
 
-describe('places', () => {
-  test('are taken for each request', async () => {
+describe('a place', () => {
+  test('is taken for each request', async () => {
     const { places } = await ask({}, { resources: [GET, POST], robotsPaths: ['/weather'] });
     expect(places).toBe(3);
   });
 
-  test('without one nothing is asked', async () => {
+  test('that is missing prevents the request', async () => {
     await expect(ask({}, { places: 0 })).rejects.toThrow(LimitReached);
     await expect(ask({}, { places: 0, robotsPaths: ['/weather'] })).rejects.toThrow(LimitReached);
   });
 
-  test('that end let the look end with what it has', async () => {
+  test('that is missing for a later request ends the look with the answers so far', async () => {
     const { asked, word } = await ask({}, { resources: [GET, POST], places: 1 });
     expect(asked).toEqual(['GET /weather']);
     expect(word).toBe('payable');
@@ -309,12 +309,12 @@ describe('a name', () => {
       () => Promise.reject(new Error('no place is needed')),
     );
 
-  test.each(['ENOTFOUND', 'EAI_AGAIN'])('without an address is silent: %s', async (code) => {
+  test.each(['ENOTFOUND', 'EAI_AGAIN'])('without an address counts as silent: %s', async (code) => {
     const { signs } = await askNowhere(code);
     expect(signs).toEqual([{ status: null, reason: 'dns', payableBy: null }]);
   });
 
-  test('that our own resolver cannot ask for is our fault', async () => {
+  test('that our own resolver cannot look up is our fault', async () => {
     await expect(askNowhere('ECONNREFUSED')).rejects.toThrow('the resolver of this host failed');
   });
 });

@@ -1,4 +1,4 @@
-/** Whom the census asks, of all that is listed. */
+/** The census chooses the origins to request among all listed origins. */
 import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ describe('of one registrable domain', () => {
     expect(leftOut).toEqual({ excluded: 0, domain: left, max: 0 });
   });
 
-  test('those with the lowest hash are asked, whatever the order', () => {
+  test('the hosts with the lowest hash are chosen, in any order of the list', () => {
     const all = candidates(100, () => 'farm.com');
     const expected = new Set(byHash(all).slice(0, 20));
     expect(choose(all).hosts).toEqual(expected);
@@ -42,7 +42,7 @@ describe('of one registrable domain', () => {
     expect(choose(all.toSorted((a, b) => a.host.localeCompare(b.host))).hosts).toEqual(expected);
   });
 
-  test('the next one follows if one of them is gone', () => {
+  test('the host with the next hash is chosen if one of them is gone', () => {
     const all = candidates(100, () => 'farm.com');
     const [first = '', ...others] = byHash(all);
     const left = all.filter(({ host }) => host !== first);
@@ -61,14 +61,14 @@ test.each([
   expect(leftOut.max).toBe(left);
 });
 
-test('a domain takes its 20 places of all before the rest is cut', () => {
+test('hosts beyond 20 of a domain are left out before CENSUS_MAX applies', () => {
   const all = [...candidates(60, () => 'farm.com'), ...candidates(10, (n) => `shop-${n}.com`)];
   const { hosts, leftOut } = choose(all, 25);
   expect(hosts.size).toBe(25);
   expect(leftOut).toEqual({ excluded: 0, domain: 40, max: 5 });
 });
 
-describe('the operator leaves out', () => {
+describe('CENSUS_EXCLUDE leaves out', () => {
   const all = [
     { host: 'a.shop.com', domain: 'shop.com' },
     { host: 'a.shop.com:8443', domain: 'shop.com' },
@@ -80,7 +80,7 @@ describe('the operator leaves out', () => {
     ['a host, at each port', 'a.shop.com', ['b.shop.com', 'notshop.com']],
     ['a host at one port', 'a.shop.com:8443', ['a.shop.com', 'b.shop.com', 'notshop.com']],
     ['a registrable domain', 'shop.com', ['notshop.com']],
-    ['nobody by a part of a name', 'hop.com', all.map(({ host }) => host)],
+    ['no host by a part of its name', 'hop.com', all.map(({ host }) => host)],
   ])('%s', (_, entry, left) => {
     const { hosts, leftOut } = choose(all, 10, new Set([entry]));
     expect([...hosts].toSorted()).toEqual(left.toSorted());
@@ -97,13 +97,13 @@ describe('a file of entries', () => {
     return path;
   }
 
-  test('has one a line, and comments', async () => {
+  test('has one entry in each line, and comments', async () => {
     const path = await fileOf('# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n');
     expect(await readLines(path)).toEqual(['Shop.COM.', 'b.shop.com']);
     expect(await readExcluded(path)).toEqual(new Set(['shop.com', 'b.shop.com']));
   });
 
-  test('leaves nobody out if there is none', async () => {
+  test('leaves no host out if no file is set', async () => {
     expect(await readExcluded(null)).toEqual(NOBODY);
   });
 

@@ -1,4 +1,4 @@
-/** `npm run census`, as a process of its own. */
+/** `npm run census` runs as a process of its own. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ async function census(args: readonly string[], settings: Settings = {}) {
     ...settings,
   };
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    // Not in the repository, whose .env would be read.
+    // The process would read the .env of the repository if it ran there.
     execFile(process.execPath, [COMMAND, ...args], { env, cwd: tmpdir() }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     );
@@ -162,7 +162,7 @@ describe('--dry-run', () => {
   });
 });
 
-test('--once gives an origin its word, which the service shows afterwards', async () => {
+test('--once gives an origin its word, and the service shows it afterwards', async () => {
   const folder = await newFolder();
   const seller = await startCraftedSeller();
   onTestFinished(() => seller[Symbol.asyncDispose]());
@@ -191,6 +191,6 @@ test('--once gives an origin its word, which the service shows afterwards', asyn
     host,
     availability: { today: 'payable', payableDays: 1, checkedDays: 1 },
   });
-  // Off by default: the service has asked nobody.
+  // The census of the service is off by default, so it sent no request.
   expect(seller.requests).toHaveLength(asked);
 });

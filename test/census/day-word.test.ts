@@ -1,4 +1,4 @@
-/** The word of a day: each row of the rule, and the order of precedence. */
+/** The word of a day follows the rows of the rule, in their order of precedence. */
 import { describe, expect, test } from 'vitest';
 import type { DayWord } from '../../src/model/availability.ts';
 import type { FailureReason } from '../../src/model/observation.ts';
@@ -22,9 +22,9 @@ const NO_SIGN: ResourceSign = { status: null, reason: null, payableBy: null };
 describe('one resource', () => {
   test.each<readonly [string, ResourceSign, DayWord]>([
     ['a challenge that default clients sign', challenged('default'), 'payable'],
-    ['one that takes settings', challenged('settings'), 'not_payable'],
-    ['one that nobody can pay', challenged('nobody'), 'not_payable'],
-    ['one that is not known', challenged('unknown'), 'not_checked'],
+    ['a challenge that clients sign with settings', challenged('settings'), 'not_payable'],
+    ['a challenge that nobody can pay', challenged('nobody'), 'not_payable'],
+    ['a challenge that no client of ours can judge', challenged('unknown'), 'not_checked'],
     ['402 of another protocol', answered(402), 'not_payable'],
     ['200', answered(200), 'not_payable'],
     ['204', answered(204), 'not_payable'],
@@ -50,14 +50,14 @@ describe('one resource', () => {
     ['redirects in a circle', silent('redirect-loop'), 'not_payable'],
     ['a redirect that the guard refuses', silent('redirect-refused'), 'not_payable'],
     ['a limit of ours', silent('budget'), 'not_checked'],
-    ['a pause that was asked for', silent('rate-limited'), 'not_checked'],
+    ['a request that waits for a Retry-After', silent('rate-limited'), 'not_checked'],
     ['no request', NO_SIGN, 'not_checked'],
   ])('%s', (_, sign, word) => {
     expect(toDayWord([sign])).toBe(word);
   });
 });
 
-test('nothing asked is not_checked', () => {
+test('without a request the word is not_checked', () => {
   expect(toDayWord([])).toBe('not_checked');
 });
 
@@ -101,7 +101,7 @@ describe('a scan', () => {
     },
   });
 
-  test('is payable if default clients sign one of its resources, whatever a later one answers', () => {
+  test('is payable if default clients sign for one of its resources, even if a later resource fails', () => {
     const probed = [resource({ path: '/a' }), paid('/b', answer(429))];
     const seen = scanOf({ resources: resources(probed), ...judged('/a', 'default') });
     expect(toScanDayWord(seen)).toBe('payable');

@@ -1,4 +1,4 @@
-/** Imports: once a day, who is chosen, and what a broken one leaves as it was. */
+/** Imports run once a day and choose origins; a broken import leaves the known origins as they were. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,7 +113,7 @@ test('an origin of both indexes is kept once, with two resources and the days of
   });
 });
 
-test('an origin whose second has passed has its first look tomorrow, one whose second is to come today', async () => {
+test('the first look of an origin is today if its second of the day is still to come, else tomorrow', async () => {
   const { rig, lists, imports } = await startImports();
   const [early = '', late = ''] = [...hostsBetween(1, 2, 1), ...hostsBetween(22, 23, 1)];
   lists.bazaar.push(`https://${early}/a`, `https://${late}/a`);
@@ -125,7 +125,7 @@ test('an origin whose second has passed has its first look tomorrow, one whose s
 });
 
 describe('an import that breaks off', () => {
-  test('adds the pages that it read, and what was known stands', async () => {
+  test('adds the pages that it read, and keeps the known origins', async () => {
     const { world, lists, imports, nextDay, chosen, resources, troubles } = await startImports();
     lists.bazaar.push('https://a.com/1', 'https://b.com/1', 'https://c.com/1');
     await imports.runDue();
@@ -149,7 +149,7 @@ describe('an import that breaks off', () => {
   });
 });
 
-test('CENSUS_EXCLUDE is read at each import: who is left out is not asked any more', async () => {
+test('CENSUS_EXCLUDE is read at each import, and its hosts are requested no more', async () => {
   const exclude = await fileOf('');
   const { rig, lists, imports, nextDay, chosen } = await startImports({ exclude });
   lists.bazaar.push('https://a.shop.com/1', 'https://b.shop.com/1', 'https://other.com/1');
@@ -165,7 +165,7 @@ test('CENSUS_EXCLUDE is read at each import: who is left out is not asked any mo
   expect(await chosen()).toHaveLength(3);
 });
 
-test('of a farm 20 origins are kept, and no row of the others', async () => {
+test('20 origins of a domain are kept, and the others have no row', async () => {
   const { rig, lists, imports } = await startImports();
   for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
   lists.x402scan.push('https://shop.com/1');
@@ -176,7 +176,7 @@ test('of a farm 20 origins are kept, and no row of the others', async () => {
   expect(rows).toBe(21);
 });
 
-test('a file is read as an index is', async () => {
+test('a file is read like an index', async () => {
   const file = await fileOf(
     'shop.com # an origin\nhttps://other.com/paid?x=1\nhttp://plain.com/\n',
   );
@@ -189,7 +189,7 @@ test('a file is read as an index is', async () => {
   expect(await rig.store.census.get('plain.com')).toBeNull();
 });
 
-test('two instances on one store read each source once, and choose as one', async () => {
+test('two instances on one store read each source once, and choose the same origins', async () => {
   const { rig, world, lists, index, imports, newImports, chosen, troubles } = await startImports();
   for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
   lists.bazaar.push('https://one.farm.com/1', 'https://two.farm.com/1');

@@ -1,4 +1,4 @@
-/** What is kept of that which indexes and files list. */
+/** The census keeps certain resources of what indexes and files list. */
 import { describe, expect, test } from 'vitest';
 import {
   FoundOrigins,
@@ -33,7 +33,7 @@ const pathsOf = ({ resources }: ReturnType<typeof toListing>) =>
   resources.map(({ method, path }) => `${method} ${path}`);
 
 describe('the resources of an origin', () => {
-  test('are the first two that are listed, GET where no method is', async () => {
+  test('are the first two listed ones; the method is GET if none is listed', async () => {
     const origin = await found([null, '/a'], ['post', '/b?city=Rome'], ['GET', '/c']);
     expect(mergeListing(NEVER, origin, TODAY)).toEqual({
       sources: { bazaar: 100 },
@@ -45,10 +45,13 @@ describe('the resources of an origin', () => {
     });
   });
 
-  test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])('leave out what is asked by %s', async (method) => {
-    const origin = await found([method, '/a'], ['GET', '/b']);
-    expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
-  });
+  test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])(
+    'leave out resources with the method %s',
+    async (method) => {
+      const origin = await found([method, '/a'], ['GET', '/b']);
+      expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
+    },
+  );
 
   test.each(['/users/:id', '/users/{id}', '/users/%7Bid%7D', '/:city/now'])(
     'leave out a path that a buyer fills in: %s',
@@ -66,7 +69,7 @@ describe('the resources of an origin', () => {
 });
 
 describe('the same two resources', () => {
-  test('stay while they are listed, whatever the order', async () => {
+  test('stay while they are listed, in any order', async () => {
     const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
     const later = await found(['GET', '/d'], ['GET', '/b'], ['POST', '/a'], ['GET', '/a']);
     expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
@@ -75,7 +78,7 @@ describe('the same two resources', () => {
     ]);
   });
 
-  test('lose the one that is not listed any more', async () => {
+  test('lose a resource that is no longer listed', async () => {
     const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
     const later = await found(['GET', '/c'], ['GET', '/b']);
     expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
@@ -134,7 +137,7 @@ describe('a line of a file', () => {
   });
 });
 
-test('what no scan may ask is counted, and left out', async () => {
+test('listings that the guard refuses are counted, and left out', async () => {
   const origins = await lines(
     'http://shop.com',
     'https://10.1.2.3/paid',
@@ -148,7 +151,7 @@ test('what no scan may ask is counted, and left out', async () => {
   expect(origins.refused).toBe(7);
 });
 
-test('hosts under one registrable domain are known by it; customers of a provider are not one', async () => {
+test('hosts have their registrable domain; customers of a hosting provider do not share one', async () => {
   const origins = await lines('a.shop.co.uk', 'b.shop.co.uk', 'a.github.io', 'b.github.io');
   expect([...origins.byHost.values()].map(({ domain }) => domain)).toEqual([
     ...['shop.co.uk', 'shop.co.uk'],

@@ -1,4 +1,4 @@
-/** Silence of origins, and a failure of our own. */
+/** Looks without an answer are told apart: the origin is down, or our own network fails. */
 import { describe, expect, test } from 'vitest';
 import { OutageWindow } from '../../src/census/outage.ts';
 import { lookTimeMs } from '../../src/census/plan.ts';
@@ -16,7 +16,7 @@ import {
 const NOTHING = { down: [], ours: [] };
 const MINUTE_MS = 60_000;
 
-/** Adds looks at h0, h1, …; a name of a network makes one silent, null makes it answered. */
+/** Adds looks at h0, h1, … A network name means a silent look in this network; null means an answered look. */
 function windowOf(places: readonly (string | null)[]) {
   const window = new OutageWindow();
   const decided = places.map((network, n) =>
@@ -33,28 +33,28 @@ const answered = (count: number) => Array.from({ length: count }, () => null);
 
 describe('the last 20 looks', () => {
   test.each([
-    ['15 silent ones', silent(15), names(0, 15)],
-    ['14 silent ones', silent(14), []],
-    ['15 silent ones after 5 answers', [...answered(5), ...silent(15)], names(5, 20)],
+    ['15 silent looks', silent(15), names(0, 15)],
+    ['14 silent looks', silent(14), []],
+    ['15 silent looks after 5 answers', [...answered(5), ...silent(15)], names(5, 20)],
     [
-      '15 silent ones around 5 answers',
+      '15 silent looks around 5 answers',
       [...silent(15).slice(0, 8), ...answered(5), ...silent(15).slice(8)],
       [...names(0, 8), ...names(13, 20)],
     ],
-    ['14 silent ones before an answer', [...silent(14), null], []],
-    ['15 silent ones at 10 places', silent(15, 10), names(0, 15)],
-    ['15 silent ones at 9 places', silent(15, 9), []],
-    ['20 silent ones at 9 places', silent(20, 9), []],
+    ['14 silent looks before an answer', [...silent(14), null], []],
+    ['15 silent looks at 10 places', silent(15, 10), names(0, 15)],
+    ['15 silent looks at 9 places', silent(15, 9), []],
+    ['20 silent looks at 9 places', silent(20, 9), []],
   ])('%s', (_, places, ours) => {
     expect(windowOf(places).last).toEqual({ down: [], ours });
   });
 
-  test('with 6 answers among 21 the first leaves, and is down', () => {
+  test('with 6 answers among 21 looks, the first silent one drops out of the 20 and is down', () => {
     const places = [...silent(15).slice(0, 8), ...answered(6), ...silent(15).slice(8)];
     expect(windowOf(places).last).toEqual({ down: ['h0'], ours: [] });
   });
 
-  test('a silent one that leaves them is down, and an answered one is not', () => {
+  test('a silent look that drops out of the 20 is down, and an answered one is not', () => {
     const { decided } = windowOf(['a', null, 'b', ...answered(20)]);
     expect(decided.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NOTHING));
     expect(decided.slice(20)).toEqual([
@@ -64,7 +64,7 @@ describe('the last 20 looks', () => {
     ]);
   });
 
-  test('those that are left are given once', () => {
+  test('the silent looks that are left are decided once', () => {
     const { window } = windowOf(['a', null, 'b']);
     expect(window.drain()).toEqual(['h0', 'h2']);
     expect(window.drain()).toEqual([]);

@@ -1,4 +1,4 @@
-/** A word a day: by a look, by a scan, or not at all. */
+/** A host gets its word of the day from a look or a scan, or gets none. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,7 +143,7 @@ describe('Retry-After', () => {
 });
 
 describe('an owner', () => {
-  test('who opts out is left alone at once, and asked again once the wish is withdrawn', async () => {
+  test('who opts out gets no further request, until they list the host again', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     const day = rig.today();
@@ -158,7 +158,7 @@ describe('an owner', () => {
     expect(await rig.word(HOST, day + 2)).toBe('payable');
   });
 
-  test('whose host no index lists for 30 days is not asked, and forgotten 30 days later', async () => {
+  test('of a host that no index lists for 30 days gets no request, and the host is deleted 30 days later', async () => {
     const rig = startCensus();
     const day = rig.today();
     await rig.list(HOST, { lastDay: day - 30 });
@@ -174,7 +174,7 @@ describe('an owner', () => {
 });
 
 describe('a scan of the same day', () => {
-  test('that a payer paid for gives the word: no request is sent', async () => {
+  test('that somebody paid for gives the word, and no request is sent', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     await rig.scan(HOST, true);
@@ -194,7 +194,7 @@ describe('a scan of the same day', () => {
     expect(rig.asked).toEqual([]);
   });
 
-  test('of yesterday gives none', async () => {
+  test('that was made yesterday gives no word', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     await rig.scan(HOST, true);
@@ -204,7 +204,7 @@ describe('a scan of the same day', () => {
     expect(rig.askedHosts()).toEqual([HOST]);
   });
 
-  test('that a watch keeps to itself gives none', async () => {
+  test('that a watch made privately gives no word', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     rig.answer = () => ({ signs: [GONE] });
@@ -223,7 +223,7 @@ test('a redirect that leads in a circle is an answer: its word needs no later lo
   expect(await rig.word(HOST)).toBe('not_payable');
 });
 
-test('a fault of ours is nobody’s down', async () => {
+test('our own failure gives no host the word down', async () => {
   const rig = startCensus();
   await rig.list(HOST);
   rig.answer = () => {

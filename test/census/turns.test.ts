@@ -1,8 +1,8 @@
-/** How many are asked at a time, and by whom. */
+/** Looks run at the same time only within limits, also over several instances. */
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, hostsBetween, START_MS, startCensus } from './census-rig.ts';
 
-/** Looks at all hosts at once, each of which takes a moment, and gives the order of beginnings and ends. */
+/** Looks at all hosts at once, and returns the order in which the looks begin and end. */
 async function lookAtAll(
   hosts: readonly string[],
   options: { readonly domain?: string; readonly address?: string },
@@ -29,7 +29,7 @@ async function lookAtAll(
 
 const HOSTS = hostsBetween(11, 13, 6);
 
-test('without anything in common, at most four are asked at a time', async () => {
+test('at most four hosts with nothing in common are looked at at a time', async () => {
   const { rig } = await lookAtAll(HOSTS, {});
   expect(rig.asked).toHaveLength(HOSTS.length);
   expect(rig.mostAtOnce).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ test('after a stop at most four looks begin in a second, and all within the day'
 });
 
 describe('two instances on one store', () => {
-  test('share the hosts, and ask each once', async () => {
+  test('share the hosts, and look at each once', async () => {
     const rig = startCensus();
     const hosts = hostsBetween(0.1, 23.9, 60);
     for (const host of hosts) await rig.list(host);
@@ -87,7 +87,7 @@ describe('two instances on one store', () => {
     expect(rig.troubles).toEqual([]);
   });
 
-  test('leave a host alone that the other is asking', async () => {
+  test('do not look at a host while the other instance does', async () => {
     const rig = startCensus();
     const [host = ''] = HOSTS;
     await rig.list(host);
@@ -110,7 +110,7 @@ describe('two instances on one store', () => {
   });
 });
 
-test('at most eight looks have begun at a time: a crash cuts off no more', async () => {
+test('at most eight looks have begun at a time, so a crash cuts off no more than eight', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(1, 20, 30);
   for (const host of hosts) await rig.list(host);

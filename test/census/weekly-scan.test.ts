@@ -1,4 +1,4 @@
-/** The weekly scan: when it comes, what it publishes, and what it leaves to paying callers. */
+/** The weekly scan: its day, what it publishes, and how it gives way to paying callers. */
 import { describe, expect, test } from 'vitest';
 import { isScanDue, lookTimeMs } from '../../src/census/plan.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
@@ -18,7 +18,7 @@ import {
 const UNREACHED = unreachedSeller(failure('timeout'));
 
 describe('a weekly scan', () => {
-  test('comes within seven days of the first, and once in seven days then', async () => {
+  test('comes within the first seven days, and then once in seven days', async () => {
     const rig = startCensus();
     const hosts = hostsBetween(1, 23, 20);
     for (const host of hosts) {
@@ -29,12 +29,12 @@ describe('a weekly scan', () => {
     expect(rig.scanner.began.toSorted()).toEqual(hosts.toSorted());
     await rig.passDays(14);
     expect(rig.scanner.began).toHaveLength(3 * hosts.length);
-    // Each day has its share.
+    // Each day has its share of the scans.
     const weekdays = new Set(hosts.map((host) => weekdayOf(host)));
     expect(weekdays.size).toBeGreaterThan(4);
   });
 
-  test('that failed is made up for on the next day', async () => {
+  test('that failed is repeated on the next day', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     rig.scanner.will(HOST, { failure: new Error('no worker') });
@@ -79,7 +79,7 @@ test('a scan of the census is published as its own', async () => {
   expect(await rig.store.results.findPublished(HOST)).toMatchObject({ paidBy: 'census' });
 });
 
-test('a change is told of a new host and of a grade that moved, and of no other scan', async () => {
+test('the changes list a new host and a changed grade, and no other scan of the census', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   const grades: readonly Grade[] = ['A', 'A', 'B', 'B'];
@@ -131,7 +131,7 @@ describe('a weekly scan gives way', () => {
     expect(rig.scanner.began).toEqual([HOST]);
   });
 
-  test('a look does not: it is asked beside a paid scan', async () => {
+  test('but a look runs beside a paid scan', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     const paid = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ describe('robots.txt', () => {
     ]);
     expect(rig.scanner.began).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
-    // What it said holds on the days without a scan.
+    // Its rules hold on the days without a scan.
     await rig.store.census.change(HOST, { scannedDay: rig.today() + 90 });
     await rig.passTo(HOST, rig.today() + 1);
     expect(rig.asked[1]?.question).toMatchObject({
@@ -165,7 +165,7 @@ describe('robots.txt', () => {
     });
   });
 
-  test('that gives no answer lets the last answer stand', async () => {
+  test('that does not answer leaves its last answer in force', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     await rig.store.census.change(HOST, { robots: { [WEATHER.path]: false } });
@@ -176,7 +176,7 @@ describe('robots.txt', () => {
   });
 });
 
-test('a name that leads to a blocked address is down, after the looks behind it', async () => {
+test('a name that resolves to a blocked address is down, once later looks have decided', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   rig.scanner.will(HOST, { failure: new OriginRefused('blocked_ip') });
@@ -187,11 +187,11 @@ test('a name that leads to a blocked address is down, after the looks behind it'
   expect(await rig.word(HOST)).toBe('down');
 });
 
-test('a scan that met our own outage is made up for on the next day', async () => {
+test('a scan that met our own outage is repeated on the next day', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(11, 13, 16);
   const firstDay = rig.today();
-  // Had it been scanned on the first day, it would not be due on the next one.
+  // It is due on the next day only because the scan of the first day does not count.
   const host = hosts.find((one) => !isDue(one, firstDay, firstDay + 1)) ?? '';
   for (const one of hosts) await rig.list(one, { isScanDue: one === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
@@ -205,7 +205,7 @@ test('a scan that met our own outage is made up for on the next day', async () =
   expect(await rig.store.directory.get(host)).not.toBeNull();
 });
 
-test('a scan of an origin that is down is its scan of the week', async () => {
+test('a scan that finds an origin down counts as its scan of the week', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   rig.scanner.will(HOST, { observations: UNREACHED });

@@ -17,7 +17,7 @@ const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 const OTHER_PAY_TO = '0x3333333333333333333333333333333333333333';
 const OTHER_CATALOG = '2026-07-25.1';
-/** Much longer than a failed start takes, and much shorter than the default timeout of the driver. */
+/** Much longer than a failed start takes. */
 const MAX_START_MS = 30_000;
 
 /** Starts an instance that must exit with code 1, and returns the only line that it prints. */

@@ -58,7 +58,7 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
   const nextLookAtMs = Date.parse(String(after.body['nextLookAt']));
   expect(nextLookAtMs).toBeGreaterThan(app.now());
   expect(nextLookAtMs).toBeLessThanOrEqual(app.now() + HOUR_MS);
-  // Private: the look is on no public surface.
+  // The look is private: no public answer shows it.
   expect((await app.get(`/v1/status?url=${HOST}`)).json()).toMatchObject({ known: false });
   expect(watched.troubles).toEqual([]);
 

@@ -23,7 +23,7 @@ async function newest(watched: WatchedApp, secret: string) {
   return { state: body['state'], ...first };
 }
 
-test('tries follow the schedule under one id, each signed anew; then the event is dropped', async () => {
+test('an event is sent again by the schedule, with one id and new signatures, and then dropped', async () => {
   await using watched = await startWatchedApp();
   const { receiver } = watched;
   const secret = await watched.agreed();
@@ -46,21 +46,21 @@ test('tries follow the schedule under one id, each signed anew; then the event i
   expect(new Set(tries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10);
   for (const one of tries) verifySignature(secret, one);
 
-  // The next one is not held up.
+  // The next event does not wait.
   receiver.answer(AGREES);
   await watched.call('test', secret);
   await watched.settle();
   expect(await newest(watched, secret)).toMatchObject({ status: 'delivered', tries: 1 });
 }, 120_000);
 
-test('five days of tries without a success end the watch, and a quiet time between does not count', async () => {
+test('five days of failed deliveries end the watch; days without events do not count', async () => {
   await using watched = await startWatchedApp();
   const secret = await watched.agreed();
   watched.receiver.answer(answers(500));
   await watched.call('test', secret);
   await watched.settle();
   for (const waitMs of WAITS_MS) await watched.pass(waitMs);
-  // Quiet: nothing is tried.
+  // No event is due.
   await watched.pass(10 * 24 * HOUR_MS);
   await watched.call('test', secret);
   await watched.settle();
@@ -116,7 +116,7 @@ test('events arrive in order: a waiting event delays those after it', async () =
   expect(ids).toHaveLength(4);
 });
 
-test('a receiver gets 60 events a minute, and the others later', async () => {
+test('a receiver gets 60 events a minute, and further events later', async () => {
   await using watched = await startWatchedApp();
   const secret = await watched.agreed();
   for (let n = 0; n < 64; n += 1) await watched.call('test', secret);
@@ -135,7 +135,7 @@ test('the status lists the newest 20 events', async () => {
   expect(body['deliveries']).toHaveLength(20);
 });
 
-test('receivers in one network get two events a second, however many there are', async () => {
+test('all receivers in one network together get two events a second', async () => {
   const receivers = await Promise.all(Array.from({ length: 5 }, () => startReceiver()));
   await using watched = await startWatchedApp({ alsoAllow: receivers.map(({ host }) => host) });
   for (const [n, { url: webhook }] of receivers.entries()) {

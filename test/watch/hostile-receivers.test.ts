@@ -85,7 +85,7 @@ test('a silent receiver delays no other', async () => {
   await watched.watch();
   const settled = watched.watching.tick();
   await expect.poll(() => watched.receiver.types()).toEqual(['watch.started']);
-  // The silent one is still being asked.
+  // The delivery to the silent receiver still runs.
   expect(watched.events).toEqual([expect.objectContaining({ result: 'delivered' })]);
   await settled;
 });

@@ -1,4 +1,4 @@
-/** Two hosts on one database: one of them dies again and again, and the other goes on. */
+/** Two instances share a database. One is killed again and again, and the other continues. */
 import { afterAll, expect, test } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
@@ -10,7 +10,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!('uri' in mongo))(
-  'every event arrives although one of two instances is lost',
+  'every event arrives although one of two instances is killed',
   async () => {
     if (!('uri' in mongo)) return;
     const storeUrl = freshDatabase(mongo.uri);

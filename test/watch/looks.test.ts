@@ -43,14 +43,14 @@ async function watchedSeller(first: CannedScan = sells()) {
   return { watched, secret, [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose]() };
 }
 
-/** To the next look, and a moment more. */
+/** Moves the clock just past the next look. */
 async function nextLook(watched: WatchedApp, secret: string): Promise<void> {
   const { body } = await watched.call('status', secret);
   const atMs = Date.parse(String(body['nextLookAt']));
   await watched.pass(Math.max(0, atMs - watched.app.now()));
 }
 
-/** Past the next daily scan. */
+/** Moves the clock past the next daily scan. */
 async function nextDay(watched: WatchedApp, secret: string): Promise<void> {
   const scans = watched.app.scanner.began.length;
   while (watched.app.scanner.began.length === scans) await nextLook(watched, secret);
@@ -107,7 +107,7 @@ test('a worse grade and failed checks are reported if a second scan ten minutes 
       { id: 'S7', status: 'fail', outcome: 'no-h1' },
     ],
   ]);
-  // What is better is told at once.
+  // Recoveries are sent at once.
   watched.receiver.received.length = 0;
   watched.app.scanner.will(HOST, sells());
   await nextDay(watched, secret);
@@ -139,7 +139,7 @@ test('changed terms and recoveries are reported at once', async () => {
   expect(told(watched)).toEqual([
     ['terms.changed', { ...resource, offers: [OFFER] }, { ...resource, offers: [dearer] }],
   ]);
-  // The daily scan sees the same terms: nothing is told twice.
+  // The daily scan sees the same terms, so no second event follows.
   watched.app.scanner.will(HOST, sells({}, dearer));
   await nextDay(watched, secret);
   expect(told(watched)).toHaveLength(1);
@@ -232,12 +232,12 @@ test("any paid scan counts as that day's, and is compared like a look", async ()
   expect(told(watched)).toEqual([
     ['grade.changed', { grade: 'A', score: 95 }, { grade: 'B', score: 85 }],
   ]);
-  // The payer's and the one that confirmed it.
+  // One scan of the payer, and one that confirmed it.
   expect(app.scanner.began.length - looked).toBe(2);
   await watched.pass(DAY_MS - (app.now() % DAY_MS) - 1);
   expect(app.scanner.began.length - looked).toBe(2);
 
-  // One that was missed while the process was down is compared at the next look.
+  // A paid scan that was published while the process was down is compared at the next look.
   watched.receiver.received.length = 0;
   app.advance(MINUTE_MS);
   await app.publish(HOST, sells({ grade: 'A', score: 95 }));
@@ -307,7 +307,7 @@ test('a listing whose newest settlement is 25 days old is reported once, and aga
   };
   expect(lapsing()).toEqual([expect.objectContaining({ before: null, after: told })]);
 
-  // Silence of the index, an older answer and another index tell nothing new.
+  // No event follows if the index is silent, gives an older answer, or is another index.
   settled(null);
   await nextDay(watched, secret);
   settled(first - DAY_MS);

@@ -16,7 +16,7 @@ const SECONDS = 15 * 60;
 const TIMING = toWatchTiming();
 const RESOURCE = { method: 'GET', path: '/weather' };
 
-test('10,000 missed watches have their looks within 10 s of a start, and then keep to their hours', async () => {
+test('10,000 overdue watches have their looks within 10 s of a start, and then at their hours', async () => {
   let nowMs = START_MS;
   const store = openSqlite(MEMORY, { clock: () => nowMs });
   const hosts = Array.from({ length: WATCHES }, (_, n) => `shop-${n}.com`);

@@ -1,4 +1,4 @@
-/** The receiver of docs/owners.md, run as it is printed. */
+/** Runs the receiver that docs/owners.md prints. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { deliverToPrinted } from './printed-receiver.ts';
 test('the receiver in TypeScript agrees, and refuses a wrong signature', async () => {
   const cache = fileURLToPath(new URL('../../.cache/', import.meta.url));
   await mkdir(cache, { recursive: true });
-  // Inside of the checkout: the receiver imports a package.
+  // The folder is inside the checkout, because the receiver imports a package.
   const folder = await mkdtemp(join(cache, 'receiver-'));
   try {
     const page = await readFile(new URL('../../docs/owners.md', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-/** Python's own library verifies what we send, and the receiver of docs/owners.md runs as it is printed. */
+/** A Python library verifies our webhooks. The Python receiver that docs/owners.md prints runs unchanged. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What a second `POST /v1/watch` keeps, how often it is allowed, and whose places it takes. */
+/** A second `POST /v1/watch` keeps waiting events, is limited in number, and keeps the place of the watch. */
 import { expect, test } from 'vitest';
 import { AGREES, status as answers, startReceiver, verifySignature } from './receiver.ts';
 import { OFFER, sells } from './seller-report.ts';
@@ -25,7 +25,7 @@ test('waiting events go to the new receiver once it agrees, signed with the new 
 
   const { secret = '' } = (await watched.watch({ webhook: next.url })).body;
   await watched.settle();
-  // Nothing but the request to agree is sent before it is answered.
+  // Before the receiver agrees, only the request to agree is sent.
   expect(next.types()).toEqual(['watch.started']);
   next.answer(AGREES);
   await watched.pass(5_000);
@@ -57,7 +57,7 @@ async function create(watched: WatchedApp, url = HOST) {
   return { status: answer.statusCode, after: answer.headers['retry-after'], body: answer.json() };
 }
 
-test('an agreed watch changes once in ten minutes, with a stop in between too', async () => {
+test('an agreed watch may be replaced once in ten minutes, also if it was stopped in between', async () => {
   await using watched = await startWatchedApp(LIMITED);
   expect((await create(watched)).status).toBe(200);
   await watched.settle();
@@ -95,7 +95,7 @@ test('without rate limits a watch may be replaced at any time', async () => {
   }
 });
 
-/** A watch of a proved host, created from an address. */
+/** Creates a watch of a host whose owner proved control, called from this address. */
 async function createFrom({ app, receiver }: WatchedApp, host: string, from: string) {
   const post = async (path: string, payload: object) => {
     const call = { method: 'POST', url: path, remoteAddress: from } as const;
@@ -107,7 +107,7 @@ async function createFrom({ app, receiver }: WatchedApp, host: string, from: str
   return post('/v1/watch', { webhook: receiver.url });
 }
 
-test('a client has three watches that wait for a receiver, and so has a watched domain', async () => {
+test('three watches of a client may wait for a receiver, and three of a watched domain', async () => {
   await using watched = await startWatchedApp();
   watched.receiver.answer(answers(500));
   const refused = { error: 'too_many_watches' };
@@ -116,7 +116,7 @@ test('a client has three watches that wait for a receiver, and so has a watched 
     secrets.push((await createFrom(watched, `shop${n}.com`, '203.0.113.1')).secret);
   }
   expect(await createFrom(watched, 'shop3.com', '203.0.113.1')).toMatchObject(refused);
-  // The same host takes the place of its own watch.
+  // A second watch of the same host replaces its first one.
   secrets[2] = (await createFrom(watched, 'shop2.com', '203.0.113.1')).secret;
   expect(secrets[2]).toMatch(/^whsec_/);
   await watched.call('stop', secrets[0] ?? '', 'shop0.com');
@@ -130,7 +130,7 @@ test('a client has three watches that wait for a receiver, and so has a watched 
   const fourth = await createFrom(watched, 'a3.rival.com', '198.51.100.3');
   expect(fourth).toMatchObject(refused);
   expect(fourth.message).toContain('rival.com');
-  // However many strangers wait, the next owner has their place.
+  // Waiting watches of strangers do not take the place of the next owner.
   for (let n = 10; n < 30; n += 1) {
     const host = `honest${n}.com`;
     expect(await createFrom(watched, host, `203.0.113.${n}`)).toMatchObject({ host });
@@ -157,7 +157,7 @@ test('five hosts of a registrable domain are watched; an address counts as one, 
   });
 });
 
-/** A receiver that agreed to 100 watches: one of each domain, and of `rich` hosts of rich.com. */
+/** Adds 100 agreed watches of one receiver: `rich` of them are hosts of rich.com, the others each have their own domain. */
 async function fillReceiver({ app, receiver }: WatchedApp, rich: number) {
   for (let n = 0; n < 100; n += 1) {
     const isRich = n < rich;
@@ -175,7 +175,7 @@ test("one of a receiver's 100 agreed watches may have a new secret", async () =>
   expect(stranger).toMatchObject({ error: 'too_many_watches' });
   const { secret } = await createFrom(watched, 'shop7.com', '203.0.113.2');
   expect(secret).toMatch(/^whsec_/);
-  // Nobody takes its place while it waits.
+  // Its place stays reserved while it waits.
   expect(await createFrom(watched, 'new.com', '203.0.113.1')).toMatchObject({
     error: 'too_many_watches',
   });
@@ -184,7 +184,7 @@ test("one of a receiver's 100 agreed watches may have a new secret", async () =>
   expect(body).toMatchObject({ state: 'active' });
 });
 
-test('at 100 a domain with more than one gives up its newest to a domain with none, once that agrees', async () => {
+test('with 100 agreed watches, the newest of a domain with several ends when a domain without any agrees', async () => {
   await using watched = await startWatchedApp();
   await fillReceiver(watched, 3);
   const states = () =>
@@ -200,7 +200,7 @@ test('at 100 a domain with more than one gives up its newest to a domain with no
   expect(await states()).toEqual([true, true, false]);
   const { body } = await watched.call('status', secret, 'poor.com');
   expect(body).toMatchObject({ state: 'active' });
-  // A domain that has one gets none of another's.
+  // A domain that has a watch does not get the place of another domain.
   expect(await createFrom(watched, 'b.poor.com', '203.0.113.2')).toMatchObject({
     error: 'too_many_watches',
   });

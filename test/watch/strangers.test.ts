@@ -20,7 +20,7 @@ const START_MS = Date.UTC(2026, 8, 1, 12);
 const RESOURCE = { method: 'GET', path: '/weather' };
 const SEEN = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
-/** Watches over a store in memory; `runningScans` is the number of paid ones. */
+/** Watches on a store in memory; `runningScans` is the number of running paid scans. */
 function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> = {}) {
   const clock = { nowMs: START_MS };
   const store = openSqlite(MEMORY, { clock: () => clock.nowMs });
@@ -95,7 +95,7 @@ test('a receiver of 100 watches that never answers delays no event of another re
   silent.resolve();
 });
 
-test('long looks delay no event, and beside a paid scan four run', async () => {
+test('long looks delay no event, and four looks run beside a paid scan', async () => {
   await using rounds = startRounds({ runningScans: 1 });
   const { store, watching, clock, asked, events } = rounds;
   for (let n = 0; n < 6; n += 1) {
@@ -124,7 +124,7 @@ test("all missed looks begin at once after a start, and the day's scans before m
   clock.nowMs = START_MS + 11 * HOUR_MS + 59 * MINUTE_MS + 50 * SECOND_MS;
   await watching.tick();
   await watching.idle();
-  // Each has had its look: the day's scan, or, before its second of the day, its hourly requests.
+  // Each watch had its look: the daily scan, or the hourly requests if the second of its scan is still to come.
   expect(new Set([...scanner.began, ...asked]).size).toBe(200);
   expect(scanner.began.length).toBeGreaterThan(150);
   await watching.tick();
@@ -160,7 +160,7 @@ test('repeated replacement of a watch delays no look of another', async () => {
     return Date.parse(String(body['nextLookAt']));
   };
   await watched.pass((await nextLook()) - watched.app.now());
-  // The look saw worse, and is confirmed ten minutes later.
+  // The look found something worse, so it is confirmed ten minutes later.
   const confirmAtMs = await nextLook();
   expect(confirmAtMs - watched.app.now()).toBeLessThanOrEqual(10 * MINUTE_MS);
   await watched.pass(confirmAtMs - watched.app.now() - 10 * SECOND_MS);
@@ -172,7 +172,7 @@ test('repeated replacement of a watch delays no look of another', async () => {
   expect(watched.receiver.types()).toContain('origin.unreachable');
 });
 
-test('scans of looks begin twice a second in one network, however many names resolve there', async () => {
+test('scans of looks begin at most twice a second in one network, even if many names resolve there', async () => {
   await using watched = await startWatchedApp();
   const begun: number[] = [];
   const hosts = Array.from({ length: 6 }, (_, n) => `shop${n}.com`);
@@ -207,7 +207,7 @@ test.each([
     await watched.settle();
     const { store } = watched.app;
     const status = async () => (await watched.call('status', secret)).body;
-    // A minute before midnight the day's look is due, and the other is there first.
+    // A minute before midnight the reading of the day is due, and another reading begins first.
     const beforeMidnight = (dayMs: number) => dayMs + DAY_MS - MINUTE_MS - 2 * SECOND_MS;
     const firstDayMs = watched.app.now() - (watched.app.now() % DAY_MS);
     for (let day = 0; day < 31; day += 1) {
