@@ -225,7 +225,7 @@ function countEntryReads(inner: Store): { store: Store; reads: () => number } {
   let reads = 0;
   const ledger = {
     ...inner.ledger,
-    entry: (key: string) => {
+    findEntry: (key: string) => {
       reads += 1;
       return inner.ledger.findEntry(key);
     },
