@@ -107,17 +107,13 @@ async function findTransferReverts(
   );
   if (isBlocked === true) return true;
   const [acceptsControl, acceptsPayTo] = await Promise.all(
-    [CONTROL_RECIPIENT, payTo].map((to) => acceptsTransfer(client, asset, getAddress(to))),
+    [CONTROL_RECIPIENT, payTo].map((to) => accepts(client, asset, getAddress(to))),
   );
   return acceptsControl === true && acceptsPayTo !== null ? !acceptsPayTo : null;
 }
 
 /** Simulates a transfer of zero, for which the sender needs no balance. Returns null if the answer is over its cap. */
-async function acceptsTransfer(
-  client: PublicClient,
-  asset: Address,
-  to: Address,
-): Promise<boolean | null> {
+async function accepts(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [to, 0n] });
   const call = client.call({ account: getAddress(SENDER), to: asset, data });
   const accepted = call.then(
