@@ -9,7 +9,7 @@ export type FairQueueOptions = {
 
 type WaitingTask = { readonly account: WorkAccount; readonly begin: () => void };
 
-/** The queue changes to another scan only if that scan used this much less. Its documents must be parsed first. */
+/** The queue changes to another scan only if that scan used this much less, because a change costs parsing. */
 const MIN_LEAD_MS = 25;
 
 /**
@@ -41,7 +41,7 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
     waiting.add(entry);
     startTasks();
     if (waiting.size > maxWaiting && waiting.delete(entry)) {
-      throw new PoolSaturated(`${maxWaiting} tasks wait already. Try sameScan in a few seconds.`);
+      throw new PoolSaturated(`${maxWaiting} tasks wait already. Try again in a few seconds.`);
     }
     const leave = () => {
       if (waiting.delete(entry)) reject(signal.reason);
