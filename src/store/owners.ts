@@ -50,9 +50,9 @@ export async function findOwnerStates(
   { tables }: OwnersContext,
   hosts: readonly string[],
 ): Promise<(host: string) => OwnerState> {
-  const last = findLastRows(await tables.owners.all({ host: { in: hosts } }));
+  const lastRows = findLastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
-    const row = last.get(host);
+    const row = lastRows.get(host);
     return row === undefined ? NO_OWNER : toOwnerState(row);
   };
 }
@@ -83,7 +83,7 @@ export async function appendOwnerState(
 ): Promise<NumberedState | null> {
   const attempt = randomUUID();
   for (;;) {
-    // The last number is read before the state. A row that is written after this read takes the number `n`.
+    // The last number is read before the state. A row written in between takes the number `n`, and our insert fails.
     const n = (await findLastOwnerNumber(context)) + 1;
     const current = await findOwnerState(context, host);
     const change = decideChange(current);
@@ -129,9 +129,9 @@ async function findHostsByState(
   if (rows.length === 0) return [];
   const hosts = [...new Set(rows.map((row) => row.host))];
   // Only the last row of a host holds its current state.
-  const last = findLastRows(await tables.owners.all({ host: { in: hosts } }));
+  const lastRows = findLastRows(await tables.owners.all({ host: { in: hosts } }));
   const matching = new Set(rows.map((row) => row.n));
-  return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));
+  return hosts.filter((host) => matching.has(lastRows.get(host)?.n ?? 0));
 }
 
 /** Maps each host to its row with the greatest number. */

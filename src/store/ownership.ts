@@ -54,10 +54,7 @@ const failedConfirmScope = ({ host, client }: HostAndClient) => ['failed_confirm
 /** No caller waits longer for the finding of a reading. */
 const FINDING_LIFETIME_MS = 60_000;
 
-/**
- * Each limit is a set of numbered slots. A request takes a slot by an insert, so racing requests cannot exceed a
- * limit.
- */
+/** Each limit is a set of numbered slots. A request inserts its slot, so racing requests cannot exceed a limit. */
 export function ownershipOn(context: StoreContext, slots: SlotStore) {
   return {
     /**
@@ -82,7 +79,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return tokens.map((slot) => ({ ...toIssuedToken(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
-    /** Counts the failed confirms in the last hour. `retryAtMs` is null while the limit allows one more. */
+    /** Counts the failed confirms in the last hour. `retryAtMs` is null while another one is allowed. */
     async countFailedConfirms(pair: HostAndClient) {
       const live = await slots.findLive(failedConfirmScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
@@ -138,8 +135,8 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       const proof = { tokenHash, keyHash, client };
       const written = await appendOwnerState(context, host, ({ state }) => {
         const last = toConfirm(state);
-        const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
-        return isKnown ? null : { confirmedAtMs: atMs, ...proof };
+        const keepsLastProof = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
+        return keepsLastProof ? null : { confirmedAtMs: atMs, ...proof };
       });
       const { state } = written ?? (await findOwnerState(context, host));
       return toConfirm(state) ?? { atMs, ...proof };
@@ -169,7 +166,7 @@ function findSurplusToken<T extends { readonly block: string }>(
   return oldestFirst.find(({ block }) => tokens.get(block) === most) ?? null;
 }
 
-/** Releases the slots of surplus tokens. There is more than one only if several instances issued tokens at once. */
+/** Releases the slots of surplus tokens. Several tokens are surplus only if instances raced. */
 async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
   let live = (await slots.findLive({ group: tokenGroup(host) })).map((slot) => ({
     slot,

@@ -86,7 +86,7 @@ export const PAYMENT_TABLES = {
     syncsLater: ({ state }) => UNSYNCED_STATES.includes(state),
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
-  /** Marks a key whose claim at this step may be unfinished. */
+  /** Marks a key whose claim at step `claimStep` may be unfinished. */
   ledgerOpen: defineTable({
     name: 'ledger_open',
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },

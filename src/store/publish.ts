@@ -33,7 +33,7 @@ export async function publishOn(
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
-  // The record includes the earlier scans. No writer takes an hour, so none still needs an earlier scan.
+  // The record includes the earlier scans. No writer takes an hour, so no writer still needs them.
   const olderThanAnHour = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
   await tables.history.set({ host, seq: before }, { scan: null }, olderThanAnHour);
 }
@@ -79,8 +79,8 @@ async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Pr
       reached,
       scan: publishedScanToJson(newest),
     };
-    const words = toCensusMembers(await tables.census.get(host));
-    const isNew = await tables.records.insert({ host, ...members, ...words });
+    const censusMembers = toCensusMembers(await tables.census.get(host));
+    const isNew = await tables.records.insert({ host, ...members, ...censusMembers });
     if (!isNew) await tables.records.set({ host }, members);
   } while (await history.readNewRows());
 }

@@ -64,12 +64,12 @@ export async function purgeOn(
 async function purgeLedger(
   context: StoreContext,
   nowMs: number,
-  old: Where<Row<'ledger'>>,
+  selection: Where<Row<'ledger'>>,
 ): Promise<number> {
   const seen = new Set<string>();
   let purged = 0;
   const order = [['atMs', 'asc']] as const;
-  for await (const rows of context.tables.ledger.batches(old, { order })) {
+  for await (const rows of context.tables.ledger.batches(selection, { order })) {
     const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
     for (const key of keys) seen.add(key);
     const expired = (await readHistories(context, keys)).filter((entry) =>
@@ -124,10 +124,11 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
   let purged = 0;
   for await (const batch of answers.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
-    const naming = await findHistoriesNaming(context, 'answerId', ids);
-    const isNeeded = (id: string) => naming.get(id)?.some((entry) => needsAnswer(entry, nowMs));
+    const historiesById = await findHistoriesNaming(context, 'answerId', ids);
+    const isNeeded = (id: string) =>
+      historiesById.get(id)?.some((entry) => needsAnswer(entry, nowMs));
     const answerId = { in: ids.filter((id) => !isNeeded(id)) };
-    // The row is removed after its pieces, so that the next purge finds the rest if this one is interrupted.
+    // The row is removed after its pieces, so that the next purge finds what an interrupted one left.
     await answerChunks.remove({ answerId });
     purged += await answers.remove({ answerId });
   }
@@ -141,9 +142,9 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
   let purged = 0;
   for await (const batch of results.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
-    const naming = await findHistoriesNaming(context, 'scanId', ids);
+    const historiesById = await findHistoriesNaming(context, 'scanId', ids);
     const isFree = (id: string) =>
-      (naming.get(id) ?? []).every(({ last }) => isTerminal(last.state));
+      (historiesById.get(id) ?? []).every(({ last }) => isTerminal(last.state));
     purged += await results.remove({ scanId: { in: ids.filter(isFree) } });
   }
   return purged;
@@ -155,11 +156,11 @@ export async function purgeReports({ tables }: StoreContext, nowMs: number): Pro
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
   for await (const batch of reports.batches(old, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((report) => report.scanId);
-    const ofResults = await results.all({ scanId: { in: ids } });
-    const ofAnswers = await answers.all({ reportOf: { in: ids } });
+    const keptResults = await results.all({ scanId: { in: ids } });
+    const keptAnswers = await answers.all({ reportOf: { in: ids } });
     const needed = new Set([
-      ...ofResults.map(({ scanId }) => scanId),
-      ...ofAnswers.map(({ reportOf }) => reportOf),
+      ...keptResults.map(({ scanId }) => scanId),
+      ...keptAnswers.map(({ reportOf }) => reportOf),
     ]);
     await reports.remove({ scanId: { in: ids.filter((id) => !needed.has(id)) } });
   }
@@ -182,11 +183,11 @@ async function findHistoriesNaming(
     context,
     rows.map((row) => row.key),
   );
-  const naming = new Map<string, LedgerHistory[]>();
+  const historiesById = new Map<string, LedgerHistory[]>();
   for (const entry of entries) {
     for (const id of new Set(entry.rows.map((row) => row[member]))) {
-      if (id !== undefined) naming.set(id, [...(naming.get(id) ?? []), entry]);
+      if (id !== undefined) historiesById.set(id, [...(historiesById.get(id) ?? []), entry]);
     }
   }
-  return naming;
+  return historiesById;
 }

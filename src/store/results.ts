@@ -111,7 +111,7 @@ export function resultsOn(context: StoreContext) {
 
     /**
      * Notes that this payer asked for a scan and has not paid for it. A second call may turn the mark into a debt, and
-     * sets `atMs` anew then. Nothing turns a debt back.
+     * then sets `atMs` anew. A debt stays a debt.
      */
     async noteUnpaid(mark: PayerMember & Omit<UnpaidMark, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;

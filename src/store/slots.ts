@@ -20,7 +20,7 @@ export type SlotRequest = {
   readonly endsWithOwner: boolean;
   /** Slots of several scopes can be read by their group, such as those of all clients of a host. */
   readonly group?: string | undefined;
-  /** Random, new for every slot. A repeated try with the same value finds the slot that it took before. */
+  /** Random, new for every slot. A repeated try with the same value finds the slot that the first try took. */
   readonly attempt?: string | undefined;
   /** Any text, which is stored with the slot. */
   readonly data?: string | undefined;
@@ -74,7 +74,7 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
           return { taken: false, retryAtMs: findFirstExpiryMs(live), holder };
         }
         const expired = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
-        // They are removed by attempt, because another row may have taken the same number meanwhile.
+        // Expired rows are removed by `attempt`, because another row may have taken the same number meanwhile.
         if (expired.length > 0) await slots.remove({ attempt: { in: expired } });
         const taken = new Set(live.map((row) => row.n));
         const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));

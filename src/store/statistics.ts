@@ -81,8 +81,8 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
     const last = await findLastSum(context);
     // Rows of a day before the last sum came too late, and are only removed.
     if (last === null || last.day < day) {
-      const openSums = last === null || isBlock(last.counts) ? [] : [last.counts];
-      const counts = addCounts([...openSums, await countRows(context, day)]);
+      const openCounts = last === null || isBlock(last.counts) ? [] : [last.counts];
+      const counts = addCounts([...openCounts, await countRows(context, day)]);
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.insertContended({ day, attempt: randomUUID(), sums });
     }

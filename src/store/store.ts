@@ -180,8 +180,8 @@ function createMemoryLimits(now: () => number): LimitStore {
   return {
     async hit(key, windowMs) {
       const resetAtMs = (Math.floor(now() / windowMs) + 1) * windowMs;
-      const known = counters.get(key);
-      const count = known?.resetAtMs === resetAtMs ? known.count + 1 : 1;
+      const counter = counters.get(key);
+      const count = counter?.resetAtMs === resetAtMs ? counter.count + 1 : 1;
       counters.set(key, { count, resetAtMs });
       return { count, resetAtMs };
     },

@@ -79,7 +79,7 @@ export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
 }
 
 /**
- * Compresses an answer. The report that the answer repeats is the dictionary, so mostly the differences take space. A
+ * Compresses an answer. The report that the answer repeats is the dictionary, so mainly the differences take space. A
  * dictionary has at most 32 KiB, so the parts of a longer report that are not in it take space again.
  */
 export async function* packAgainst(
@@ -122,13 +122,13 @@ export async function* cutIntoPieces(
   let piece = new Uint8Array(0);
   let filledBytes = 0;
   for await (const part of body) {
-    let rest = part;
-    while (rest.length > 0) {
-      const fitting = rest.subarray(0, ANSWER_CHUNK_BYTES - filledBytes);
+    let remaining = part;
+    while (remaining.length > 0) {
+      const fitting = remaining.subarray(0, ANSWER_CHUNK_BYTES - filledBytes);
       piece = withRoom(piece, filledBytes + fitting.length);
       piece.set(fitting, filledBytes);
       filledBytes += fitting.length;
-      rest = rest.subarray(fitting.length);
+      remaining = remaining.subarray(fitting.length);
       if (filledBytes < ANSWER_CHUNK_BYTES) continue;
       yield piece;
       piece = new Uint8Array(0);

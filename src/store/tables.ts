@@ -85,7 +85,7 @@ export const TABLES = {
       /** True if the origin answered in at least one scan. */
       reached: boolean,
       scan: text,
-      /** JSON of `DayWords`, copied from the census because the rows of the census are long. Null without a word. */
+      /** JSON of `DayWords`, copied from the census because the census has long rows. Null if there is no word. */
       dayWords: orNull(text),
       /** The host counts as payable today until this time; null if the newest word of the census is not `payable`. */
       payableUntilMs: orNull(integer),

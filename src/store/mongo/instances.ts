@@ -182,7 +182,7 @@ function toSilentSinceMs({ now, timeScale }: MongoContext): number {
 class ConflictingInstances {
   readonly #firstBeats = new Map<string, number>();
 
-  /** Finds a joined instance that has written a heartbeat since the first call that got it. */
+  /** Finds a joined instance that has written another heartbeat since it was first passed to this function. */
   findLiving(instances: readonly Instance[]): Instance | null {
     for (const { boot, beatAtMs } of instances) {
       if (!this.#firstBeats.has(boot)) this.#firstBeats.set(boot, beatAtMs);

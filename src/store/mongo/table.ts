@@ -117,14 +117,14 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
 
 /** Returns the column that is stored as `_id`; null if the key is not a single text. */
 export function findIdColumn({ key, columns }: AnyTableSpec): string | null {
-  const [only, ...more] = key;
-  return only !== undefined && more.length === 0 && columns[only]?.kind === 'text' ? only : null;
+  const [first = ''] = key;
+  return key.length === 1 && columns[first]?.kind === 'text' ? first : null;
 }
 
 function toId(key: readonly unknown[]): string {
   const parts = key.map((part) => (typeof part === 'number' ? part : String(part)));
-  const [only, ...more] = parts;
-  return only !== undefined && more.length === 0 ? String(only) : joinId(...parts);
+  const [first, ...others] = parts;
+  return first !== undefined && others.length === 0 ? String(first) : joinId(...parts);
 }
 
 function toRowId(spec: AnyTableSpec, row: AnyRow): string {

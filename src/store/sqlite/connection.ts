@@ -111,8 +111,8 @@ export class Connection {
   }
 
   #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known) return known;
+    const cached = this.#statements.get(sql);
+    if (cached) return cached;
     const prepared = this.#database.prepare(sql);
     this.#statements.set(sql, prepared);
     return prepared;

@@ -48,8 +48,8 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const all = toSelection(query, now());
       const selection = query.verified ? selectVerified(all, now()) : all;
       if (selection.isNarrow || query.q !== '') {
-        const few = findFewMatches(connection, selection, page, hiddenIds);
-        if (few) return few;
+        const fewMatches = findFewMatches(connection, selection, page, hiddenIds);
+        if (fewMatches) return fewMatches;
       }
       const count = countRecords(connection, selection, hiddenIds);
       if (page.offset >= count) return { count, hosts: [] };
@@ -94,9 +94,9 @@ function countRecords(connection: Connection, selection: Selection, hiddenIds: s
     return Number(connection.value(countStatement(selectVisible(selection)), ...values, hiddenIds));
   }
   const all = connection.value(countStatement(selection), ...values);
-  const among = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
+  const hiddenRecords = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
   const hiddenMatches = connection.value(
-    countStatement({ from: among, conditions }),
+    countStatement({ from: hiddenRecords, conditions }),
     hiddenIds,
     ...values,
   );

@@ -64,7 +64,7 @@ function readSchemaVersion(connection: Connection): number {
 }
 
 /**
- * Adds columns that are missing in tables of older programs. Call it before their indexes are created. Existing rows
+ * Adds columns that are missing in tables of older programs. Call it before indexes use them. Existing rows
  * have no value for a new column, so the column must allow null.
  */
 function addColumns(connection: Connection): void {

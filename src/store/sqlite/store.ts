@@ -19,7 +19,7 @@ export type SqliteOptions = OpenStoreOptions & {
 
 /**
  * Opens the embedded store, which one process uses. Its write-ahead log (WAL) keeps all completed writes after
- * SIGKILL. Once a write or a later one is synced, it also survives a loss of power (see `TableSpec.syncsLater`).
+ * SIGKILL. A write survives a loss of power once it, or a later one, is synced (see `TableSpec.syncsLater`).
  * @param path a file, whose folder is created if it is missing; or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */
