@@ -40,8 +40,8 @@ export function compare(
       delete suspected[key];
       continue;
     }
-    const since = suspected[key]?.sinceMs;
-    const isConfirmed = since !== undefined && look.atMs - since >= confirmAfterMs;
+    const sinceMs = suspected[key]?.sinceMs;
+    const isConfirmed = sinceMs !== undefined && look.atMs - sinceMs >= confirmAfterMs;
     if (fact.rank > known.rank && !isConfirmed) {
       suspected[key] ??= { sinceMs: look.atMs, by: look.by };
       continue;
@@ -60,7 +60,7 @@ function isListing(key: string): boolean {
   return key.startsWith('listing ');
 }
 
-/** Finds the lapsing listings of which the owner does not know. An index that lags returns an older settlement. */
+/** Finds lapsing listings that the owner does not know. Older settlements, from an index that lags, are left out. */
 function findLapses(known: Facts, look: LookResult): readonly (readonly [string, Fact])[] {
   return Object.entries(look.facts).filter(
     ([key, { mark }]) => isListing(key) && mark > (known[key]?.mark ?? ''),

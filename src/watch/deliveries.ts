@@ -121,8 +121,8 @@ async function storeOutcome(
   const { store, timing } = options;
   const nowMs = store.now();
   const applyOutcome = (state: WatchState) => {
-    const tried = state.deliveries.find((each) => each.id === id && each.status === 'waiting');
-    return tried === undefined ? null : applyTry(state, tried, outcome, { nowMs, timing });
+    const current = state.deliveries.find((each) => each.id === id && each.status === 'waiting');
+    return current === undefined ? null : applyTry(state, current, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && applyOutcome(watch)?.result === 'delivered';
   const needsPlace = isAgreeing && !watch.holdsPlace;
@@ -141,7 +141,7 @@ async function storeOutcome(
   return result;
 }
 
-/** What the receiver answered to one try. */
+/** The receiver's answer to one try. */
 export type PostOutcome = {
   /** Null if there was no answer. */
   readonly status: number | null;
@@ -165,7 +165,7 @@ type PostRequest = {
  */
 export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;
 
-const GONE = 410;
+const GONE_STATUS = 410;
 const RETRY_LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 
 /** Returns the headers of Standard Webhooks. */
@@ -179,25 +179,25 @@ export function signHeaders(secret: string, id: string, body: string, nowMs: num
 
 export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'ended';
 
-/** Returns the state after a try. The delivery has succeeded, waits for a retry, or has failed. A failure may end the watch. */
+/** Returns the state after a try. The delivery succeeded, waits for a retry, or failed. A failure may end the watch. */
 function applyTry(
   state: WatchState,
-  tried: WebhookDelivery,
+  previous: WebhookDelivery,
   outcome: PostOutcome,
   { nowMs, timing }: { readonly nowMs: number; readonly timing: WatchTiming },
 ): { readonly state: WatchState; readonly result: DeliveryResult } {
-  const tries = tried.tries + 1;
-  const delivery = { ...tried, tries, lastTryAtMs: nowMs };
-  if (hasAccepted(state, tried, outcome)) {
+  const tries = previous.tries + 1;
+  const delivery = { ...previous, tries, lastTryAtMs: nowMs };
+  if (hasAccepted(state, previous, outcome)) {
     const next = withDelivery(state, { ...delivery, status: 'delivered' });
     return { state: { ...next, failedForMs: 0 }, result: 'delivered' };
   }
-  const failedForMs = state.failedForMs + (nowMs - (tried.lastTryAtMs ?? nowMs));
+  const failedForMs = state.failedForMs + (nowMs - (previous.lastTryAtMs ?? nowMs));
   const waitMs = timing.retryAfterMs[tries - 1];
   const nextTryAtMs = nowMs + Math.max(waitMs ?? 0, readRetryAfter(outcome, timing));
   const status = waitMs === undefined ? 'failed' : 'waiting';
   const next = { ...withDelivery(state, { ...delivery, status, nextTryAtMs }), failedForMs };
-  if (outcome.status === GONE || failedForMs >= timing.giveUpAfterMs) {
+  if (outcome.status === GONE_STATUS || failedForMs >= timing.giveUpAfterMs) {
     return { state: endWatch(next, nowMs), result: 'ended' };
   }
   return { state: next, result: status === 'failed' ? 'failed' : 'retried' };

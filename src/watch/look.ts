@@ -42,8 +42,8 @@ const NO_OUTCOME: LookOutcome = { result: null, scan: null };
 const MAX_LOOK_WAIT_MS = 5_000;
 /** The verification file is read only once a day, so its turn may take longer. */
 const MAX_FILE_WAIT_MS = 30_000;
-/** Somebody else's reading of the file ends within 10 s, and its slot is free after 10 s. */
-const MAX_FILE_READINGS = 15;
+/** Another reading of the file ends within 10 s and frees its slot after 10 s, so these tries outlast it. */
+const MAX_FILE_TRIES = 15;
 const FILE_POLL_MS = 1_000;
 
 /** Looks at one origin for its watch. The caller holds the lease of the watch. */
@@ -121,7 +121,7 @@ export class Look {
   async #readFile(turn: OriginTurn): Promise<TurnResult<TokenFinding | null>> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin();
-    for (let tries = 0; tries < MAX_FILE_READINGS; tries += 1) {
+    for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
       const slot = await store.ownership.beginReading(origin.host);
       if (slot.taken) {
         const fetched = await fetchFinding(this.#options, origin, turn, slot.atMs);
@@ -187,10 +187,10 @@ export class Look {
     const { result } = outcome;
     publishStep('look-seen');
     const before = await this.#baseline();
-    const { baseline: known } = this.#watch;
+    const { baseline: baselineId } = this.#watch;
     await this.#change((current) => {
       // Only one look has the lease. If another look changed the baseline, this look has lost the lease.
-      if (current.baseline !== known) return null;
+      if (current.baseline !== baselineId) return null;
       const nowMs = store.now();
       const compared =
         result && compare(before?.value ?? null, current.suspicions, result, timing.confirmAfterMs);
@@ -202,7 +202,7 @@ export class Look {
       if (compared === null) return { state };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
-      const baseline = isSame ? known : `seen_${crypto.randomUUID()}`;
+      const baseline = isSame ? baselineId : `seen_${crypto.randomUUID()}`;
       const queued = addEvents({ ...state, baseline }, compared.events, { nowMs, siteUrl });
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
       return { state: queued.state, texts: [...queued.texts, ...texts] };

@@ -71,8 +71,8 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
   }
 
   return {
-    async create(origin, client, { webhook: given, listingKey }) {
-      const { webhook, receiver } = readWebhook(given, options.policy);
+    async create(origin, client, { webhook: webhookText, listingKey }) {
+      const { webhook, receiver } = readWebhook(webhookText, options.policy);
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
       const replaced = await findWatch(store, host);
@@ -150,16 +150,16 @@ function addChange(
   const nowMs = store.now();
   const wasAgreed = before.agreedAtMs !== null;
   const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);
-  const alike = recent.filter((change) => change.wasAgreed === wasAgreed);
+  const sameKind = recent.filter((change) => change.wasAgreed === wasAgreed);
   const limit = wasAgreed ? MAX_AGREED_CHANGES : MAX_PENDING_CHANGES;
-  const [oldest] = alike.slice(-limit);
-  if (isRateLimited && oldest !== undefined && alike.length >= limit) {
+  const [oldest] = sameKind.slice(-limit);
+  if (isRateLimited && oldest !== undefined && sameKind.length >= limit) {
     throw new WatchJustChanged(before.host, limit, oldest.atMs + changeAgainAfterMs - nowMs);
   }
   return [...recent, { atMs: nowMs, wasAgreed }].slice(-MAX_AGREED_CHANGES - MAX_PENDING_CHANGES);
 }
 
-/** True if the same receiver has agreed to the replaced watch. The new watch then keeps its place. */
+/** True if the same receiver has agreed to the replaced watch. The new watch then keeps that place. */
 function keepsPlace(before: WatchState | null, receiver: string): boolean {
   return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
 }
@@ -183,8 +183,8 @@ function copyWaitingEvents(before: WatchState | null, nowMs: number): readonly W
 }
 
 /** Throws OriginRefused. */
-function readWebhook(given: string, policy: OriginPolicy) {
-  const url = validateUrl(given, policy);
+function readWebhook(text: string, policy: OriginPolicy) {
+  const url = validateUrl(text, policy);
   url.hash = '';
   return { webhook: url.href, receiver: toOrigin(url) };
 }

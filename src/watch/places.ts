@@ -49,9 +49,9 @@ export async function findPlace(
   const agreed = await findOthers(store, wanted, { receiver, holdsPlace: true });
   if (agreed.length < AGREED_PER_RECEIVER) return { evicted: null };
   const byDomain = Map.groupBy(agreed, (watch) => watch.domain);
-  const [most = []] = [...byDomain.values()].toSorted((one, other) => other.length - one.length);
-  if (byDomain.has(domain) || most.length < 2) return null;
-  const [evicted = null] = most.toSorted((one, other) => other.createdAtMs - one.createdAtMs);
+  const [largest = []] = [...byDomain.values()].toSorted((a, b) => b.length - a.length);
+  if (byDomain.has(domain) || largest.length < 2) return null;
+  const [evicted = null] = largest.toSorted((a, b) => b.createdAtMs - a.createdAtMs);
   return { evicted };
 }
 

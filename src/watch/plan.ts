@@ -3,7 +3,7 @@ import type { Suspicion, WatchState, WatchTiming } from './state.ts';
 
 type DayAndHour = Pick<WatchTiming, 'dayMs' | 'hourMs'>;
 
-/** Returns 0 to 86,399, by a hash of the host. The daily scans spread over the UTC day by it. */
+/** Returns 0 to 86,399, by a hash of the host, which spreads the daily scans over the UTC day. */
 export function toSecondOfDay(host: string): number {
   return secondOfDay(`watch ${host}`);
 }
@@ -45,7 +45,7 @@ export function planLookMs(
 ): number {
   const { confirmAfterMs } = timing;
   const confirmsMs = Object.values(suspicions).map(({ sinceMs }) => sinceMs + confirmAfterMs);
-  // The time has passed if the confirming look had no result. It is repeated.
+  // If the time has passed, the confirming look had no result, and is repeated.
   const pendingMs = confirmsMs.map((atMs) => (atMs > nowMs ? atMs : nowMs + confirmAfterMs));
   return Math.min(findHourlyMs(host, nowMs, timing), ...pendingMs);
 }

@@ -16,9 +16,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
 
-/**
- * Posts through the guard of the prober. Each try resolves the name again. A redirect is not followed.
- */
+/** Posts through the guard of the prober. Each try resolves the name again. A redirect is not followed. */
 export function createPostWebhook({
   createClient,
   timeoutMs = TIMEOUT_MS,

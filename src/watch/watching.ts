@@ -15,7 +15,7 @@ export type WatchingOptions = Omit<LookOptions, 'timing'> & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
-/** Longer than the waits of a look, its scan, six requests and the reading of the file take. */
+/** Longer than a look takes with its waits, its scan, six requests and the reading of the file. */
 const LOOK_LEASE_MS = 240_000;
 const MAX_LOOKS = 128;
 const MAX_RECEIVERS = 256;

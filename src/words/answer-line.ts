@@ -25,9 +25,9 @@ export function toAnswerLine(report: PayabilityReport): string {
   if (payability === null)
     return 'Not known: this scan is from before the scanner asked who can pay.';
   if (payableBy === null) return answerWithoutChallenge(report);
-  const more = formatMoreSoldCount(otherWays, payability);
+  const moreSold = formatMoreSoldCount(otherWays, payability);
   const answer = answerForX402(payability, payableBy, results);
-  return more === null ? answer : `${answer} (${more})`;
+  return moreSold === null ? answer : `${answer} (${moreSold})`;
 }
 
 function answerForX402(
@@ -144,12 +144,12 @@ function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): 
   const host = URL.parse(origin ?? '')?.host ?? 'the origin';
   const findCheck = (checkId: string): CheckResult | undefined =>
     results.find(({ id }) => id === checkId);
-  const [reached, challenged] = [findCheck('P1'), findCheck('P2')];
-  if (reached?.status === 'fail') {
-    const reason = UNREACHABLE[reached.outcome]?.(host, reached.evidence);
+  const [p1, p2] = [findCheck('P1'), findCheck('P2')];
+  if (p1?.status === 'fail') {
+    const reason = UNREACHABLE[p1.outcome]?.(host, p1.evidence);
     return `Not known: ${reason ?? `${host} could not be reached`}.`;
   }
-  const answer = WITHOUT_CHALLENGE[challenged?.outcome ?? '']?.(host, challenged?.evidence ?? '');
+  const answer = WITHOUT_CHALLENGE[p2?.outcome ?? '']?.(host, p2?.evidence ?? '');
   return answer ?? NO_PAYMENT_ASKED;
 }
 

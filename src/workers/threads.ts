@@ -44,7 +44,7 @@ export type JobAttempt = {
    */
   readonly work: () => Work;
   /**
-   * Limit of processor time. Called when a thread is free, because the rest of the scan's budget changes until then.
+   * Limit of processor time. Called when a thread is free, because the scan's remaining budget changes until then.
    */
   readonly cpuMs: () => number;
   readonly signal: AbortSignal;
@@ -86,7 +86,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   const watchedThreads = new WeakSet<Worker>();
   /** Watches new threads. A thread that fails while it boots has no task yet, so Piscina would let the task wait. */
   function watchBoots(): void {
-    for (const thread of piscina.threads.filter((one) => !watchedThreads.has(one))) {
+    for (const thread of piscina.threads.filter((each) => !watchedThreads.has(each))) {
       watchedThreads.add(thread);
       const fail = (error: Error) => {
         // Piscina gave the last task to this thread. Earlier tasks may be on other threads that still load modules.
@@ -106,7 +106,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     const ticket = lastTicket;
     const job: Job = { ...work(), kind: 'work', ticket };
     const running = startAttempt(limits, (id) =>
-      piscina.threads.find((one) => one.threadId === id),
+      piscina.threads.find((thread) => thread.threadId === id),
     );
     attempts.set(ticket, running);
     const abandon = () => running.fail({ kind: 'trouble', detail: 'given up' });
@@ -126,7 +126,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   }
 
   return {
-    attempt: (one) => queue.run(one.account, () => attempt(one), one.signal),
+    attempt: (request) => queue.run(request.account, () => attempt(request), request.signal),
     async start(modules) {
       const missing = Math.max(threads - piscina.threads.length, 0);
       const length = modules.length > 0 ? threads : missing;

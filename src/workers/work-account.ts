@@ -31,7 +31,7 @@ export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
   readonly lightMs: number;
 };
 
-/** A budget with a smaller rest counts as spent, because timers cannot measure a shorter time. */
+/** A budget with less time left counts as spent, because timers cannot measure a shorter time. */
 const MIN_REMAINING_MS = 1;
 const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
 

@@ -219,10 +219,10 @@ function isOutOfTime(answer: JobAnswer): boolean {
 
 /** Returns a function that throws at the second failure of the same kind. */
 function createRepeatGuard(name: string): (failure: JobFailure) => void {
-  const known = new Set<JobFailure['kind']>();
+  const seenKinds = new Set<JobFailure['kind']>();
   return (failure) => {
-    if (!known.has(failure.kind)) {
-      known.add(failure.kind);
+    if (!seenKinds.has(failure.kind)) {
+      seenKinds.add(failure.kind);
       return;
     }
     if (failure.kind === 'limit') throw new TaskLimitExceeded(name, failure.limit);

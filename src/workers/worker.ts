@@ -58,13 +58,13 @@ function load(url: string): Promise<Module> {
 }
 
 function callTask(work: Work, [module = {}, ...otherModules]: readonly Module[]): unknown {
-  const { exportName, input, isRaw = false, mayReturnPromise: mayWait = false } = work;
+  const { exportName, input, isRaw = false, mayReturnPromise = false } = work;
   const run = module[exportName];
   if (typeof run !== 'function') {
     throw new TypeError(`${work.modules[0]} exports no function ${exportName}.`);
   }
   const output: unknown = run(isRaw ? input : deserializeFrozen(input), ...otherModules);
-  if (!mayWait && typeof output === 'object' && output !== null && 'then' in output) {
+  if (!mayReturnPromise && typeof output === 'object' && output !== null && 'then' in output) {
     throw new TypeError(`${exportName} returned a promise: tasks must be synchronous.`);
   }
   return output;
