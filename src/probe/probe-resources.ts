@@ -15,7 +15,7 @@ const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
 type ResourceRequest = { readonly method: Probe['method']; readonly number: 1 | 2 };
 
-/** Requests that are sent first. A GET runs nothing that its seller would not show to a crawler. */
+/** Lists the requests that are sent first. A GET is safe, because crawlers send it too. */
 function listFirstRequests(
   resource: PlannedResource,
   probing: ProbingOptions,
@@ -29,7 +29,7 @@ function listFirstRequests(
   return [get, head, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
 }
 
-/** Requests that the first answers show to be needed: to a candidate that is paid, or by POST. */
+/** Lists further requests: to a candidate that answered GET with 402, or by POST. */
 function listFurtherRequests(
   resource: PlannedResource,
   probing: ProbingOptions,

@@ -34,7 +34,7 @@ export function toRecording(
 
 /**
  * Returns the part of a recording that a catalog may see. If the catalog sends no POST, recorded POSTs are
- * removed. If the catalog sends POSTs and the recorded scan did not, it sees that no POST was sent.
+ * removed. If the catalog sends POSTs and the recorded scan did not, `probing.post` is false.
  */
 export function limitToCatalog(observations: Observations, probing: ProbingOptions): Observations {
   const post = probing.post && observations.probing.post;

@@ -29,7 +29,7 @@ export async function followLinks(cache: RequestCache, plan: LinkPlan): Promise<
   };
 }
 
-/** Sends no POST. A link by POST has an answer only if the probe of a paid resource sent the POST. */
+/** Sends no POST. For a POST link, it reuses the answer to the same POST of a probe, or returns null. */
 async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkObservation | null> {
   const { url, path, from, method, server } = link;
   const sentBefore = cache.findAnswer(method, path);

@@ -57,7 +57,7 @@ export async function readAllowed(
   work: ScanWork,
 ): Promise<readonly boolean[] | null> {
   if (!robots.ok || robots.data.status !== OK) return null;
-  const question = { ...request, text: robots.data.body };
-  const result = await runOnWorker(work, 'origin', ROBOTS_MODULE, 'findAllowed', question);
+  const input = { ...request, text: robots.data.body };
+  const result = await runOnWorker(work, 'origin', ROBOTS_MODULE, 'findAllowed', input);
   return result.ok ? result.output : null;
 }

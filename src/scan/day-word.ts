@@ -1,4 +1,4 @@
-/** Finds the word of a day from the answers of an origin's resources. */
+/** Finds the word that sums up an origin's day, such as `payable`, from its resources' answers. */
 import type { DayWord } from '../model/availability.ts';
 import type { FailureReason } from '../model/observation.ts';
 import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';

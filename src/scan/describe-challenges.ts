@@ -1,4 +1,4 @@
-/** Reads from the challenges what third parties and clients are asked about. Pure; runs on a worker. */
+/** Finds the payees, offers and challenges to ask third parties and clients about. Pure; runs on a worker. */
 
 import { type ListedChallenges, listChallenges } from '../buyers/list-challenges.ts';
 import type { Observations } from '../model/observations.ts';

@@ -121,7 +121,7 @@ class RouteDrafts {
     this.add({ method, template, path, challenge: null });
   }
 
-  /** Finds or adds the route of an address that somebody called. Only a declared template identifies it. */
+  /** Finds or adds the route of an address that somebody called. Its template is null if no document declares one. */
   addCalled(path: string, calledMethod: string | null): Draft {
     const method = calledMethod?.toUpperCase() ?? null;
     const known = this.#find(path, method);

@@ -26,7 +26,7 @@ export type FinishedScan = {
   readonly reached: boolean;
   /** True if the origin answered only with 429. */
   readonly rateLimited: boolean;
-  /** The word of the scan for its day; null in scans of older releases. */
+  /** The word that the scan gives its day, such as `payable`; null in scans of older releases. */
   readonly dayWord: DayWord | null;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
@@ -38,7 +38,7 @@ export type FinishedScan = {
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
   Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'observationsSha256'>>;
 
-/** Makes the stored document. No other function does, so it can be read without validation. */
+/** Only this function makes the stored document, so the document is read without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 } = scan;
   return { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 };

@@ -16,7 +16,7 @@ export type GradeOptions = {
   /** Budgets that the recording marks as spent. */
   readonly exhausted?: readonly BudgetName[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Ends judging. Checks that are not judged by then get a `limits` verdict. */
+  /** Ends judging when it aborts. Checks that are not judged yet get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
@@ -72,7 +72,7 @@ export async function gradeObservations(
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** True if a check or the plan failed. If it also fails on an empty origin, it is broken and the report is void. */
+/** True if a check or the plan failed. If that also fails on an empty origin, it is our defect. */
 function mayBeBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
   const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;

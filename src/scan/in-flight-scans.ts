@@ -34,8 +34,8 @@ export type ScanRunOptions = JoinOptions & {
   /** The URL as the caller wrote it; stored and purged with the result. */
   readonly submittedUrl?: string | undefined;
   /**
-   * Finds a finished scan for this caller, such as one of another instance. It is called when no other
-   * instance can be scanning, and prevents a repeated scan.
+   * Finds a scan that already finished for this caller, perhaps on another instance. It is called under the
+   * lease, so that no instance repeats a scan.
    */
   readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
   /**
@@ -59,7 +59,7 @@ export type ScanCoordinatorOptions = {
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;
-/** Maximum of free scans in addition to the paid ones. Looks have the same maximum. */
+/** Maximum of free scans in addition to the paid ones. */
 const MAX_FREE_SCANS = 16;
 /** A scan ends within 70 s, and storing it takes a little longer. */
 const LEASE_LIFETIME_MS = 90_000;

@@ -84,7 +84,7 @@ export async function gatherPlanned(
   const [allProbed, allIcons, earlyAnswers] = await Promise.all([
     probeFurther(cache, probed, probing),
     askIconsByGet(cache, plan.icons, icons),
-    // Most challenges are known now, so third parties are asked during the remaining requests.
+    // Most challenges are known by now, so third parties are asked while the last requests run.
     askAboutChallenges(earlyResources, scan),
   ]);
   const resources =
@@ -102,7 +102,7 @@ export async function gatherPlanned(
   };
 }
 
-/** Adds tools to the resources and removes their endpoint, which documents may list. */
+/** Adds tools to the resources. Removes their endpoint unless it answered 402, as documents may list it. */
 function addTools(resources: ResourceSet, tools: ToolObservations | null): ResourceSet {
   if (tools === null) return resources;
   const probed = resources.probed.filter(

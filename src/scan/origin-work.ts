@@ -11,7 +11,7 @@ import type { ScanAccount } from '../workers/work-account.ts';
 export type ScanWork = {
   readonly pool: Pool;
   readonly account: ScanAccount;
-  /** Aborted when the caller gives up. Work rejects with its reason. */
+  /** Aborted when the caller gives up. Work then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Aborted when the scan's time is over. Unfinished work counts as over its limits. */
   readonly deadline?: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-/** Readers of a scan's observations, which run besides the checks. Each runs on a worker that can be killed. */
+/** Readers of a scan's observations that are not checks. Each runs on a worker that can be killed. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { toReason } from '../indexes/listing-reasons.ts';
 import type { IndexedRow } from '../model/indexed.ts';

@@ -30,8 +30,8 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
       try {
         await scanner.admit(origin);
       } catch (error) {
-        const isKnown = error instanceof OriginRefused && (await hasRecord(store, origin));
-        if (!isKnown) throw error;
+        const isAdmitted = error instanceof OriginRefused && (await hasRecord(store, origin));
+        if (!isAdmitted) throw error;
       }
     },
     /**

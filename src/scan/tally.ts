@@ -7,7 +7,7 @@ import { ORIGINS_COUNTER, type Tally } from '../store/statistics.ts';
 import { toOfferPrice } from '../words/answer-line.ts';
 import { toPayableState } from './finished-scan.ts';
 
-/** Replaces every unknown name, because an origin could make names up to publish them. */
+/** Replaces every unknown name. Otherwise an origin could publish any text as a name. */
 const OTHER = 'other';
 
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set(SCHEMES.map(({ scheme }) => scheme));

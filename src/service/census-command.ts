@@ -30,7 +30,7 @@ const FAILED_EXIT_CODE = 2;
 const REQUESTS_PER_SCAN = 22;
 const WEEK_DAYS = 7;
 const SECOND_MS = 1_000;
-/** One attempt a second. After these the running service has to look at the host. */
+/** There is one attempt a second. After the last one, the host is left to the running service. */
 const MAX_LOOK_ATTEMPTS = 180;
 
 /** The arguments or settings of the command are wrong. The message is one line. */
@@ -109,7 +109,7 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
 
 type DayPlanSummary = ReturnType<DayPlan['summarize']>;
 
-/** The requests of one day, as the lists of the sources require them. */
+/** Counts the requests of one day, from the listings of all sources. */
 class DayPlan {
   readonly #sources: {
     readonly source: string;

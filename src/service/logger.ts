@@ -2,11 +2,11 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from '../config/config.ts';
 import { redact } from '../model/redact.ts';
 
-/** Keys are longer. Masking shorter texts would hide ordinary words. */
+/** Real keys are longer. Masking shorter texts would hide ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 /**
  * Lines are buffered, because a write for each line would take longer than a request. The buffer is flushed at 4 KiB,
- * each second, at a fatal line and at the exit. Writes are synchronous: an exit would lose a pending one.
+ * each second, at a fatal line and at the exit. Writes are synchronous, because an exit would lose a pending write.
  */
 const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
 const SECRET_MASK = '(hidden)';

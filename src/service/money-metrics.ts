@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
-/** The gauges read it at each scrape. */
+/** The parts of the payments that the gauges read at each scrape. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'unreadyReason'>;
 
 const BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

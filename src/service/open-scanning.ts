@@ -10,7 +10,7 @@ import type { CensusScanning, Scanning, ScanningOptions } from './scanning.ts';
 
 /**
  * Loads the fifty modules of a scan at the first call, so that an idle service starts fast and needs little memory. Each
- * member is written out, because a helper over the names would need a type cast for each.
+ * member is written out, because a generic helper would need a type cast for each member.
  */
 export function openScanning(options: ScanningOptions): Scanning {
   let opened: Promise<Scanning> | null = null;

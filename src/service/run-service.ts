@@ -30,11 +30,11 @@ export async function runService(): Promise<void> {
 }
 
 async function start(): Promise<void> {
-  const trustedBefore = process.env['NODE_EXTRA_CA_CERTS'];
+  const pathAtStart = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
   for (const line of findMisspelledSettings(process.env)) console.warn(line);
   const config = loadConfig(process.env);
-  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], trustedBefore);
+  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], pathAtStart);
 
   const service = await openService(config);
   try {
@@ -56,8 +56,8 @@ async function start(): Promise<void> {
 }
 
 /** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded. A value from `.env` is applied here. */
-function trustCertificates(path: string | undefined, trusted: string | undefined): void {
-  if (!path || path === trusted) return;
+function trustCertificates(path: string | undefined, pathAtStart: string | undefined): void {
+  if (!path || path === pathAtStart) return;
   // Node 24.5 and later can change the CA list of a running process.
   if (typeof tls.setDefaultCACertificates !== 'function') {
     const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';

@@ -121,7 +121,7 @@ export type AskSellerOptions = {
   readonly createClient: CreateProbeClient;
   /** Starts the prober's thread, so that its start does not count as the seller's time. */
   readonly ready?: () => Promise<void>;
-  /** Limit of the name lookup, and also of the answer; default 1,000. */
+  /** Time limit in ms of the name lookup, and again of the answer; default 1,000. */
   readonly answerWithinMs?: number;
 };
 

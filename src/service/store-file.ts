@@ -31,8 +31,8 @@ const RESTORE: StoreFileCommand = {
 
 /** Runs a command with one file and the store of STORE_URL. Exits with 1 after an error, and with 2 after wrong usage. */
 function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly string[]): void {
-  const [file, ...more] = args.filter((argument) => argument !== '--');
-  if (file === undefined || more.length > 0 || file.startsWith('-')) {
+  const [file, ...excess] = args.filter((argument) => argument !== '--');
+  if (file === undefined || excess.length > 0 || file.startsWith('-')) {
     console.error(usage);
     process.exitCode = 2;
     return;

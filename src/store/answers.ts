@@ -27,7 +27,7 @@ export type StoredAnswer = AnswerHead & {
   body(): AsyncIterable<Uint8Array>;
 };
 
-/** A longer body is stored in rows of its own. A shorter one needs a single insert, which waits for the disk once. */
+/** A longer body is stored in rows of its own. A shorter body needs only one insert, so one wait for the disk. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
 /** The manifest of an answer (status, headers, sizes) before its whole body is stored. */
@@ -54,7 +54,7 @@ export function answersOn(context: StoreContext) {
   const { tables, now } = context;
   return {
     /**
-     * Stores a whole answer. The next durable row makes it durable. The body may come in pieces of any size. Rejects
+     * Stores a whole answer. It is durable once the next durable row is. The body may come in pieces of any size. Rejects
      * `conflict` if `answerId` is in use. If `body` throws, nothing is stored and the error is passed on.
      * @param answerId a new random id
      * @param scanId the scan whose stored report the body repeats. The answer then refers to that report, and stores

@@ -8,7 +8,7 @@ import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
 
-/** The newest word of a host counts as its word of today for this long. */
+/** Time for which the newest word of a host counts as its word of today. */
 const TODAY_MS = 36 * 3_600_000;
 const WEEK_DAYS = 7;
 /** A week with fewer checked days is not called payable. */
@@ -28,7 +28,7 @@ export type ImportedOrigin = Pick<
   'host' | 'originUrl' | 'domain' | 'listing' | 'firstDay' | 'lastDay' | 'isChosen' | 'lookAtMs'
 >;
 
-/** Members that the instance that looks at the origin may change. It holds the lease of the look. */
+/** Members that an instance may change while it holds the lease of a look at the origin. */
 export type CensusChange = Partial<
   Pick<
     CensusOrigin,

@@ -208,7 +208,7 @@ async function appendChange(
     const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
     const { state } = await findOwnerState(context, history.host);
     // The history is read after the feed's last change, so it holds every scan that the feed has announced. If this
-    // writer then wins the next number, nothing was announced in between.
+    // writer then wins the next number, no other writer has announced a scan since that read.
     await history.readNewRows();
     const { host, grade, score, checksVersion } = requireNewest(history);
     const row: Row<'changes'> = {

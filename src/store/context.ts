@@ -51,7 +51,7 @@ export type EngineContext = {
   readonly lists: RecordLists;
   /** This process, which becomes the `owner` of the rows that it writes. */
   readonly owner: InstanceId;
-  /** True while the process that wrote a row lives. */
+  /** Resolves to true while the process `owner` lives. */
   readonly isAlive: (owner: InstanceId) => Promise<boolean>;
   /** Database time, ms since the epoch. */
   readonly now: () => number;

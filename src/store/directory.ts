@@ -34,9 +34,9 @@ export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 
  * equal those that were read before its rows.
  */
 export type DirectoryVersions = {
-  /** Has changed when the call `publish` has returned. */
+  /** Changes with each published scan, before `publish` returns. */
   readonly published: string;
-  /** Has changed when the call has returned by which an owner set or proved something. */
+  /** Changes when an owner changes a setting or proves control, before that call returns. */
   readonly preferences: string;
 };
 

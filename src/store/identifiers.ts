@@ -26,7 +26,7 @@ export type IdentifierLink = {
 export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
-    /** Finds the last `newest` links of an id, ascending by `n`; empty for an unknown id. */
+    /** Finds the `newest` links with the highest `n`, ascending by `n`; empty for an unknown id. */
     async findLinks(
       scope: IdentifierScope,
       newest: number,

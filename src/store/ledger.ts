@@ -39,7 +39,7 @@ export type LedgerEntry = {
   readonly key: string;
   /**
    * Steps of the current claim, ascending; never empty. The first one is the last `claimed` step of the key. Earlier
-   * claims were released. The current claim repeats in its `data` everything that is still needed of them.
+   * claims were released. The `data` of the current claim repeats everything that is still needed of earlier claims.
    */
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
@@ -58,8 +58,8 @@ export function ledgerOn(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
     /**
-     * The step is durable when this returns. An embedded store makes some steps durable only with the next durable row:
-     * those before `settling`, and `published`. A writer that gets `lost` must not write to this key again.
+     * Appends a step, which is durable when this returns. An embedded store makes steps before `settling`, and the step
+     * `published`, durable only with the next durable row. A writer that gets `lost` must not write to this key again.
      */
     append: (row: NewLedgerRow): Promise<InsertOutcome> => append(context, row),
 
@@ -116,7 +116,7 @@ export function ledgerOn(context: StoreContext) {
       return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
     },
 
-    /** Finds the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
+    /** Finds steps in state `unknown` of all this payer's keys, written at or after `sinceMs`. */
     async findUnknownSteps({ payer, sinceMs }: PayerQuery): Promise<readonly LedgerRow[]> {
       const rows = await ledger.all({ payer, state: 'unknown', atMs: { from: sinceMs } });
       return rows.map(toLedgerRow);

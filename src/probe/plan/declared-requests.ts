@@ -24,7 +24,7 @@ export type PlannedRequest = {
   readonly madeUp: boolean;
 };
 
-/** Segments by which routers, not OpenAPI, write a parameter: ":id", "[id]", "*". */
+/** Matches a path parameter in the notation of routers, not of OpenAPI: ":id", "[id]", "*". */
 const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
 
 export function toPlannedRequest({
@@ -37,7 +37,7 @@ export function toPlannedRequest({
 }
 
 export class DeclaredRequests {
-  /** The first operation under "GET /path" and "/path". A path is the template or the path as requested. */
+  /** The first operation for each key "GET /path" or "/path". The path is its template or its requested path. */
   readonly #operations = new Map<string, Operation>();
 
   constructor(operations: readonly Operation[]) {

@@ -11,7 +11,7 @@ export type PlannedLink = {
   readonly url: string;
   readonly path: string;
   readonly from: string;
-  /** POST only if the documents declare no GET. It is never sent; a probe may have its answer. */
+  /** POST only if the documents declare no GET. Links send no POST; a probe may have sent the same POST. */
   readonly method: 'GET' | 'POST';
   /** True for a server of the OpenAPI document. */
   readonly server: boolean;
@@ -154,8 +154,8 @@ function readManifestReferences(seen: FirstWave, kit: Kit): readonly Reference[]
         }));
   const answer = manifest.canonical ? seen.manifest : seen.manifestJson;
   const others = readJsonReferences(kit.document(path, answer, seen.soft404), kit) ?? [];
-  const known = new Set(entries.map((entry) => entry.target));
-  return [...entries, ...others.filter((reference) => !known.has(reference.target))];
+  const entryTargets = new Set(entries.map((entry) => entry.target));
+  return [...entries, ...others.filter((reference) => !entryTargets.has(reference.target))];
 }
 
 function readJsonReferences(reading: DocumentReading, kit: Kit): readonly Reference[] | null {
@@ -203,11 +203,11 @@ const MAX_NAMED_ICONS = 2;
 const MAX_OTHER_HOSTS = 5;
 
 export function findIcons({ origin, root }: FirstWave, kit: Kit): IconPlan {
-  const named = root.ok && kit.isHtml(root) ? readIconReferences(root.data.body, kit) : [];
+  const references = root.ok && kit.isHtml(root) ? readIconReferences(root.data.body, kit) : [];
   const base = root.ok ? root.data.url : origin.url;
   const paths: string[] = [];
   const otherHosts: string[] = [];
-  for (const reference of named) {
+  for (const reference of references) {
     if (reference.startsWith('data:') || !URL.canParse(reference, base)) continue;
     const absolute = new URL(reference, base);
     const url = kit.sameOrigin(origin.url, absolute.href);
@@ -217,7 +217,7 @@ export function findIcons({ origin, root }: FirstWave, kit: Kit): IconPlan {
   return {
     paths: [...new Set([...paths.slice(0, MAX_NAMED_ICONS), ...FALLBACK_PATHS])],
     otherHosts: [...new Set(otherHosts)].slice(0, MAX_OTHER_HOSTS),
-    inline: named.some((reference) => reference.startsWith('data:')),
+    inline: references.some((reference) => reference.startsWith('data:')),
   };
 }
 

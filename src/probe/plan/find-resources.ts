@@ -16,7 +16,7 @@ import {
 
 /** Bounds the work on a document that lists resources without end. */
 const MAX_RESOURCES = 2_000;
-/** Maximum of entries that are read from one document. Many may name one resource, or other origins. */
+/** Limit per document. It is higher, because many entries may name one resource, or other origins. */
 const MAX_ENTRIES_READ = 5_000;
 const MAX_OTHER_ORIGINS = 3;
 const ROOT_REQUEST = { path: '/', template: '/', method: 'GET', madeUp: false } as const;

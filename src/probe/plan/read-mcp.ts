@@ -19,10 +19,10 @@ export type McpResponse = { readonly answer: HttpObservation; readonly id: numbe
 
 const LATEST_LEGACY_VERSION = '2025-11-25';
 const VERSION_FORMAT = /^\d{4}-\d{2}-\d{2}$/;
-/** MCP allows visible ASCII only, so no answer can add a header to a request. */
+/** MCP allows only visible ASCII. A line break in an id would add a header to our requests. */
 const SESSION_ID = /^[\x21-\x7e]{1,512}$/;
 
-/** Reads the answer to `server/discover`; null if the endpoint does not know it. */
+/** Reads the answer to `server/discover`; null if the endpoint does not support `MODERN_VERSION`. */
 export function readDiscovery({ answer, id }: McpResponse): McpEra | null {
   const result = readResult(answer, id);
   if (!jsonList(result?.['supportedVersions']).includes(MODERN_VERSION)) return null;
@@ -84,7 +84,7 @@ export type EndpointClues = {
     Observations,
     'origin' | 'soft404' | 'agentCard' | 'agentJson' | 'manifest' | 'manifestJson' | 'llmsTxt'
   >;
-  /** Answers at the places of `MCP_DOCUMENTS`. */
+  /** Answers at the paths of `MCP_DOCUMENTS`. */
   readonly documents: readonly PathAnswer[];
 };
 
