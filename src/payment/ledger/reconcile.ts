@@ -55,7 +55,7 @@ export async function reconcileOnce(
       : await askChain(evidence, entry, payment, resend);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   if (verdict.kind !== 'open' || now() <= validBeforeMs + GIVE_UP_AFTER_MS) return verdict;
-  // A node that no longer follows the chain has no final block. A nonce that was spent elsewhere still cannot pay us.
+  // A node that no longer follows the chain has no final block. A nonce spent elsewhere never pays us.
   if (chainVerdict?.kind === 'spent_elsewhere')
     return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };

@@ -135,16 +135,16 @@ export class Recovery {
     this.#publishRetries.delete(key);
   }
 
-  /** Returns a function that asks the store once per process if it is dead. This process counts as alive. */
+  /** Asks the store about each instance once. Our own counts as dead: `#isHandled` has skipped its open calls. */
   #createDeathCheck(): (owner: InstanceId) => Promise<boolean> {
     const { store } = this.#options;
     const isDeadByBoot = new Map<string, Promise<boolean>>();
     return (owner) => {
       if (owner.boot === store.info.owner.boot) return Promise.resolve(true);
-      const known =
+      const isOwnerDead =
         isDeadByBoot.get(owner.boot) ?? store.instances.isAlive(owner).then((alive) => !alive);
-      isDeadByBoot.set(owner.boot, known);
-      return known;
+      isDeadByBoot.set(owner.boot, isOwnerDead);
+      return isOwnerDead;
     };
   }
 
