@@ -27,11 +27,11 @@ const OUTCOMES = {
   'no-post-resource': notApplicable(DECLARE_FIX),
   absent: fail(DECLARE_FIX),
   'bad-input': fail(
-    'Give info.input type "http", method "POST", bodyType and body; MCP: type, toolName, inputSchema.',
+    'Give info.input a type "http", a method "POST", bodyType and body; for MCP type, toolName and inputSchema.',
   ),
   'bad-schema': fail('Make bazaar.schema JSON Schema 2020-12, with local $ref only.'),
   'example-invalid': fail(
-    'Give an input example: without one the AgentCash router sends a body that fails its own schema.',
+    'Give an input example: without one the AgentCash router sends a body that your schema refuses.',
   ),
   'body-only': warn('Send the extensions in PAYMENT-REQUIRED too, where clients read them.'),
   'no-output-example': warn('Add an output example: agents see what they would buy.'),
@@ -56,7 +56,7 @@ export default defineCheck({
     const selling = kit.selling(resources);
     const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
     const posts = selling.filter((paid) => {
-      // A middleware may challenge every method of a path. POST then sells nothing of its own.
+      // If a middleware challenges every method, a 402 to POST does not show that POST is sold.
       const sellsByPost = byPost.some(({ resource }) => resource === paid);
       return sellsByPost || isPostResource(paid, kit);
     });
@@ -81,7 +81,7 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
     const status = kit.status(resource, 'POST');
     return status === undefined || REDIRECT_STATUSES.has(status) || kit.validatesFirst(resource);
   });
-  // Only a request that the scan does not send would get the challenge.
+  // The seller challenges only requests that the scan does not send, such as one with valid input.
   if (isUnseen) return notSeen('unseen', `POST got no challenge: ${answers}`, DECLARE_FIX);
   return notEvaluated(
     'P2',

@@ -1,5 +1,5 @@
 /**
- * Reads whole indexes. The Bazaar rounds limits to tens, and offsets down to a multiple of the limit:
+ * Reads whole indexes. The Bazaar rounds a limit to tens, and rounds an offset down to a multiple of the limit:
  * https://docs.cdp.coinbase.com/api-reference/v2/rest-api/x402-facilitator/browse-the-catalog. x402scan's procedure:
  * Merit-Systems/x402scan, apps/scan/src/trpc/routers/public/resources.ts, at e85e6727698393a639c4b5069e24641b1fdef22e.
  */
@@ -59,7 +59,7 @@ export async function importListings(
       pages += 1;
       const next = start + size;
       if (total === null ? size < limit : next >= total) return end(null);
-      if (next <= offset) return end(`${name} does not turn its pages`);
+      if (next <= offset) return end(`${name} sent no new rows before its last one`);
       // If a page has fewer rows than requested, the index has a lower limit.
       [offset, limit] = [next, Math.min(limit, size)];
     } else if (answer.isBusy && waits < MAX_WAITS) {

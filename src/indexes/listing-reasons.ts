@@ -1,4 +1,4 @@
-/** Finds reasons that a scan can see for an index not to list a resource. */
+/** Finds why an index does not list a resource, as far as a scan can see it. */
 import {
   INDEXED_REASONS,
   type IndexedReason,
@@ -26,6 +26,7 @@ export type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
 
 type Reasons = {
   readonly reasons: readonly IndexedReason[];
+  /** The bazaar extension, if it still has to be validated. */
   readonly declaration?: JsonValue;
 };
 
@@ -59,7 +60,7 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'testnet_only',
 ]);
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
-/** The Bazaar removes an entry that nobody has paid for this long. */
+/** The Bazaar removes an entry after so many days without a settlement. */
 const LAPSED_AFTER_DAYS = 30;
 const LAPSING_AFTER_DAYS = 25;
 const DAY_MS = 86_400_000;
@@ -107,7 +108,7 @@ function findSettlementReason({ settlements, hasNoEntry }: ReasonContext): Reaso
       data.windowDays === 0
         ? 'the Bazaar has never heard of the recipient'
         : `${source} saw no settlement in ${data.windowDays} days`;
-    return ['no_settlement_seen', `${evidence}; a listing follows one through the CDP facilitator`];
+    return ['no_settlement_seen', `${evidence}; a CDP settlement makes the Bazaar list it`];
   }
   if (!hasNoEntry || source === 'Bazaar') return null;
   const count = `${data.settlements} settlements`;
@@ -175,7 +176,7 @@ function findNewPayee({ reading, second }: ChallengedResource, kit: Kit): string
   return payees(kit.judgedOffers(second)).find((payTo) => !isKnown(payTo)) ?? null;
 }
 
-/** Finds the reasons why an entry that the Bazaar listed at `nowMs` will be removed soon, or should be already. */
+/** Finds why the Bazaar, which listed an entry at `nowMs`, will remove it soon or should have removed it. */
 export function findLapseReasons(
   { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
   nowMs: number,
@@ -184,10 +185,10 @@ export function findLapseReasons(
   const days = (nowMs - settledMs) / DAY_MS;
   if (!(days > LAPSING_AFTER_DAYS)) return [];
   const lapsesAt = new Date(settledMs + LAPSED_AFTER_DAYS * DAY_MS).toISOString();
-  const evidence = `last settlement ${lastSettledAt}: the Bazaar drops it`;
+  const evidence = `last settlement ${lastSettledAt}: the Bazaar drops the listing`;
   return [
     days > LAPSED_AFTER_DAYS
-      ? toReason('lapsed', `${evidence}, ${LAPSED_AFTER_DAYS} days were over ${lapsesAt}`)
+      ? toReason('lapsed', `${evidence} after ${LAPSED_AFTER_DAYS} days, which ended ${lapsesAt}`)
       : toReason('lapsing', `${evidence} from ${lapsesAt} on`),
   ];
 }

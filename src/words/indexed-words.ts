@@ -7,14 +7,15 @@ export const INDEX_NAMES: Readonly<Record<IndexName, string>> = {
 };
 
 const SETTLE_ONCE_STEP =
-  'one settlement through the CDP facilitator brings the listing back; to prove it before: pay-test T15';
+  'one settlement through the CDP facilitator restores the listing; pay-test T15 tests your seller before that';
 
 /** The step that removes each reason. */
 export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
   not_registered: 'register the resource at https://www.x402scan.com/resources/register',
   no_settlement_seen:
-    'pay it once through the CDP facilitator: a listing follows a settlement; to prove it before: pay-test T15',
-  other_facilitator: 'settle through the CDP facilitator: the Bazaar lists only what that settles',
+    'pay it once through the CDP facilitator, which then lists it; pay-test T15 tests your seller before that',
+  other_facilitator:
+    'settle through the CDP facilitator: the Bazaar lists only what this facilitator settles',
   no_bazaar_extension: 'declare the bazaar extension with declareDiscoveryExtension',
   doubly_wrapped:
     'set extensions to what declareDiscoveryExtension returns: it has the member bazaar',
@@ -27,7 +28,7 @@ export const INDEXED_STEPS: Readonly<Record<IndexedReasonCode, string>> = {
   testnet_only: 'offer a main network too',
   resource_url_elsewhere: 'state a resource URL on the requested host',
   recipient_changes:
-    'keep one recipient: what pays a fresh one for each request is never catalogued',
+    'keep one recipient: a resource with a new recipient for each request is never listed',
   lapsing: SETTLE_ONCE_STEP,
   lapsed: SETTLE_ONCE_STEP,
 };

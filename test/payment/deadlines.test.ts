@@ -46,7 +46,7 @@ test('a client that disconnects while the facilitator is asked for the signer is
   expect(facilitator.sent).toHaveLength(0);
 });
 
-test('a look-up that hangs delays no call that waits for the settlement', async () => {
+test('two calls that wait for the settlement end with 503, though a look-up hangs', async () => {
   const facilitator = stubFacilitator();
   const gate = newLatch();
   const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };

@@ -199,7 +199,7 @@ describe('the places for open calls of one process', () => {
   });
 });
 
-test('stay taken while work goes on whose caller has disconnected', async () => {
+test('a place stays taken until the work ends, also if the caller has disconnected', async () => {
   await using gated = await gatedShop({ maxRunning: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
   const { shop } = gated;
   const payer = newPayer();
@@ -218,7 +218,7 @@ test('stay taken while work goes on whose caller has disconnected', async () => 
   expect((await shop.buy('next', v2(await sign(payer)))).status).toBe(200);
 });
 
-test('have no shares if rate limits are off', async () => {
+test('with rate limits off, one payer may have any number of open calls', async () => {
   await using gated = await gatedShop({ isRateLimited: false, maxRunning: 4 });
   const { shop } = gated;
   const calls = await buyMany(shop, Array(9).fill(newPayer()));

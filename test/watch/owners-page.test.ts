@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
 import { deliverToPrinted } from './printed-receiver.ts';
 
-test('the receiver in TypeScript agrees, and refuses a wrong signature', async () => {
+test('the receiver in TypeScript agrees to receive events, and refuses a wrong signature', async () => {
   const cache = fileURLToPath(new URL('../../.cache/', import.meta.url));
   await mkdir(cache, { recursive: true });
   // The folder is inside the checkout, because the receiver imports a package.

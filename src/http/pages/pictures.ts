@@ -112,7 +112,7 @@ export function drawPriceRange({ p10, p50, p90 }: PriceRange): Markup {
     const share = span === 0 ? 0.5 : (Math.log(price) - start) / span;
     return Math.round(LINE.left + share * (LINE.right - LINE.left));
   };
-  // `y` is the line of the label.
+  // `y` is the baseline of the label's text.
   const prices = [
     { x: span === 0 ? LINE.left : toX(p10), label: `10 %: $${p10}`, y: LINE.y + 24 },
     { x: toX(p50), label: `half: $${p50}`, y: LINE.y - 14 },

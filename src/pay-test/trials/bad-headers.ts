@@ -35,17 +35,17 @@ export async function tryBadHeaders(
 type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
 
 function listBadHeaders({ version, payload }: Payment): readonly BadHeader[] {
-  const toBadHeader = (name: string, value: string, header: 1 | 2 = version): BadHeader => [
+  const toBadHeader = (name: string, value: string, headerVersion: 1 | 2 = version): BadHeader => [
     name,
-    { [PAYMENT_HEADERS[header]]: value },
+    { [PAYMENT_HEADERS[headerVersion]]: value },
   ];
   const inVersion = (other: 1 | 2) => toBase64(JSON.stringify(toVersion(other, payload)));
   return [
     toBadHeader('empty', ''),
     toBadHeader('100 KB', toBase64('x'.repeat(LONG_HEADER_CHARS)).slice(0, LONG_HEADER_CHARS)),
     toBadHeader('not base64', '%%% {} %%%'),
-    toBadHeader('base64 of no JSON', toBase64('no JSON')),
-    toBadHeader('JSON of no payment', toBase64('{"x402Version":2,"payload":[]}')),
+    toBadHeader('base64 of text that is not JSON', toBase64('no JSON')),
+    toBadHeader('JSON that is not a payment', toBase64('{"x402Version":2,"payload":[]}')),
     toBadHeader(
       'deep nesting',
       toBase64(`${'['.repeat(NESTING_DEPTH)}${']'.repeat(NESTING_DEPTH)}`),
