@@ -97,11 +97,11 @@ export default defineCheck({
       kit,
       (paidResource) => {
         const { challenge } = paidResource.reading;
-        const payability = findPayability(paidResource);
+        const verdicts = findPayability(paidResource);
         return [
-          ...inspectTopLevel(paidResource, origin, payability, kit),
+          ...inspectTopLevel(paidResource, origin, verdicts, kit),
           ...findIllTyped(challenge, kit),
-          ...listFlaws(judgeOffers(challenge, payability, kit), payability),
+          ...listFlaws(judgeOffers(challenge, verdicts, kit), verdicts),
         ];
       },
       (count, challenged) => {

@@ -26,7 +26,7 @@ function input(changes: JsonObject): CheckCase['seen'] {
   return declaring(bazaarExtension({ info: { input: { ...INPUT, ...changes }, output: OUTPUT } }));
 }
 
-/** What @x402/extensions declares for an MCP tool, with changes of its input and more members of info. */
+/** The declaration that @x402/extensions makes for an MCP tool, with changes of its input and more members of info. */
 function tool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
   const input = { type: 'mcp', toolName: 'analysis', inputSchema: { type: 'object' }, ...changes };
   const schema = { $schema: DRAFT, type: 'object', required: ['input'] };

@@ -27,7 +27,7 @@ export type AskListedRequest = {
 };
 
 export type AskListedResult = {
-  /** What each asked resource answered. */
+  /** The answers of the resources, as far as the word of a day needs them. */
   readonly signs: readonly ResourceSign[];
   /** Null if robots.txt was not read, or did not answer. */
   readonly allowed: AllowedPaths | null;

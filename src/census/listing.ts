@@ -1,4 +1,4 @@
-/** What indexes list about an origin, and which two of its resources the census asks. */
+/** Merges what indexes list about an origin, and keeps the two resources that the census asks. */
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import type { MerchantItem } from '../indexes/index-answers.ts';
@@ -13,7 +13,7 @@ export type CensusSource = (typeof CENSUS_SOURCES)[number];
 /** `scan`: no source lists a path of the origin, and its first scan found the resource. */
 export type NamedResource = CensusResource & { readonly source: CensusSource | 'scan' };
 
-/** What the sources list about an origin, as it is stored. */
+/** The stored listing of an origin, from all sources. */
 export type CensusListing = {
   /** By source: the last UTC day on which it listed the origin. */
   readonly sources: Readonly<Partial<Record<CensusSource, number>>>;
@@ -23,7 +23,7 @@ export type CensusListing = {
   readonly bazaar: readonly MerchantItem[];
 };
 
-/** What one import lists about an origin. */
+/** The listing of an origin in one import. */
 export type FoundOrigin = {
   readonly origin: Origin;
   readonly domain: string;

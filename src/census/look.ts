@@ -34,7 +34,7 @@ export type CensusLookOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** What the look or weekly scan of one day found. */
+/** The result of a look or weekly scan. */
 export type CensusLookResult = {
   readonly word: DayWord;
   /** True if the origin gave no answer at all. The fault may be ours. */

@@ -130,10 +130,14 @@ export class MoneyMetrics {
       'Transactions that SETTLEMENT_KEY has sent and that are not mined.',
       () => account()?.unconfirmed ?? null,
     );
-    addGauge('payments_oldest_transaction_seconds', 'Age of the oldest unconfirmed one.', () => {
-      const oldestMs = account()?.oldestUnconfirmedMs ?? null;
-      return oldestMs === null ? null : oldestMs / 1_000;
-    });
+    addGauge(
+      'payments_oldest_transaction_seconds',
+      'Age of the oldest unconfirmed transaction.',
+      () => {
+        const oldestMs = account()?.oldestUnconfirmedMs ?? null;
+        return oldestMs === null ? null : oldestMs / 1_000;
+      },
+    );
     addGauge(
       'payments_nonce_gap',
       'Nonces of SETTLEMENT_KEY that the node holds as pending and that this process did not send.',

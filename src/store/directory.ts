@@ -20,7 +20,7 @@ export type DirectoryRecord = PublishedScan & {
   readonly verifiedUntilMs: number | null;
   /** False: the owner has opted out, and no list may show the host. */
   readonly listed: boolean;
-  /** What the census found in 30 days; null if the census never looked at the host. */
+  /** The words of the last 30 days; null if the census never looked at the host. */
   readonly availability: Availability | null;
   /** True: pages must not show the name, description and icon of the origin. */
   readonly enrichmentSuppressed: boolean;

@@ -90,4 +90,9 @@ describe('with the hook', () => {
   test('a malformed limit is refused when it is set', () => {
     expect(() => preflight({ maxPrice: '$1' })).toThrow('give a decimal');
   });
+
+  test('a malformed limit rejects the promise of a single preflight', async () => {
+    const asked = preflight('https://api.example.com/', { maxPrice: '$1' });
+    await expect(asked).rejects.toThrow('give a decimal');
+  });
 });

@@ -46,11 +46,16 @@ export function preflight(
   first: string | PreflightHookOptions = {},
   options: PreflightOptions = {},
 ): Promise<Preflight> | PreflightHook {
-  if (typeof first === 'string') return askUrlOnce(toUrlCall(first, options));
+  if (typeof first === 'string') return preflightOnce(first, options);
   // A malformed price throws here, before the first payment.
   readMaxPrice(first);
   const getEngine = createSharedEngine();
   return async (context) => decidePayment(context, first, await getEngine());
+}
+
+/** Async, so that a malformed price rejects the promise. */
+async function preflightOnce(url: string, options: PreflightOptions): Promise<Preflight> {
+  return askUrlOnce(toUrlCall(url, options));
 }
 
 /**

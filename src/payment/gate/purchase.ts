@@ -41,7 +41,7 @@ export type DeliverySettlement = {
   readonly transaction: string | null;
 };
 
-/** How the work of a purchase ended. The key is then free again, or the ledger shows its end. */
+/** The end of a purchase's work. The key is then free again, or the ledger has the end of the payment. */
 export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
   /** The caller gets this error. The payment is not settled, now or later. */

@@ -14,7 +14,7 @@ export type Plan = {
   readonly declared: number;
   /** Number of paid operations by methods that we do not send. */
   readonly otherMethods: number;
-  /** What each source holds, one line per source. */
+  /** One line for each source, such as "/openapi.json: 404". */
   readonly looked: readonly string[];
   /** Other origins that serve the paid operations of the OpenAPI document. */
   readonly elsewhere: readonly string[];
