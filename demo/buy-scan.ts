@@ -1,4 +1,4 @@
-/** What an agent does: an official client with default options, one call, a report. */
+/** An agent buys a report with one call of an official client with default options. */
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';

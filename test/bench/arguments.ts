@@ -1,4 +1,4 @@
-/** What `npm run bench` was told on the command line. */
+/** Arguments of `npm run bench`. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

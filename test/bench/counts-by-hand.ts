@@ -1,4 +1,4 @@
-/** How many hosts of a seeded directory match, found by looking at each. */
+/** Counts the matching hosts of a seeded directory by reading each of them. */
 
 import type { DirectoryQuery } from '../../src/store/context.ts';
 import { toVerifiedSinceMs } from '../../src/store/owners.ts';

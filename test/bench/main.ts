@@ -18,13 +18,13 @@ async function run(name: string, effort: Effort): Promise<readonly Measurement[]
     ),
     minThreads: 1,
     maxThreads: 1,
-    // For the case that weighs what garbage does not explain.
+    // The case `memory` collects garbage before it measures the heap.
     execArgv: ['--expose-gc'],
   });
   try {
     return await farm.run(effort);
   } catch (error) {
-    // What comes from another process is told as it came.
+    // The cause shows an error of the other process unchanged.
     throw new Error(`${name} failed`, { cause: error });
   } finally {
     await farm.destroy();

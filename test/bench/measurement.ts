@@ -4,7 +4,7 @@ export type Measurement = {
   readonly value: number;
   /** "scans/s", "ms", "bytes", "x" (a ratio within this run) … */
   readonly unit: string;
-  /** What bounds it, or what it was measured with. */
+  /** The bound, or the conditions of the measurement. */
   readonly note?: string;
 };
 

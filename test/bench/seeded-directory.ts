@@ -14,7 +14,7 @@ const MAX_IN_MEMORY = 100_000;
 /** A store over a seeded directory; both go when it is disposed. */
 export type SeededStore = AsyncDisposable & {
   readonly store: Store;
-  /** Of the store alone; null if it cannot be told. */
+  /** Memory of the store; null if it is unknown. */
   readonly bytes: number | null;
   /** In ms: what a call costs this machine, or how long it takes if another process computes. */
   readonly clock: () => number;
@@ -41,7 +41,7 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
-/** As if each had been scanned once, a fiftieth had been verified and a few had opted out. */
+/** Writes hosts that were scanned once. A fiftieth of them is verified, and a few have opted out. */
 export async function seedDirectory(database: string, seed: DirectorySeed): Promise<void> {
   await openSqlite(database).close();
   const connection = new Connection(database, database);

@@ -7,10 +7,10 @@ import { utcDay } from '../../src/store/statistics.ts';
 import { hostOf } from './seeded-store.ts';
 
 const FOLDED_DAYS = 30;
-/** Of two digits each, as prices are. */
+/** Number of different prices, of two digits each like real prices. */
 const PRICES = 180;
 
-/** As if so many hosts had been scanned today, and on each of the thirty days before. */
+/** Writes `hosts` scans for today and for each of the thirty days before. */
 export async function seedHostDays(
   database: string,
   { hosts, report, nowMs }: { readonly hosts: number; readonly report: ScanReport; nowMs: number },

@@ -22,7 +22,7 @@ export type DataFolder = AsyncDisposable & {
   readonly database: string;
 };
 
-/** Of a disk, and for `scratch` in memory if the system has such a place: there syncing is free. */
+/** A folder on disk. `scratch` is in memory if the system has a memory folder, so that syncing is free. */
 export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolder> {
   const parent = kind === 'scratch' && existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
   const folder = await mkdtemp(join(parent, 'bench-'));
@@ -50,7 +50,7 @@ export function hostOf(n: number): string {
   return `shop-${n}.example.com`;
 }
 
-/** As if each of the hosts had been scanned, and paid for, once more. */
+/** Writes one more paid scan for each host. */
 export async function publishScans(
   store: Store,
   sample: Awaited<ReturnType<typeof sampleScan>>,

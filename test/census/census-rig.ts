@@ -25,7 +25,7 @@ export const PAYABLE = { status: 402, reason: null, payableBy: 'default' } as co
 export const GONE = { status: 404, reason: null, payableBy: null } as const;
 export const SILENT = { status: null, reason: 'timeout', payableBy: null } as const;
 
-/** Of a scan that default clients can pay. */
+/** A scan sees a seller that default clients can pay. */
 export const PAYABLE_SELLER: Observations = {
   ...perfectSeller(),
   payability: {

@@ -27,7 +27,7 @@ export type JobRun = {
   /** Exit code of each step that ran. */
   readonly codes: Readonly<Record<string, number>>;
   readonly outputs: Readonly<Record<string, string>>;
-  /** What the steps printed, by step. */
+  /** Output of each step. */
   readonly log: Readonly<Record<string, string>>;
   readonly summary: string;
   /** Steps that use another action, which are not run here. */

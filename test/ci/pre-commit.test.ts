@@ -55,7 +55,7 @@ async function repository(name: string, files: Readonly<Record<string, string>>)
   return path;
 }
 
-/** What pre-commit prints; null is a pass. */
+/** Returns the output of pre-commit; null if it passes. */
 async function runHooks(cwd: string): Promise<string | null> {
   if ('unavailable' in judges) return null;
   const args = ['-m', 'pre_commit', 'run', '--all-files', '--verbose'];

@@ -12,7 +12,7 @@ export type Retry = (typeof RETRIES)[number];
 export type Cell = {
   readonly failpoint: PaymentStep;
   readonly retry: Retry;
-  /** How it was bought, and how its client comes back; default by the route. */
+  /** The way of the first purchase, and of its repeat. Both are by the route if absent. */
   readonly ways?: readonly [first: Way, back: Way];
 };
 

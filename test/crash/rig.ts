@@ -16,7 +16,7 @@ const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 export const PRICE = 50_000n;
 const QUIET_WITHIN_MS = 60_000;
 
-/** How a scan is bought: by its route, or as a tool. */
+/** A client buys a scan by its route or by its MCP tool. */
 export type Way = 'route' | 'mcp';
 
 /** A service that dies and is started again on the same file, and everything that was asked of it. */
@@ -27,7 +27,7 @@ export class Rig implements AsyncDisposable {
   #child: ChildProcess | null = null;
   #url = '';
   starts = 0;
-  /** How the next scans are bought. */
+  /** The way of the next purchases. */
   way: Way = 'route';
 
   private constructor(folder: string, record: SettlementRecord) {
@@ -131,7 +131,7 @@ export class Rig implements AsyncDisposable {
     return call;
   }
 
-  /** As disposing it, for a process that ends now: the child is killed, and its files are gone. */
+  /** Kills the child and deletes its files at once. For a process that ends now and cannot await disposal. */
   end(): void {
     this.#child?.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });

@@ -1,4 +1,4 @@
-/** What a run of the farm may cost, and what it did. */
+/** Compares the cost of a run of the farm with its bounds. */
 import type { CrowdTold } from './crowds.ts';
 
 export type Measured = {

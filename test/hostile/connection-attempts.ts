@@ -1,4 +1,4 @@
-/** Where the threads of this process connect to: those that `watch-connections.ts` was loaded into. */
+/** Collects the addresses that threads connect to. Each such thread loads `watch-connections.ts`. */
 import { BroadcastChannel } from 'node:worker_threads';
 
 export const ATTEMPTS = 'connection attempts';

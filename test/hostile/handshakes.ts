@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { costlyChain } from '../fixtures/tls/costly-handshakes.ts';
 
-/** As many as fit into 16 KiB. */
+/** The most certificates that fit into 16 KiB. */
 const LINKS = 9;
 const HOST = '127.0.0.1';
 

@@ -1,4 +1,4 @@
-/** How long /health takes while hostile handshakes run: anybody may have them begun, for nothing. */
+/** Measures /health during hostile handshakes, which anybody can start for free. */
 import { launchHost } from '../hosts/host-process.ts';
 import { startHandshakes } from './handshakes.ts';
 

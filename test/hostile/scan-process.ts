@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { collectAttempts, WATCH_FLAGS } from './connection-attempts.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
 
-// As `npm start`: without it each thread brings a compiler of its own, which is not a hostile origin's.
+// `npm start` does this too. Otherwise each thread's compiler would count as memory of hostile origins.
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
 const { threadEnvironment } = await import('../../src/workers/threads.ts');
 const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');

@@ -1,4 +1,4 @@
-/** What takes 10 s in earnest: long enough for a busy machine to answer, short enough to wait for. */
+/** Stands for limits of 10 s. A busy machine can still answer in time, and a test can wait so long. */
 export const SHORT_CLOCKS = {
   requestTimeoutMs: 1_500,
   connectTimeoutMs: 500,

@@ -9,7 +9,7 @@ import { type HostProcess, type Settings, startHost } from './host-process.ts';
 import type { Purchase } from './purchase.ts';
 
 export type FleetOptions = {
-  /** Of a server; the fleet takes a database of its own there. */
+  /** URI of a server. The fleet creates its own database on it. */
   readonly mongoUri: string;
   readonly sellers: number;
   readonly settings?: Settings;
@@ -24,7 +24,7 @@ export type Fleet = AsyncDisposable & {
   readonly store: Store;
   readonly storeUrl: string;
   start(settings?: Settings): Promise<HostProcess>;
-  /** What is to be given to a host that this fleet does not start. */
+  /** Settings for a host that this fleet does not start. */
   readonly settings: Settings;
 };
 
@@ -73,14 +73,14 @@ export function sellerOf({ sellers }: Fleet, n: number): HeldSeller {
   return seller;
 }
 
-/** How many keys are between claim and end. */
+/** Counts the keys between claim and end. */
 export async function unfinishedKeys({ store }: Fleet): Promise<number> {
   let count = 0;
   for await (const _entry of store.ledger.findUnfinished()) count += 1;
   return count;
 }
 
-/** How many steps of this state a purchase went through; the ledger forgets none. */
+/** Counts the purchase's steps of this state. The ledger keeps all steps. */
 export async function stepsOf(
   { store }: Fleet,
   { key }: Purchase,

@@ -12,7 +12,7 @@ export type HeldSeller = Seller & {
   release(): void;
 };
 
-/** What it sells matters little here: hosts share scans of poor sellers, too. */
+/** The seller sells badly. Hosts share scans of such sellers too. */
 export async function startHeldSeller(): Promise<HeldSeller> {
   let scans = 0;
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | null = null;

@@ -9,7 +9,7 @@ import { TERMS } from '../payment/payer.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
-/** What a host prints last before it takes requests, see `src/main.ts`. */
+/** Begins the last line that a host prints before it takes requests, see `src/main.ts`. */
 const READY = 'Catalog: ';
 
 export type Settings = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export type HostAnswer = {
   readonly body: string;
   /** The members of a JSON body; empty for any other. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** Of a paid 200; null otherwise. */
+  /** Transaction of a paid 200; null otherwise. */
   readonly transaction: string | null;
 };
 
@@ -35,7 +35,7 @@ export type HostProcess = {
   get(path: string, headers?: Settings): Promise<HostAnswer>;
   post(path: string, body: object, headers?: Settings, signal?: AbortSignal): Promise<HostAnswer>;
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Whether something has stopped it, as SIGSTOP does. */
+  /** True if the process is stopped, for example by SIGSTOP. */
   isStopped(): boolean;
   /** Stops it, as a machine does that is too busy; `wake` lets it go on. */
   pause(): void;
@@ -122,7 +122,7 @@ export async function untilSelling(host: HostProcess): Promise<HostProcess> {
   return host;
 }
 
-/** What the kernel says of a process; nothing of one that is gone. */
+/** Returns the kernel's status of a process; '' if the process has ended. */
 function statusOf(pid: number | undefined): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -13,7 +13,7 @@ export type Purchase = {
   readonly address: `0x${string}`;
   readonly nonce: Hex;
   readonly headers: { readonly 'payment-signature': string };
-  /** Who calls, for hosts behind a proxy: requests are counted by client, and tests make many. */
+  /** Address of the caller for hosts behind a proxy. Tests use many, because hosts count requests by caller. */
   readonly client: { readonly 'x-forwarded-for': string };
 };
 

@@ -1,4 +1,4 @@
-/** What any two hosts on one store must do together, whatever settles. */
+/** Promises that two hosts on one store keep together, with any facilitator. */
 import type { Hex } from 'viem';
 import { expect } from 'vitest';
 import { type Fleet, stepsOf, unfinishedKeys } from './fleet.ts';
@@ -61,7 +61,7 @@ export async function expectOneScanForTenPayers(
   return purchases;
 }
 
-/** How many scans these purchases were answered from, as the ledger has it. */
+/** Counts the scans that the ledger names as answers to these purchases. */
 async function scansSold({ store }: Fleet, purchases: readonly Purchase[]): Promise<number> {
   const entries = await Promise.all(purchases.map(({ key }) => store.ledger.findEntry(key)));
   return new Set(entries.map((entry) => entry?.last.scanId)).size;

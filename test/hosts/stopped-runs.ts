@@ -1,4 +1,4 @@
-/** So many sales, each stopped and woken; the same seed plays the same ones. */
+/** Plays sales during which an instance is stopped and woken. The same seed plays the same sales. */
 import { diceOf } from '../fixtures/dice.ts';
 import { checkSale, checkTotal } from './sale-promises.ts';
 import type { StopRig } from './stop-rig.ts';
@@ -10,7 +10,7 @@ export type StoppedRuns = {
   onPlayed?(played: PlayedSale, run: number): void;
 };
 
-/** How many of their payments were settled. Throws at the first promise that is broken. */
+/** Returns the number of settled payments. Throws at the first broken promise. */
 export async function playStoppedRuns(
   rig: StopRig,
   { runs, seed, onPlayed }: StoppedRuns,

@@ -34,17 +34,17 @@ const TWO_SENDERS = {
   purse: 1,
 } as const;
 
-/** What is played; the same seed plays the same. */
+/** One sale. The same seed plays the same sale. */
 export type StoppedSale = {
   readonly failpoint: PaymentStep;
   readonly stopped: 0 | 1;
   readonly retry: (typeof RETRIES)[number];
   readonly wake: (typeof WAKES)[number];
-  /** How the facilitator treats the first two settlements. */
+  /** Conduct of the facilitator in the first two settlements. */
   readonly conducts: readonly SettleConduct[];
   /** The first caller gives up while its instance is stopped. */
   readonly hangsUp: boolean;
-  /** How many answers the payer can afford. */
+  /** Number of answers that the payer can afford. */
   readonly purse: 1 | 2;
 };
 
@@ -120,7 +120,7 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
   return { sale, seller, calls: played };
 }
 
-/** Who comes to the other instance while the first is stopped. */
+/** Purchases that callers bring to the other instance while the first is stopped. */
 async function retriesOf(
   { chain }: StopRig,
   { retry }: StoppedSale,

@@ -19,7 +19,7 @@ const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 const missing = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 
-/** How many instances start and die at the same time. */
+/** Number of instances that start and die at the same time. */
 const MAX_RUNNING = 2;
 const MAX_PUBLISH_MS = 60_000;
 

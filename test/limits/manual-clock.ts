@@ -12,7 +12,7 @@ export class ManualClock {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
 
-  /** How many wait. */
+  /** Number of waiting sleepers. */
   get sleepers(): number {
     return this.#sleepers.size;
   }

@@ -13,7 +13,7 @@ export type TokenOrigin = AsyncDisposable & {
   readonly ca: string;
   /** Requests that came to the challenge path. */
   readonly visits: IncomingMessage[];
-  /** What the challenge path answers from now on; 404 before. */
+  /** Sets the answer at the path of the ownership token. Before the first call it is 404. */
   answer(handler: (response: ServerResponse) => void): void;
   /** 200 with this text. */
   serve(text: string): void;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 240_000;
-/** What is made anew, or is another checkout's business. */
+/** Folders that are built anew, or that belong to another checkout. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.cache', 'data', 'dist', 'coverage']);
 
 export type Packed = {

@@ -21,7 +21,7 @@ export const CHAIN_TIMING: ShopOptions = {
 
 export type Seller = {
   readonly terms: PaymentTerms;
-  /** What it has earned so far, base units. */
+  /** Its earnings so far in base units. */
   earned(): Promise<bigint>;
 };
 

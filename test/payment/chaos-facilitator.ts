@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 
-/** What a facilitator can do to a seller, all of it seen in the wild. */
+/** Conduct of a facilitator. Real facilitators have done each of these. */
 export type SettleConduct =
   | 'honest'
   /** Settles, and answers nothing. */
@@ -30,7 +30,7 @@ export type SettleConduct =
 
 export type ChaosFacilitator = AsyncDisposable & {
   readonly url: string;
-  /** How the next settlements go, one each; then honestly. */
+  /** Conducts of the next settlements, one each. All later ones are honest. */
   plan: SettleConduct[];
   /** Settlements that were asked for. */
   readonly asked: number;
@@ -85,7 +85,7 @@ async function misbehave(
 ): Promise<void> {
   const lie = { success: true, transaction: `0x${'ee'.repeat(32)}`, network };
   const settled = conduct.startsWith('settles') ? await settle() : null;
-  // What the chain refuses is told as it is: there is nothing to be lied about.
+  // If the chain refuses, every conduct answers honestly: no payment was made that it could hide.
   if (settled?.success === false) return answer(response, 200, settled);
   switch (conduct) {
     case 'honest':

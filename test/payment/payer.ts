@@ -33,7 +33,7 @@ export type SignOptions = {
 export type SignedHeader = {
   readonly payload: Record<string, unknown>;
   readonly nonce: Hex;
-  /** As `PAYMENT-SIGNATURE`. */
+  /** The authorization for `PAYMENT-SIGNATURE`. */
   readonly header: string;
   /** The same authorization as version 1 sends it, for `X-PAYMENT`. */
   readonly v1: string;

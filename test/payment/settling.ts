@@ -1,4 +1,4 @@
-/** What tests of doubtful settlements share: quick timing, and what the ledger says of a payment. */
+/** Short times and ledger reads for tests of doubtful settlements. */
 import type { Address } from 'viem';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { type SignedHeader, TERMS } from './payer.ts';

@@ -8,7 +8,7 @@ export type Computation = {
   readonly context: ComputeContext;
 };
 
-/** What a test tells the work route to do. */
+/** Instructions of a test for the work route. */
 export type WorkConduct = {
   /** Runs instead of answering at once; throws, waits or answers. */
   readonly compute?: (item: string, context: ComputeContext) => Promise<ComputedAnswer>;
@@ -20,7 +20,7 @@ export type WorkConduct = {
   readonly isFinished?: (item: string, payer: string) => boolean;
 };
 
-/** What became of its calls. */
+/** Record of the route's calls. */
 export type WorkRecord = {
   readonly computations: Computation[];
   readonly published: string[];
@@ -30,7 +30,7 @@ export type WorkRecord = {
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
-/** What the shop sells for an item, if the test says nothing else. */
+/** The shop's answer for an item, unless the test sets another one. */
 export function answerOf(item: string): ComputedAnswer {
   return {
     headers: JSON_HEADERS,

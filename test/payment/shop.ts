@@ -59,7 +59,7 @@ export type ShopAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** Of a 200; null otherwise. */
+  /** Settlement of a 200; null otherwise. */
   readonly paid: { success: boolean; transaction: string; network: string; payer: string } | null;
   readonly json: Record<string, unknown>;
 };
@@ -206,7 +206,7 @@ function jsonOf(body: string): Record<string, unknown> {
   }
 }
 
-/** For tests that end a computation when they like. */
+/** A test uses it to end a computation at a chosen moment. */
 export function newLatch() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

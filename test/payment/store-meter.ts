@@ -2,7 +2,7 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { vi } from 'vitest';
 
-/** What one piece of work asked of the embedded store. */
+/** Cost of one piece of work for the embedded store. */
 export type StoreCost = {
   readonly statements: number;
   /** Rows that the statements gave back. */

@@ -10,7 +10,7 @@ import type {
 export type StubFacilitator = Facilitator & {
   readonly verified: FacilitatorRequest[];
   readonly sent: FacilitatorRequest[];
-  /** What the next calls answer; the last stays. */
+  /** Answer to the next calls. The last outcome of the list stays. */
   verdict: VerifyOutcome | Promise<VerifyOutcome>;
   outcomes: (SettleOutcome | Promise<SettleOutcome>)[];
   kinds: readonly SupportedKind[] | Error;

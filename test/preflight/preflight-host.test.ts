@@ -1,4 +1,4 @@
-/** For a bare host, preflight reads documents to find a path. Each of its requests waits for a slot. */
+/** Preflight of a bare host reads documents to find a path. Each of its requests waits for a slot. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';

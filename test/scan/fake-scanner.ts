@@ -14,7 +14,7 @@ export type CannedScan = {
   readonly score?: number;
   /** By check: what differs from a pass. */
   readonly results?: Readonly<Record<string, Partial<CheckResult>>>;
-  /** What else of the report differs. */
+  /** Other changes to the report. */
   readonly report?: Partial<ScanReport>;
   readonly branding?: Partial<ScanOutcome['branding']>;
   readonly signals?: Partial<ScanOutcome['signals']>;
@@ -25,7 +25,7 @@ export type CannedScan = {
 };
 
 export type FakeScanner = Scanner & {
-  /** What the next scans of a host give; the last one stays. */
+  /** Sets the result of the next scans of a host. The last one stays. */
   will(host: string, canned: CannedScan): void;
   /** Hosts that `admit` refuses. */
   readonly blocked: Set<string>;
@@ -33,7 +33,7 @@ export type FakeScanner = Scanner & {
   readonly admitted: string[];
   /** Hosts in the order in which scans began. */
   readonly began: string[];
-  /** Whether each of them was told that its host has a record. */
+  /** For each scan, true if the caller said that the host has a record. */
   readonly toldOfRecord: boolean[];
   /** Ends all scans of the process. */
   breaks(message: string): void;

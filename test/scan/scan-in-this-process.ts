@@ -27,7 +27,7 @@ const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 
 
 const urls = process.argv.slice(2);
 const engine = await startEngine();
-// Once before anything is measured: modules, worker heaps and buffers are there from then on.
+// This scan comes before any measurement: it loads modules and allocates worker heaps and buffers.
 await Promise.all(urls.map((url) => engine.scan(url, undefined, { limits: LIMITS })));
 
 const unhandled: string[] = [];

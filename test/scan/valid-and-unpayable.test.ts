@@ -20,7 +20,7 @@ type Case = {
   readonly grade: 'A' | 'B' | 'F';
   /** "pass valid" */
   readonly p3: string;
-  /** Who can pay GET /weather. */
+  /** Clients that can pay GET /weather. */
   readonly payableBy: 'default' | 'settings' | 'unknown' | 'nobody' | undefined;
   readonly advice?: readonly string[];
   readonly says?: Readonly<Record<string, string>>;

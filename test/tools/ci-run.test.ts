@@ -20,11 +20,11 @@ type Machine = {
   ci?: number;
   lint?: number;
   test?: number;
-  /** What `npm test` prints. */
+  /** Output of `npm test`. */
   says?: string;
   /** Signal by which `npm test` dies. */
   dies?: string;
-  /** What `npm run test:long` prints. */
+  /** Output of `npm run test:long`. */
   saysLong?: string;
   go?: string;
 };

@@ -23,7 +23,7 @@ const scanner = createFakeScanner();
 const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
 let stepsLeft = Number(KILL_AT);
 
-/** What the seller asks for now. */
+/** Returns the seller's current price. */
 async function findPrice(): Promise<string> {
   return (await fetch(WORLD)).text();
 }

@@ -1,7 +1,7 @@
 import { toWatchTiming } from '../../src/watch/state.ts';
 
 export const HOST = 'api.example.com';
-/** Of the store: hosts are silent after 200 ms. */
+/** Scale of the store's times. It counts an instance as dead after 200 ms without a sign of life. */
 export const TIME_SCALE = 0.01;
 export const SETTINGS = {
   revision: '0.3.0',

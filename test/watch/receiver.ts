@@ -24,7 +24,7 @@ export type Receiver = AsyncDisposable & {
   readonly url: string;
   readonly host: string;
   readonly received: Received[];
-  /** What it answers from now on. */
+  /** Sets its answer from now on. */
   answer(reply: Reply): void;
   /** Types of what was received, in order. */
   types(): readonly string[];

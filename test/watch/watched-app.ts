@@ -15,19 +15,19 @@ export type WatchedApp = AsyncDisposable & {
   readonly app: TestApp;
   readonly receiver: Receiver;
   readonly watching: Watching;
-  /** Of the watching: what went wrong on our side. */
+  /** Faults of the watching on our side. */
   readonly troubles: { readonly message: string; readonly error: unknown }[];
   readonly events: WatchingEvent[];
-  /** What resources answer by the hourly requests; null if the fault is ours. */
+  /** Answers of resources to the hourly requests; null stands for a fault of ours. */
   asked: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
-  /** Where hosts are, if not at one address of all. */
+  /** Addresses of hosts that do not have the common address. */
   readonly addresses: Map<string, Address>;
   /** Hosts in the order in which they were asked. */
   readonly asking: string[];
   prove(host?: string): Promise<{ readonly listingKey: string; readonly token: string }>;
   /** A watch of the host, whose answer is returned. */
   watch(more?: object): Promise<{ readonly status: number; readonly body: Record<string, string> }>;
-  /** As `watch`, and the receiver has agreed; what has begun has ended. */
+  /** Calls `watch`, lets the receiver agree, and waits until all begun work has ended. */
   agreed(more?: object): Promise<string>;
   call(
     path: 'status' | 'test' | 'stop',
@@ -43,7 +43,7 @@ export type WatchedApp = AsyncDisposable & {
 export type WatchedAppOptions = {
   /** Further receivers that may be reached. */
   readonly alsoAllow?: readonly string[];
-  /** Of a try. */
+  /** Limit of one attempt. */
   readonly timeoutMs?: number;
   readonly openStore?: TestAppOptions['openStore'];
   readonly environment?: TestAppOptions['environment'];

@@ -107,7 +107,7 @@ function pagesOf(hosts: number): readonly number[] {
   return [...new Set([Math.floor(last / 2), Math.floor((last * 3) / 4), last])];
 }
 
-/** What was measured of one directory. */
+/** Measures one directory. */
 class Run {
   readonly rows: Measurement[] = [];
   readonly #store: Store;
@@ -143,7 +143,7 @@ class Run {
     return slowest.ms;
   }
 
-  /** Once around, before anything is measured: the first calls are compiled while they run. */
+  /** Makes each call before anything is measured, because V8 compiles the first calls while they run. */
   async warmUp(): Promise<void> {
     for (let call = 0; call < WARM_UP_CALLS; call += 1) {
       for (const query of asked(FILTERS, [0])) await this.#store.directory.list(query);
@@ -165,7 +165,7 @@ class Run {
     this.rows.push({ what, value: await this.#ms(this.#repeats, work), unit: 'ms' });
   }
 
-  /** Of one call: the median of some turns, each of as many calls as can be told apart. */
+  /** Time of one call in ms: the median of `repeats` turns. A turn has enough calls to last TURN_MS. */
   async #ms(repeats: number, work: () => Promise<unknown>): Promise<number> {
     const first = await this.#turn(1, work);
     if (repeats === 1) return first;

@@ -1,4 +1,4 @@
-/** How much a scan adds to the round trips that it waits for. */
+/** Compares the time of a scan with the round trips that it waits for. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
@@ -45,7 +45,7 @@ async function measure(seller: Partial<FarmOrder>, rounds: number): Promise<Cost
     delayMs: ROUND_TRIP_MS,
     ...seller,
   });
-  // As NODE_EXTRA_CA_CERTS would: a set of roots of its own costs each scan 12 ms.
+  // NODE_EXTRA_CA_CERTS does the same. Own roots for each connection would cost each scan 12 ms.
   setDefaultCACertificates([...getCACertificates('default'), farm.ca ?? '']);
   const [url = ''] = farm.urls;
   await using engine = await openEngine([url]);

@@ -12,7 +12,7 @@ const MIB = 1_024 * 1_024;
 /** Shorter than in service: what drips and hangs takes time on the wall, and nothing else. */
 const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_000 };
 
-/** What sellers that mean harm do to the process that scans them. */
+/** Measures the process that scans hostile sellers. */
 const hostile: BenchCase = async ({ isQuick }) => {
   const count = isQuick ? 3 : AT_ONCE;
   await using farm = await startFarm({ kind: 'hostile', count, delayMs: 0 });

@@ -1,4 +1,4 @@
-/** What scans leave in the heap of a process that goes on: flat after the first few hundred. */
+/** Measures the heap of a process that scans on and on. It stays flat after the first few hundred scans. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { openEngine } from '../engine.ts';
@@ -31,7 +31,7 @@ const memory: BenchCase = async ({ isQuick }) => {
 export default memory;
 
 async function heapAfterCollection(): Promise<number> {
-  // What is finalized runs between collections, and lets go of more.
+  // Finalizers run between collections and release more memory.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await pause(50);

@@ -173,7 +173,7 @@ function startPlain(name: 'bare' | 'dressed', folder: string): Promise<ServerPro
   });
 }
 
-/** As `npm start` runs it behind a proxy, with limits and a log; `undressed` without them. */
+/** Starts the service as `npm start` does behind a proxy; `undressed` has no limits and no log. */
 async function startService(
   name: 'service' | 'undressed',
   database: string,

@@ -59,7 +59,7 @@ async function readyAfterMs(database: string): Promise<number> {
     if (status !== 200) throw new Error(`/health answered ${status}`);
     return performance.now() - began;
   } finally {
-    // As a crash would: the ledger is left as it is at this moment.
+    // A crash also leaves the ledger as it is at this moment.
     await host.kill();
   }
 }

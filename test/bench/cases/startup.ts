@@ -1,4 +1,4 @@
-/** What a command costs beside `node -e 0` of the same binary, and the service until it answers. */
+/** Compares a command with `node -e 0`, and measures the service until its first answer. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 /** Says at the end what all threads of the process have computed. */
 const TELL =
   "process.on('exit', () => console.error('cpu', JSON.stringify(process.resourceUsage())))";
-/** What `node tools/pack/main.ts before` builds; left out if it is missing. */
+/** Built by `node tools/pack/main.ts before`. The case leaves it out if it is missing. */
 const PACKED = 'dist/cli.js';
 const AGENTCASH = 'node_modules/@agentcash/discovery/bin/discovery.js';
 /** Until a service has loaded, rested and given back what loading left. */

@@ -21,7 +21,7 @@ const PRESENTATION = {
 } as const;
 const SALE = ['claimed', 'computed', 'settling', 'settled', 'published'] as const;
 
-/** What an origin leaves in the store: for a day, and for good. */
+/** Measures the bytes that an origin leaves in the store for a day, and for good. */
 const storage: BenchCase = async ({ isQuick }) => {
   // Pages have 4 KiB: fewer rows may fit into what is free already.
   const hosts = isQuick ? 60 : 1_000;
@@ -80,7 +80,7 @@ const storage: BenchCase = async ({ isQuick }) => {
 
 export default storage;
 
-/** What the gate keeps of a paid scan: its report, the answer that repeats it, and five steps. */
+/** Writes the rows that the gate keeps for a paid scan: report, stored answer and five steps. */
 async function sell(
   store: Store,
   sales: number,
@@ -111,7 +111,7 @@ async function sell(
   }
 }
 
-/** As long as real ones. */
+/** A key as long as a real one. */
 function keyOf(n: number): string {
   return `eip155:8453:0x${'8'.repeat(40)}:0x${'f'.repeat(40)}:0x${String(n).padStart(64, '0')}`;
 }

@@ -19,7 +19,7 @@ function listenerOf(n: number): RequestListener {
   return answerMs === undefined ? seller : oneByOne(seller, answerMs);
 }
 
-/** As proxies do with what is pipelined. */
+/** Answers the requests of one connection one after the other, as proxies answer pipelined requests. */
 function oneByOne(listener: RequestListener, answerMs: number): RequestListener {
   const last = new WeakMap<object, Promise<void>>();
   return async (request, response) => {

@@ -44,7 +44,7 @@ export function goodSeller(delayMs: number, posts = 1): RequestListener {
   };
 }
 
-/** As the first one, each under a path of its own. */
+/** Adds POST operations that equal the first one, each with its own path. */
 function withPosts(document: SellerDocument, posted: readonly Sold[]): SellerDocument {
   const openapi = JSON.parse(document.body);
   const { post } = openapi.paths[SUMMARY.path];

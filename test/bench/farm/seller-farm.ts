@@ -13,11 +13,11 @@ export type FarmOrder = {
   readonly delayMs: number;
   /** Operations of a distant one that are posted to, default 1. */
   readonly posts?: number;
-  /** Of a distant one behind a proxy: an answer takes so long, those of one connection one after the other. */
+  /** Time of an answer of a distant seller behind a proxy, which answers one request of a connection at a time. */
   readonly answerMs?: number;
 };
 
-/** What the process of the farm says once it listens. */
+/** The farm's process sends this once it listens. */
 export type FarmReport = {
   readonly urls: readonly string[];
   /** The root that distant sellers are certified by, PEM. */

@@ -9,19 +9,19 @@ export type LoadRequest = {
   readonly body?: string;
 };
 
-/** How requests come. */
+/** Describes the requests of a load. */
 export type Manner = {
   readonly connections: number;
   /** Further lines of the head. */
   readonly headers: readonly string[];
-  /** So many requests a client sends, ever, so that limits count and refuse nobody. */
+  /** Number of requests that a client sends in all. It is low, so that limits count but refuse nobody. */
   readonly requestsOfClient: number;
 };
 
-/** As scripts ask: few headers, on few connections. */
+/** Scripts send few headers on few connections. */
 export const SCRIPTS: Manner = { connections: 8, headers: [], requestsOfClient: 25 };
 
-/** As pages ask: what a browser says with each request, on many connections, never twice from one address. */
+/** Browsers send many headers on many connections. Each request comes from a new address. */
 export const BROWSERS: Manner = {
   connections: 100,
   headers: [
@@ -52,7 +52,7 @@ export type LoadOptions = {
   readonly manner: Manner;
 };
 
-/** Who has asked so far. */
+/** Counts the requests so far. */
 export type Clients = { sent: number };
 
 export type LoadResult = { readonly count: number; readonly seconds: number };
@@ -106,7 +106,7 @@ function end(socket: Socket): void {
   socket.removeAllListeners('close').destroy();
 }
 
-/** Of the whole answer; null while its head is not there. */
+/** Length of the whole answer; null until its head has arrived. */
 function lengthOf(text: string): number | null {
   const head = text.indexOf(HEAD_END);
   if (head === -1) return null;

@@ -19,7 +19,7 @@ export type ServerCommand = {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where its output is kept. */
+  /** Folder for its output. */
   readonly folder: string;
   /** Answers its port once it listens. */
   readonly portIn: (output: string) => number | null;

@@ -36,7 +36,7 @@ const SETTINGS = {
   ...{ catalog: NEWER, signingKey: '' },
 };
 
-// As the process that started it wrote it.
+// The parent process wrote these options.
 const options = JSON.parse(process.argv[2] ?? '{}') as InstanceOptions;
 const clock = { nowMs: 0, isOutage: false };
 const now = () => clock.nowMs;

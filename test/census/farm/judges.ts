@@ -10,7 +10,7 @@ import { FARMS, HOUR_MS, type Seller } from './world.ts';
 
 export type Verdict = {
   readonly promise: string;
-  /** What was counted. */
+  /** Counts in words. */
   readonly facts: string;
   readonly breaches: readonly string[];
 };

@@ -1,4 +1,4 @@
-/** What the sellers of the farm answer, by kind, and what each answer says of the day. */
+/** Answers of the farm's sellers by kind, with the word of the day that each answer must get. */
 import { hash } from 'node:crypto';
 import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
 import {
@@ -28,7 +28,7 @@ export type Asked = {
 };
 
 export type Kind = {
-  /** Of a thousand sellers. */
+  /** Number of sellers of this kind in a thousand. */
   readonly share: number;
   readonly method?: 'GET' | 'POST';
   readonly resources?: 0 | 1 | 2;

@@ -11,7 +11,7 @@ export type InstanceOptions = {
   readonly excludeFile: string;
   /** Each scan is noted here, so that no crash loses it. */
   readonly scansFile: string;
-  /** Of a thousand hosts, those whose scans are real. */
+  /** Number of hosts in a thousand whose weekly scans are real. */
   readonly realScans: number;
 };
 

@@ -20,7 +20,7 @@ import {
 
 export type PlayOptions = Size & {
   readonly days: number;
-  /** Of a thousand hosts, those whose weekly scans are real. */
+  /** Number of hosts in a thousand whose weekly scans are real. */
   readonly realScans: number;
   /** Default 1. More need a store that they can share. */
   readonly instances?: number;
@@ -162,7 +162,7 @@ class Run {
       await this.#passUntil(endMs);
       onDay?.(day, server.log.length);
     }
-    // What was silent at the end of the last day has its word a minute later.
+    // Sellers that were silent at the end of the last day get their word a minute later.
     await this.#passUntil((utcDay(START_MS) + days) * DAY_MS + STEP_MS);
   }
 

@@ -1,4 +1,4 @@
-/** Who is listed: the same sellers for the same numbers, in each process that asks. */
+/** The listed sellers. Each process builds the same sellers from the same numbers. */
 import { lookTimeMs } from '../../../src/census/plan.ts';
 import { diceOf, oneOf } from '../../fixtures/dice.ts';
 import { BARE, KINDS, type Kind, numberOf, PATHS } from './kinds.ts';
@@ -18,14 +18,14 @@ export type Seller = {
   readonly kindName: string;
   readonly kind: Kind;
   readonly method: 'GET' | 'POST';
-  /** As listed. */
+  /** Paths in the listings. */
   readonly paths: readonly string[];
   readonly sources: ReadonlySet<'bazaar' | 'x402scan' | 'file'>;
   readonly standing: 'asked' | 'farm' | 'excluded' | 'opted-out';
 };
 
 export const HOUR_MS = 3_600_000;
-/** Of a thousand sellers. */
+/** Number of sellers in a thousand that share a domain or a /24. */
 const IN_GROUPS = 100;
 const GROUP = 5;
 const BARE_SHARE = 10;
@@ -113,7 +113,7 @@ class Names {
   }
 }
 
-/** As listed: at port 80, for which the connector of the census dials the port that the farm has. */
+/** The listed URL has port 80. The census's connector dials the farm's port instead. */
 export function urlOf({ name }: Pick<Seller, 'name'>): string {
   return `http://${name}`;
 }

@@ -39,7 +39,7 @@ function server(
   };
 }
 
-/** What a bare socket does in place of a handshake, once the client has said hello. */
+/** An origin whose bare socket runs `behave` after the client's hello, instead of a handshake. */
 function instead(name: string, finds: string, behave: (socket: Socket) => void): FarmOrigin {
   return {
     name,

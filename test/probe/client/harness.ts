@@ -29,7 +29,7 @@ export type TestOrigin = {
   readonly origin: Origin;
   readonly policy: OriginPolicy;
   readonly port: number;
-  /** How many connections were accepted. */
+  /** Number of accepted connections. */
   readonly connections: () => number;
   readonly server: Server;
 };

@@ -59,7 +59,7 @@ const METHODLESS = {
   '/openapi.json': edited((document) => ({ ...document, paths: { '/health': HEALTH } })),
   '/.well-known/x402': { status: 200, body: { resources: ['/both'] } },
 };
-/** What a seller without any declared price is told. */
+/** Findings for a seller that declares no price. */
 const UNDECLARED = ['P6 warn undeclared', 'S4 fail nothing-declared'];
 
 /** The challenge to any method of /both, at a price of its own. */

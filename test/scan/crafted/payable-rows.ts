@@ -35,7 +35,7 @@ function refused(
   return { name, answers, moved: [`P3 fail ${outcome}`, ...further], says: { P3: words } };
 }
 
-/** What P6 says of a scheme whose amount is the most that may be taken. */
+/** P6's outcome for a scheme whose amount is the most that the seller may take. */
 const CEILING = 'P6 pass ceiling';
 
 /** The good offer, and others around it. */

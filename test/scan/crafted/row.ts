@@ -13,17 +13,17 @@ export type Row = {
   readonly answers: NonNullable<CraftedOptions['answers']>;
   /** "P4 fail missing": every cell that differs from the perfect seller's, in catalog order. */
   readonly moved: readonly string[];
-  /** What the evidence of a check must say. */
+  /** Text that the evidence of a check must contain. */
   readonly says?: Readonly<Record<string, string>>;
 };
 
-/** What P3 to P8 become if no challenge was seen. */
+/** Outcomes of P3 to P8 if the scan saw no challenge. */
 export const NO_CHALLENGE = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(
   (id) => `${id} fail prerequisite-failed`,
 );
-/** What P3 to P8 become if seeing a challenge would take a request that we do not send. */
+/** Outcomes of P3 to P8 if only a request that we never send would show a challenge. */
 export const UNSEEN = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${id} warn unseen`);
-/** What follows from S1. */
+/** Outcomes that follow if S1 fails. */
 export const NO_OPENAPI = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);
 
 export const ABSENT: CraftedAnswer = { status: 404, body: { error: 'not found' } };

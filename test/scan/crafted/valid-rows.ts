@@ -1,4 +1,4 @@
-/** What the specification allows, and sellers do: none of it may cost a grade. */
+/** Sellers do this and the specification allows it, so no grade may fall. */
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
