@@ -19,8 +19,8 @@ export function clientKey(ip: string): string {
   return digest(addressBlock(ip, IPV6_CLIENT_BITS));
 }
 
-/** An address with a port. Some proxies write both into X-Forwarded-For. */
-const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
+/** IPv4, or IPv6 in brackets; the port is optional. Some proxies write address and port into X-Forwarded-For. */
+const ADDRESS_AND_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
  * Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, because it differs in each
@@ -29,7 +29,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 export function addressBlock(ip: string, ipv6Bits: number): string {
   // Most clients have a plain IPv4 address.
   if (!/[:[]/.test(ip)) return ip.toLowerCase();
-  const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
+  const [, ipv4, ipv6] = ADDRESS_AND_PORT.exec(ip) ?? [];
   const bare = ipv4 ?? ipv6 ?? ip;
   // All IPv6 addresses have a colon. `isIPv6` has a pattern that takes 4 ms to compile, so it is called only if needed.
   if (!bare.includes(':') || !isIPv6(bare)) return bare.toLowerCase();

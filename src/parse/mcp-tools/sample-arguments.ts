@@ -58,7 +58,7 @@ function toSampleValue(schema: JsonObject, depth: number): JsonValue {
   }
 }
 
-/** Returns a value that the schema itself states, such as an example; undefined if none is short enough. */
+/** Returns the first value that the schema states, such as an example; undefined if it is missing or too long. */
 function findStatedValue(schema: JsonObject): JsonValue | undefined {
   const { const: constant, default: defaultValue, example } = schema;
   const candidates = [constant, jsonList(schema['examples'])[0], example, defaultValue];
