@@ -70,7 +70,7 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
   return async (origin, request, admit) => {
     const client = createClient({ ...options, limits: CLIENT_LIMITS });
     try {
-      const resolved = await client.check(origin);
+      const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return { ...EMPTY_RESULT, signs: [NO_ADDRESS_SIGN] };
       const { addresses } = resolved;

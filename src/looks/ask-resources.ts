@@ -62,7 +62,7 @@ export function createAskResources({
     const client = createClient(clientOptions);
     try {
       const answers: ResourceAnswer[] = [];
-      const resolved = await client.check(origin);
+      const resolved = await client.resolveOrigin(origin);
       for (const resource of resources) {
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
         if (!isAdmitted && answers.length === 0) throw new Saturated();
@@ -89,8 +89,8 @@ export async function askResource(
   options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
   const sent: { observation: Observation<HttpData> | null } = { observation: null };
-  const recordingClient: Pick<ProbeClient, 'check' | 'request'> = {
-    check: (origin) => client.check(origin),
+  const recordingClient: Pick<ProbeClient, 'resolveOrigin' | 'request'> = {
+    resolveOrigin: (origin) => client.resolveOrigin(origin),
     async request(request) {
       sent.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });
       return sent.observation;

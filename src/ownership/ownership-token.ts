@@ -55,7 +55,7 @@ export function createTokenFetcher({ createClient, ...options }: TokenFetcherOpt
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
     const client = createClient({ ...options, signal });
     try {
-      const resolved = await client.check(origin);
+      const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       // A refused host gets the same result as a host without an address, so that callers cannot find private names.
       if (resolved.kind !== 'addresses') return toUnusable('unreachable', 'no answer (dns)');

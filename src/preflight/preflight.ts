@@ -10,7 +10,7 @@ import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
 /** The caller closes it. */
-type Client = Pick<ProbeClient, 'check' | 'request'>;
+type Client = Pick<ProbeClient, 'resolveOrigin' | 'request'>;
 
 export type PreflightDeps = PreflightEngine & { readonly client: Client };
 
@@ -36,7 +36,7 @@ export async function preflightUrl(
   if (method !== 'GET' && method !== 'POST') {
     return notAsked(`${method} ${path}: this method is not sent without a payment`);
   }
-  const resolved = await client.check(origin);
+  const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
   if (resolved.kind === 'our-fault') return resolverFailed(resolved);
   const settings =
@@ -67,7 +67,7 @@ export async function resolveForStranger(
   origin: Origin,
   { answerWithinMs, client }: Pick<StrangerOptions, 'answerWithinMs' | 'client'>,
 ): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
-  const resolved = await withinTime(client.check(origin), answerWithinMs);
+  const resolved = await withinTime(client.resolveOrigin(origin), answerWithinMs);
   if (resolved?.kind === 'addresses') return resolved;
   if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
   const evidence = `${origin.host}: its name gave no public address in time`;

@@ -197,8 +197,11 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
 }
 
 /** True if the guard refuses the host. Throws ScannerFailure if that cannot be determined. */
-async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Promise<boolean> {
-  const resolved = await client.check(origin);
+async function isBlocked(
+  client: Pick<ProbeClient, 'resolveOrigin'>,
+  origin: Origin,
+): Promise<boolean> {
+  const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'our-fault') {
     throw new ScannerFailure(`Our resolver does not answer: ${resolved.detail}. Try again later.`);
   }

@@ -101,7 +101,7 @@ export function createScanning(options: ScanningOptions): Scanning {
     async resolve(origin) {
       const client = createClient(outbound);
       try {
-        return await client.check(origin);
+        return await client.resolveOrigin(origin);
       } finally {
         client.close();
       }

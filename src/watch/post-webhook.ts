@@ -27,7 +27,7 @@ export function createPostWebhook({
     try {
       const address = validateUrl(url, options.policy);
       const origin = toOrigin(address);
-      const resolved = await client.check(origin);
+      const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
       if (!(await admit(resolved.addresses))) throw new LimitReached();

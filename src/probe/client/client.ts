@@ -73,12 +73,12 @@ export type ProbeStats = Readonly<
 export type ProbeClient = {
   /**
    * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused when the
-   * guard refuses the host (call `check` first), and with ResolverDown when our own resolver does not
+   * guard refuses the host (call `resolveOrigin` first), and with ResolverDown when our own resolver does not
    * work.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;
   /** Resolves the host once, and keeps the result for the scan. */
-  check(origin: Origin): Promise<Resolution>;
+  resolveOrigin(origin: Origin): Promise<Resolution>;
   stats(): ProbeStats;
   /** Closes every connection; requests that are still open end as `timeout`. */
   close(): void;
@@ -159,7 +159,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
   return {
     request,
-    check: (origin) => connections.check(origin),
+    resolveOrigin: (origin) => connections.resolveOrigin(origin),
     stats: () => toStats(connections.budget),
     close: () => {
       options.signal?.removeEventListener('abort', expire);

@@ -16,7 +16,7 @@ export type ProbeCalls = {
   open(client: number, options: SendableOptions): void;
   /** Returns an observation. Its long texts are in shared memory, so the serving thread need not read them. */
   request(client: number, request: ProbeRequest): Promise<ClientAnswer<Serialized>>;
-  check(client: number, origin: Origin): Promise<ClientAnswer<Resolution>>;
+  resolveOrigin(client: number, origin: Origin): Promise<ClientAnswer<Resolution>>;
   /** Ends the client's open requests, because the scan ran out of time. */
   expire(client: number): void;
   close(client: number): void;

@@ -118,9 +118,9 @@ class RunningThread {
     });
     this.#worker.on('exit', (code) => this.#markLost(new Error(`exit code ${code}`)));
     this.#port = port1;
-    const { open, request, check, expire, close } = wrap<ProbeCalls>(port1);
+    const { open, request, resolveOrigin, expire, close } = wrap<ProbeCalls>(port1);
     // Read once, because Comlink makes and tracks a new proxy each time that a member is read.
-    this.#calls = { open, request, check, expire, close };
+    this.#calls = { open, request, resolveOrigin, expire, close };
     // Only running calls keep the process alive.
     this.#worker.unref();
     this.#port.unref();
@@ -154,7 +154,7 @@ class RunningThread {
         // The thread serialized this answer.
         return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
-      check: (origin) => ask(() => calls.check(number, origin)),
+      resolveOrigin: (origin) => ask(() => calls.resolveOrigin(number, origin)),
       stats: () => stats,
       close: () => {
         signal?.removeEventListener('abort', expire);

@@ -37,7 +37,7 @@ const calls: ProbeCalls = {
   },
   request: (number, request) =>
     callClient(number, async (client) => serialize(await client.request(request))),
-  check: (number, origin) => callClient(number, (client) => client.check(origin)),
+  resolveOrigin: (number, origin) => callClient(number, (client) => client.resolveOrigin(origin)),
   expire: (number) => openClients.get(number)?.deadline.abort(),
   close(number) {
     openClients.get(number)?.client.close();

@@ -43,7 +43,7 @@ export class ScanConnections {
     this.budget = new ScanBudget(options.limits);
   }
 
-  check(origin: Origin): Promise<Resolution> {
+  resolveOrigin(origin: Origin): Promise<Resolution> {
     const { policy, resolver } = this.#options;
     const key = isAllowedException(origin, policy) ? origin.url : origin.hostname;
     const known = this.#resolutions.get(key);
@@ -84,7 +84,7 @@ export class ScanConnections {
 
   async #findPool(origin: Origin): Promise<OriginPool> {
     // The end stands first, because a race returns the first settled promise.
-    const resolution = await Promise.race([this.#ended.promise, this.check(origin)]);
+    const resolution = await Promise.race([this.#ended.promise, this.resolveOrigin(origin)]);
     switch (resolution.kind) {
       case 'addresses':
         break;

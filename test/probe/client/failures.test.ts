@@ -43,7 +43,7 @@ describe('before the connection', () => {
   test('a resolver that refuses connections is our fault: the request rejects', async () => {
     const client = clientFor({ policy: DEFAULT_POLICY }, { resolver: failing('ECONNREFUSED') });
     await expect(ask(client, { origin: seller })).rejects.toThrow(ResolverDown);
-    expect(await client.check(seller)).toMatchObject({ kind: 'our-fault' });
+    expect(await client.resolveOrigin(seller)).toMatchObject({ kind: 'our-fault' });
   });
 
   test('a host that the guard refuses gives no observation: the request rejects', async () => {

@@ -71,7 +71,7 @@ async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<vo
     await expectSecondScanToAskAgain(names.resolver, origin, lookups.length);
     return;
   }
-  const resolution = await client.check(origin);
+  const resolution = await client.resolveOrigin(origin);
   if (vector.expect === 'unreachable') {
     expect(resolution.kind).toBe('unreachable');
     expect(await ask(client, { origin })).toMatchObject({ ok: false, reason: 'dns' });
@@ -90,7 +90,7 @@ async function expectSecondScanToAskAgain(
 ): Promise<void> {
   const before = dialled.length;
   const second = spiedClient(resolver);
-  const resolution = await second.check(origin);
+  const resolution = await second.resolveOrigin(origin);
   if (resolution.kind === 'blocked') {
     await expect(ask(second, { origin })).rejects.toThrow(OriginRefused);
     expect(dialled).toHaveLength(before);

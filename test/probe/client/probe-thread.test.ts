@@ -75,7 +75,7 @@ describe('a client on its own thread', () => {
     expect(await ask(limited, target, '/2')).toMatchObject({ reason: 'budget' });
 
     const strict = clientOf({ policy: DEFAULT_POLICY });
-    expect(await strict.check(target.origin)).toMatchObject({ kind: 'blocked' });
+    expect(await strict.resolveOrigin(target.origin)).toMatchObject({ kind: 'blocked' });
     await expect(ask(strict, target)).rejects.toThrow(OriginRefused);
     expect(target.requests).toHaveLength(1);
   });
