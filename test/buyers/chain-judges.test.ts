@@ -23,7 +23,7 @@ const LENIENT: Readonly<Record<string, string>> = {
 };
 
 /** The recipient that the specification for Stellar prints; its checksum is wrong. */
-const PRINTED = 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO';
+const PRINTED_RECIPIENT = 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO';
 const RECIPIENT = 'GDVEU3DD4KOFECV66VIHWEZOYX4ZKR3WV27L464SIIPOU2IUI3JCZA57';
 
 const missing = await missingPackage();
@@ -66,7 +66,7 @@ function faultsOf(one: JsonObject): readonly string[] {
 
 describe('the official client of the network', needs(missing), () => {
   it.each(CHANGES)('%s: %s', async (pair, _, one) => {
-    const paid = one.payTo === PRINTED ? { ...one, payTo: RECIPIENT } : one;
+    const paid = one.payTo === PRINTED_RECIPIENT ? { ...one, payTo: RECIPIENT } : one;
     const words = await clients.get(pair)?.judge(paid);
     const faults = faultsOf(one as JsonObject);
     if (words !== null) {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Candidate, chooseOrigins } from '../../src/census/choose.ts';
 import { readExcluded, readLines } from '../../src/config/census.ts';
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_DOMAINS: ReadonlySet<string> = new Set();
 
 function candidates(count: number, domainOf: (n: number) => string): readonly Candidate[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -16,7 +16,7 @@ function candidates(count: number, domainOf: (n: number) => string): readonly Ca
   }));
 }
 
-const choose = (all: readonly Candidate[], maxOrigins = 1_000, excluded = NOBODY) =>
+const choose = (all: readonly Candidate[], maxOrigins = 1_000, excluded = NO_DOMAINS) =>
   chooseOrigins(all, { maxOrigins, excluded });
 
 const byHash = (all: readonly Candidate[]) =>
@@ -104,7 +104,7 @@ describe('a file of entries', () => {
   });
 
   test('leaves no host out if no file is set', async () => {
-    expect(await readExcluded(null)).toEqual(NOBODY);
+    expect(await readExcluded(null)).toEqual(NO_DOMAINS);
   });
 
   test('is an error if it cannot be read', async () => {

@@ -13,11 +13,11 @@ import {
   startCensus,
 } from './census-rig.ts';
 
-const NOTHING = { down: [], ours: [] };
+const NO_DECISION = { down: [], ours: [] };
 const MINUTE_MS = 60_000;
 
 /** Adds looks at h0, h1, … A network name means a silent look in this network; null means an answered look. */
-function windowOf(places: readonly (string | null)[]) {
+function decideLooks(places: readonly (string | null)[]) {
   const window = new OutageWindow();
   const decided = places.map((network, n) =>
     window.add({ host: `h${n}`, network: network ?? `p${n}`, isSilent: network !== null }),
@@ -46,26 +46,26 @@ describe('the last 20 looks', () => {
     ['15 silent looks at 9 places', silent(15, 9), []],
     ['20 silent looks at 9 places', silent(20, 9), []],
   ])('%s', (_, places, ours) => {
-    expect(windowOf(places).last).toEqual({ down: [], ours });
+    expect(decideLooks(places).last).toEqual({ down: [], ours });
   });
 
   test('with 6 answers among 21 looks, the first silent one drops out of the 20 and is down', () => {
     const places = [...silent(15).slice(0, 8), ...answered(6), ...silent(15).slice(8)];
-    expect(windowOf(places).last).toEqual({ down: ['h0'], ours: [] });
+    expect(decideLooks(places).last).toEqual({ down: ['h0'], ours: [] });
   });
 
   test('a silent look that drops out of the 20 is down, and an answered one is not', () => {
-    const { decided } = windowOf(['a', null, 'b', ...answered(20)]);
-    expect(decided.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NOTHING));
+    const { decided } = decideLooks(['a', null, 'b', ...answered(20)]);
+    expect(decided.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NO_DECISION));
     expect(decided.slice(20)).toEqual([
       { down: ['h0'], ours: [] },
-      NOTHING,
+      NO_DECISION,
       { down: ['h2'], ours: [] },
     ]);
   });
 
   test('the silent looks that are left are decided once', () => {
-    const { window } = windowOf(['a', null, 'b']);
+    const { window } = decideLooks(['a', null, 'b']);
     expect(window.drain()).toEqual(['h0', 'h2']);
     expect(window.drain()).toEqual([]);
   });

@@ -114,24 +114,24 @@ test('at most eight looks have begun at a time, so a crash cuts off no more than
   const rig = startCensus();
   const hosts = hostsBetween(1, 20, 30);
   for (const host of hosts) await rig.list(host);
-  rig.wait = turnsOfLoop;
+  rig.wait = runPendingTurns;
   // Each look gives its place back between two requests.
   rig.between = async (admit) => {
     for (;;) {
-      await turnsOfLoop();
+      await runPendingTurns();
       await admit();
     }
   };
   rig.clock.nowMs = START_MS + 21 * HOUR_MS;
   for (let second = 0; second < 30; second += 1) {
     void rig.census.tick();
-    await turnsOfLoop();
+    await runPendingTurns();
     rig.clock.nowMs += 1_001;
   }
   const rows = await Promise.all(hosts.map((host) => rig.store.census.get(host)));
   expect(rows.filter((row) => row?.begunDay !== null)).toHaveLength(8);
 });
 
-async function turnsOfLoop(): Promise<void> {
+async function runPendingTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
 }

@@ -15,7 +15,7 @@ import {
   WEATHER,
 } from './census-rig.ts';
 
-const UNREACHED = unreachedSeller(failure('timeout'));
+const UNREACHED_SELLER = unreachedSeller(failure('timeout'));
 
 describe('a weekly scan', () => {
   test('comes within the first seven days, and then once in seven days', async () => {
@@ -195,7 +195,7 @@ test('a scan that met our own outage is repeated on the next day', async () => {
   const host = hosts.find((one) => !isDue(one, firstDay, firstDay + 1)) ?? '';
   for (const one of hosts) await rig.list(one, { isScanDue: one === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
-  rig.scanner.will(host, { observations: UNREACHED });
+  rig.scanner.will(host, { observations: UNREACHED_SELLER });
   await rig.passUntil(rig.clock.nowMs + DAY_MS);
   expect(await rig.word(host, firstDay)).toBe('not_checked');
   expect(await rig.store.directory.get(host)).toBeNull();
@@ -208,7 +208,7 @@ test('a scan that met our own outage is repeated on the next day', async () => {
 test('a scan that finds an origin down counts as its scan of the week', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
-  rig.scanner.will(HOST, { observations: UNREACHED });
+  rig.scanner.will(HOST, { observations: UNREACHED_SELLER });
   await rig.passUntil(rig.clock.nowMs + DAY_MS);
   expect(await rig.word(HOST, rig.today() - 1)).toBe('down');
   expect((await rig.store.census.get(HOST))?.scannedDay).toBe(rig.today() - 1);

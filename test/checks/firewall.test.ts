@@ -13,16 +13,16 @@ import {
 } from '../fixtures/observations/build-observations.ts';
 
 const FORBIDDEN = html(403, '<html><title>Attention Required!</title></html>');
-const WALLED = resource({ get: FORBIDDEN, head: FORBIDDEN });
+const BLOCKED_RESOURCE = resource({ get: FORBIDDEN, head: FORBIDDEN });
 
 test.each([P2v1, P2v2])('paid paths that all answer 403: version $version', (check) => {
   const fixOf = (seen: ResourceSet) => check.evaluate({ resources: seen }, createKit()).fix;
-  expect(fixOf(resources([WALLED]))).toContain('firewall');
-  expect(fixOf(resources([WALLED, resource({ path: '/b' })]))).toContain('firewall');
+  expect(fixOf(resources([BLOCKED_RESOURCE]))).toContain('firewall');
+  expect(fixOf(resources([BLOCKED_RESOURCE, resource({ path: '/b' })]))).toContain('firewall');
   const looked = ['/openapi.json: 403', '/llms.txt: 403'];
   expect(fixOf(resources([], { looked }))).toContain('firewall');
   const broken = resource({ path: '/c', get: html(500, 'x') });
-  expect(fixOf(resources([WALLED, broken]))).not.toContain('firewall');
+  expect(fixOf(resources([BLOCKED_RESOURCE, broken]))).not.toContain('firewall');
 });
 
 test('documents that answer 403', () => {

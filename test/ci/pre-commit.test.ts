@@ -24,7 +24,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT = 'ci/x402-scan.sh';
 const WORKFLOWS = ['.github/workflows/publish.yml', '.github/workflows/upstream.yml'];
-const RECORDED = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
+const RECORDING = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
 
 const judges = await ensurePythonJudges();
 const noGit = findExecutable('git') === null ? 'no "git" on the PATH' : null;
@@ -121,7 +121,7 @@ repos:
       'openapi.json': String(openApiDocument('https://api.example.com').body),
       '.pre-commit-config.yaml': config('D'),
     });
-    await copyFile(RECORDED, join(user, 'x402-recording.json'));
+    await copyFile(RECORDING, join(user, 'x402-recording.json'));
     await git(user, 'add', '.');
     expect(await runHooks(user)).toBeNull();
 

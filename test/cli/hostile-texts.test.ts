@@ -15,7 +15,7 @@ import { collector } from './collector.ts';
 import { FAILED, printable } from './printable.ts';
 import { runCli } from './run-cli.ts';
 
-const RECORDED = new URL(
+const RECORDING = new URL(
   '../fixtures/origins/recorded/express-v2-as-it-comes.json',
   import.meta.url,
 );
@@ -74,7 +74,7 @@ describe('a recording with a payability that no scan would have written', () => 
   }
 
   async function hostileRecording(): Promise<string> {
-    const recording = JSON.parse(await readFile(RECORDED, 'utf8'));
+    const recording = JSON.parse(await readFile(RECORDING, 'utf8'));
     const offer = { pointer: words, scheme: words, network: words, asset: words, amount: words };
     const payability = {
       clients: [{ name: words, version: words }],
@@ -107,8 +107,8 @@ describe('a recording with a payability that no scan would have written', () => 
   );
 
   test('is printed unchanged if a scan wrote it', async () => {
-    const stdout = await replay(fileURLToPath(RECORDED), 'json');
-    const recorded = JSON.parse(await readFile(RECORDED, 'utf8')).observations.payability;
+    const stdout = await replay(fileURLToPath(RECORDING), 'json');
+    const recorded = JSON.parse(await readFile(RECORDING, 'utf8')).observations.payability;
     expect(JSON.parse(stdout).payability ?? null).toEqual(recorded?.resources ?? null);
   });
 });

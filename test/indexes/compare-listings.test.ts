@@ -145,13 +145,13 @@ describe('a missing resource', () => {
   });
 
   test('whose recipient the Bazaar does not know has the reason of check D3', () => {
-    const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
+    const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
     const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
   });
 
   test('has no reason if the Bazaar lists another resource of its recipient, without payments', () => {
-    const settlements = seen({ ...SETTLED, windowDays: 0, lastAt: null }, 'Bazaar');
+    const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
     const other = {
       resource: `${ORIGIN}/other`,
       method: 'GET',
@@ -176,7 +176,7 @@ describe('a missing resource', () => {
     ['nobody has paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
     ['another facilitator has settled', { settlements: 12 }, 'other_facilitator'],
   ])('that %s for has the reason of check D3', (_title, changes, code) => {
-    const settlements = seen({ ...SETTLED, ...changes });
+    const settlements = seen({ ...SETTLEMENTS, ...changes });
     const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
   });
@@ -239,7 +239,7 @@ test('the validation names the place of each error in a declaration', () => {
   expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is not an object']);
 });
 
-const SETTLED = {
+const SETTLEMENTS = {
   address: String(offer()['payTo']),
   windowDays: 30,
   settlements: 0,
@@ -296,7 +296,7 @@ function observed(changes: Partial<Observations>): Observations {
   return {
     ...perfectSeller(),
     resources: resources([resource({ path: PATH, get: challenge402(liveChallenge()) })]),
-    settlements: seen({ ...SETTLED, windowDays: 0, lastAt: null }),
+    settlements: seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }),
     x402scan: seen(noResources),
     bazaar: seen<BazaarListings>({ resources: [], isComplete: true }),
     ...changes,

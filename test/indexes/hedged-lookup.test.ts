@@ -8,7 +8,7 @@ const SHORT_WAIT_MS = 1;
 function seen(data: number): Lookup<number> {
   return { state: 'seen', source: 's', asOf: '2026-08-20T12:00:00.000Z', ageSec: 0, data };
 }
-const FAILED: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
+const FAILED_LOOKUP: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
 const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
 
 /** One source for each lookup. `asked` holds the indexes of the sources that were asked, in order. */
@@ -25,14 +25,18 @@ function sourcesOf(lookups: readonly (Lookup<number> | 'never')[]) {
 }
 
 test('no source after the first sufficient one is asked', async () => {
-  const { sources, asked } = sourcesOf([FAILED, seen(0), seen(5), seen(9)]);
-  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([FAILED, seen(0), seen(5)]);
+  const { sources, asked } = sourcesOf([FAILED_LOOKUP, seen(0), seen(5), seen(9)]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([
+    FAILED_LOOKUP,
+    seen(0),
+    seen(5),
+  ]);
   expect(asked).toEqual([0, 1, 2]);
 });
 
 test('all sources are asked if none is sufficient', async () => {
-  const { sources } = sourcesOf([seen(0), FAILED]);
-  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([seen(0), FAILED]);
+  const { sources } = sourcesOf([seen(0), FAILED_LOOKUP]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([seen(0), FAILED_LOOKUP]);
   expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
 
@@ -58,6 +62,6 @@ test('the next source counts if a slow one fails', async () => {
   const { sources, asked } = sourcesOf([seen(9), 'never']);
   const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => asked).toEqual([0]);
-  answer(FAILED);
-  expect(await lookups).toEqual([FAILED, seen(9)]);
+  answer(FAILED_LOOKUP);
+  expect(await lookups).toEqual([FAILED_LOOKUP, seen(9)]);
 });

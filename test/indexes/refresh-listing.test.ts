@@ -3,14 +3,18 @@ import { refreshListing } from '../../src/indexes/refresh-listing.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const SEEN = {
+const SEEN_LISTING = {
   state: 'seen',
   source: 'x402.org listing',
   asOf: '2026-08-20T12:00:00.000Z',
   ageSec: 0,
   data: [],
 } as const;
-const FAILED = { state: 'failed', source: 'x402.org listing', detail: 'it answered 500' } as const;
+const FAILED_LISTING = {
+  state: 'failed',
+  source: 'x402.org listing',
+  detail: 'it answered 500',
+} as const;
 
 let store: Store;
 beforeEach(async () => {
@@ -18,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-function setUp(refresh: () => Promise<typeof SEEN | typeof FAILED>) {
+function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTING>) {
   const errors: string[] = [];
   const options = {
     store,
@@ -29,7 +33,7 @@ function setUp(refresh: () => Promise<typeof SEEN | typeof FAILED>) {
 }
 
 test('only one refresh asks at a time, and another one ends with "held"', async () => {
-  let finish = (_: typeof SEEN) => {};
+  let finish = (_: typeof SEEN_LISTING) => {};
   let asked = 0;
   const { run } = setUp(() => {
     asked += 1;
@@ -40,16 +44,16 @@ test('only one refresh asks at a time, and another one ends with "held"', async 
   const first = run();
   await expect.poll(() => asked).toBe(1);
   expect(await run()).toBe('held');
-  finish(SEEN);
+  finish(SEEN_LISTING);
   expect(await first).toBe('asked');
   const third = run();
   await expect.poll(() => asked).toBe(2);
-  finish(SEEN);
+  finish(SEEN_LISTING);
   expect(await third).toBe('asked');
 });
 
 test('a failed request is logged, and the next refresh asks again', async () => {
-  const { run, errors } = setUp(async () => FAILED);
+  const { run, errors } = setUp(async () => FAILED_LISTING);
   expect(await run()).toBe('failed');
   expect(await run()).toBe('failed');
   expect(errors).toHaveLength(2);
@@ -57,7 +61,7 @@ test('a failed request is logged, and the next refresh asks again', async () => 
 });
 
 test('a closed store is logged, and the refresh does not throw', async () => {
-  const { run, errors } = setUp(async () => SEEN);
+  const { run, errors } = setUp(async () => SEEN_LISTING);
   await store.close();
   expect(await run()).toBe('failed');
   expect(errors).toEqual([expect.stringContaining('was not refreshed')]);

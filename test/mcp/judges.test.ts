@@ -33,12 +33,12 @@ describe('official MCP testers', needs('unavailable' in judge ? judge.unavailabl
   }
 
   const CALL = ['tools/call', '--tool-name', 'explain_check', '--tool-arg', 'id=P6'];
-  const EXPLAINED = { structuredContent: { id: 'P6', title: 'price-integrity' } };
+  const P6_ANSWER = { structuredContent: { id: 'P6', title: 'price-integrity' } };
 
   test('the inspector lists and calls the tools over standard input and output', async () => {
     const command = [process.execPath, 'src/cli/main.ts', 'mcp'];
     expect((await inspect(command, ['tools/list'])).tools).toHaveLength(TOOL_COUNT);
-    expect(await inspect(command, CALL)).toMatchObject(EXPLAINED);
+    expect(await inspect(command, CALL)).toMatchObject(P6_ANSWER);
   });
 
   test('the inspector lists and calls the tools over HTTP', async () => {
@@ -46,7 +46,7 @@ describe('official MCP testers', needs('unavailable' in judge ? judge.unavailabl
     const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
     const target = [url, '--transport', 'http'];
     expect((await inspect(target, ['tools/list'])).tools).toHaveLength(TOOL_COUNT);
-    expect(await inspect(target, CALL)).toMatchObject(EXPLAINED);
+    expect(await inspect(target, CALL)).toMatchObject(P6_ANSWER);
   });
 
   test.each(['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'])(

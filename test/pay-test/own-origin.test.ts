@@ -59,7 +59,7 @@ test('the run follows no redirect and no document of the seller to another origi
 });
 
 /** Refuses each connection to another machine, and writes its address to the file DIALLED. */
-const WATCHED = `
+const WATCHING_SCRIPT = `
   import { appendFileSync } from 'node:fs';
   import { Socket } from 'node:net';
   const connect = Socket.prototype.connect;
@@ -81,7 +81,7 @@ test('the run does not follow a redirect to a public address', {
   ) as [string, string, string]; // three names, three paths
   await Promise.all([
     writeFile(seller, SELLER),
-    writeFile(watched, WATCHED),
+    writeFile(watched, WATCHING_SCRIPT),
     writeFile(dialled, ''),
   ]);
   const port = await freePort();

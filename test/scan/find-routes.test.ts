@@ -16,12 +16,12 @@ import {
   seen,
 } from '../fixtures/observations/build-observations.ts';
 
-const NOTHING = answer(404, {});
+const NOT_FOUND = answer(404, {});
 
 function routesOf(changes: Partial<Observations>) {
   const nothing = {
-    openapi: NOTHING,
-    manifest: NOTHING,
+    openapi: NOT_FOUND,
+    manifest: NOT_FOUND,
     x402scan: { state: 'off', why: 'offline' },
   };
   return findRoutes(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));
 
 /** The standing of a seller that the asked indexes do not know. */
-const ASKED: Standing = {
+const ASKED_STANDING: Standing = {
   origin: OFFLINE_STANDING.origin,
   settlements: OFFLINE_STANDING.settlements,
 };
@@ -57,7 +57,7 @@ async function tasksOf(
 }
 
 test('a listing needs challenges, clients and branding', async () => {
-  const { branding, tasks } = await tasksOf(ASKED);
+  const { branding, tasks } = await tasksOf(ASKED_STANDING);
   expect(tasks).toEqual(expect.arrayContaining(['describeChallenges', 'describeOrigin']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });

@@ -80,7 +80,7 @@ const MPP = {
 };
 const VALID = { p3: 'pass valid', payableBy: 'default' } as const;
 
-const ALLOWED: readonly Case[] = [
+const VALID_CASES: readonly Case[] = [
   { name: 'a sign-in without a price', answers: profile('127.0.0.1'), grade: 'A', ...VALID },
   {
     name: 'documents whose API is another origin',
@@ -411,7 +411,7 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
 }
 
 describe('an offer that the specification allows:', () => {
-  it.each(ALLOWED)('$name', (one) => expectCase(one));
+  it.each(VALID_CASES)('$name', (one) => expectCase(one));
 });
 describe('an offer that no client pays:', () => {
   it.each(UNPAYABLE)('$name', (one) => expectCase(one));

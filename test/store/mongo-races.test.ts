@@ -16,7 +16,7 @@ const ROUNDS: Readonly<Record<Decision, number>> = {
   'listing change': 10,
 };
 /** The test server reads a whole sequence to find its last member. */
-const PUBLISHED = 400;
+const SCANS = 400;
 const TIMEOUT_MS = 600_000;
 
 const server = await startMongoServer();
@@ -72,15 +72,15 @@ describe(
           return hasMore;
         };
         // Read one page while each 25 scans are published, then the remaining pages.
-        for (let from = 1; from <= PUBLISHED; from += 25) {
+        for (let from = 1; from <= SCANS; from += 25) {
           await Promise.all([other.tell({ kind: 'publish', from, scans: 25 }), readPage()]);
         }
         expect(seen.length).toBeGreaterThan(0);
         while (await readPage());
         expect(seen.map((change) => change.n)).toEqual(
-          Array.from({ length: PUBLISHED }, (_, index) => before + 1 + index),
+          Array.from({ length: SCANS }, (_, index) => before + 1 + index),
         );
-        expect(new Set(seen.map((change) => change.scanId)).size).toBe(PUBLISHED);
+        expect(new Set(seen.map((change) => change.scanId)).size).toBe(SCANS);
         for (const host of new Set(seen.map((change) => change.host))) {
           const ofHost = seen.filter((change) => change.host === host);
           expect(ofHost.map((change) => change.changeType)).toEqual([

@@ -10,16 +10,16 @@ import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { OFFER } from './seller-report.ts';
 import { stateOf, storeWatch } from './watch-state.ts';
 
-const WATCHES = 10_000;
+const WATCH_COUNT = 10_000;
 const START_MS = Date.UTC(2026, 8, 1, 12);
-const SECONDS = 15 * 60;
+const TEST_SECONDS = 15 * 60;
 const TIMING = toWatchTiming();
 const RESOURCE = { method: 'GET', path: '/weather' };
 
 test('10,000 overdue watches have their looks within 10 s of a start, and then at their hours', async () => {
   let nowMs = START_MS;
   const store = openSqlite(MEMORY, { clock: () => nowMs });
-  const hosts = Array.from({ length: WATCHES }, (_, n) => `shop-${n}.com`);
+  const hosts = Array.from({ length: WATCH_COUNT }, (_, n) => `shop-${n}.com`);
   const text = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
   for (const host of hosts) {
     await storeWatch(store, stateOf(host, START_MS, { baseline: `seen_${host}` }), text);
@@ -70,7 +70,7 @@ test('10,000 overdue watches have their looks within 10 s of a start, and then a
   nowMs += 2 * TIMING.hourMs;
   const beganMs = nowMs;
   const cpu = process.cpuUsage();
-  for (let second = 0; second < SECONDS; second += 1) {
+  for (let second = 0; second < TEST_SECONDS; second += 1) {
     nowMs = beganMs + second * 1_000;
     await watching.tick();
     await watching.idle();
@@ -81,11 +81,11 @@ test('10,000 overdue watches have their looks within 10 s of a start, and then a
   const { user, system } = process.cpuUsage(cpu);
   const all = [...looks.values()].reduce((sum, count) => sum + count, 0);
   const offset = (beganMs - START_MS) / 1_000;
-  const share = WATCHES / 6;
+  const share = WATCH_COUNT / 6;
   let missed = 0;
   for (let at = 0; at < 10; at += 1) missed += looks.get(offset + at) ?? 0;
-  expect(missed).toBeGreaterThanOrEqual(WATCHES);
-  for (let at = 10; at + 600 <= SECONDS; at += 10) {
+  expect(missed).toBeGreaterThanOrEqual(WATCH_COUNT);
+  for (let at = 10; at + 600 <= TEST_SECONDS; at += 10) {
     let count = 0;
     for (let second = at; second < at + 600; second += 1) count += looks.get(offset + second) ?? 0;
     expect(count).toBeLessThanOrEqual(1.5 * share);

@@ -8,7 +8,7 @@ import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const LIMITED = { environment: { RATE_LIMIT: 'on' } };
+const WITH_RATE_LIMITS = { environment: { RATE_LIMIT: 'on' } };
 
 test('waiting events go to the new receiver once it agrees, signed with the new secret', async () => {
   await using next = await startReceiver(answers(500));
@@ -58,7 +58,7 @@ async function create(watched: WatchedApp, url = HOST) {
 }
 
 test('an agreed watch may be replaced once in ten minutes, also if it was stopped in between', async () => {
-  await using watched = await startWatchedApp(LIMITED);
+  await using watched = await startWatchedApp(WITH_RATE_LIMITS);
   expect((await create(watched)).status).toBe(200);
   await watched.settle();
   const changed = await create(watched);
@@ -78,7 +78,7 @@ test('an agreed watch may be replaced once in ten minutes, also if it was stoppe
 });
 
 test('a watch without an agreement may be replaced three times at once', async () => {
-  await using watched = await startWatchedApp(LIMITED);
+  await using watched = await startWatchedApp(WITH_RATE_LIMITS);
   watched.receiver.answer(answers(500));
   const statuses: number[] = [];
   for (let n = 0; n < 5; n += 1) statuses.push((await create(watched)).status);

@@ -18,7 +18,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2026, 8, 1, 12);
 const RESOURCE = { method: 'GET', path: '/weather' };
-const SEEN = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
+const STORED_FACTS = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
 /** Watches on a store in memory; `runningScans` is the number of running paid scans. */
 function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> = {}) {
@@ -100,7 +100,7 @@ test('long looks delay no event, and four looks run beside a paid scan', async (
   const { store, watching, clock, asked, events } = rounds;
   for (let n = 0; n < 6; n += 1) {
     const state = stateOf(`slow${n}.com`, START_MS, { baseline: `seen_${n}` });
-    await storeWatch(store, state, SEEN);
+    await storeWatch(store, state, STORED_FACTS);
   }
   clock.nowMs += HOUR_MS;
   void watching.tick();
@@ -118,7 +118,7 @@ test("all missed looks begin at once after a start, and the day's scans before m
   for (let n = 0; n < 200; n += 1) {
     const host = `shop${n}.com`;
     const state = stateOf(host, START_MS, { baseline: `seen_${n}`, scannedDay: 1, readDay: 1e6 });
-    await storeWatch(store, state, SEEN);
+    await storeWatch(store, state, STORED_FACTS);
     scanner.will(host, sells());
   }
   clock.nowMs = START_MS + 11 * HOUR_MS + 59 * MINUTE_MS + 50 * SECOND_MS;
@@ -137,10 +137,10 @@ test('confirming looks begin before all others that are due', async () => {
   const suspicions = { payability: { sinceMs: START_MS, by: 'challenge' } } as const;
   for (let n = 0; n < 300; n += 1) {
     const more = { baseline: `seen_${n}`, nextLookAtMs: START_MS + n };
-    await storeWatch(store, stateOf(`slow${n}.com`, START_MS, more), SEEN);
+    await storeWatch(store, stateOf(`slow${n}.com`, START_MS, more), STORED_FACTS);
   }
   const more = { baseline: 'seen', nextLookAtMs: START_MS + HOUR_MS, suspicions };
-  await storeWatch(store, stateOf('slow-victim.com', START_MS, more), SEEN);
+  await storeWatch(store, stateOf('slow-victim.com', START_MS, more), STORED_FACTS);
   clock.nowMs += HOUR_MS;
   void watching.tick();
   await expect.poll(() => asked.length).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ function answer(...resources: readonly ResourcePayability[]) {
   return toAnswerLine(toSummary({ clients: [], resources, silent: [] }));
 }
 
-const FAILED = {
+const FAILED_CHECK = {
   ...{ id: 'P3', title: 'x', category: 'protocol' as const, severity: 'critical' as const },
   ...{
     status: 'fail' as const,
@@ -63,7 +63,7 @@ describe('the answer line', () => {
       ...{ clients: [], silent: [] },
       resources: [resource('nobody', 'refuses', '1', 'no domain')],
     });
-    const result = (id: string, evidence: string) => ({ ...FAILED, id, evidence });
+    const result = (id: string, evidence: string) => ({ ...FAILED_CHECK, id, evidence });
     const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
     const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
     expect(toAnswerLine({ ...summary, results: [p4, p3] })).toBe(
@@ -81,7 +81,7 @@ describe('the answer line', () => {
     });
     const evidence =
       '1 of 1: GET /a /accepts/0/payTo: "0x12\\n" (the official client says "Invalid; address"); more';
-    const p3 = { ...FAILED, id: 'P3', evidence };
+    const p3 = { ...FAILED_CHECK, id: 'P3', evidence };
     expect(toAnswerLine({ ...summary, results: [p3] })).toBe(
       'No: GET /a /accepts/0/payTo: "0x12\\n", the official client says "Invalid address"',
     );
@@ -122,7 +122,7 @@ describe('the answer line', () => {
       'No: the 402 asks over MPP, not over x402: GET /a: 402 (MPP).',
     ],
   ])('states the evidence if %s is %s (%s)', (id, outcome, evidence, line) => {
-    const results = [{ ...FAILED, id, outcome, evidence }];
+    const results = [{ ...FAILED_CHECK, id, outcome, evidence }];
     const summary = toSummary({ clients: [], resources: [], silent: [] });
     expect(toAnswerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });

@@ -5,7 +5,7 @@ import type { Grade } from '../../../src/model/report.ts';
 import { type Answer, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';
-const FEED = `/o/${HOST}/feed.atom`;
+const FEED_PATH = `/o/${HOST}/feed.atom`;
 const HOUR_MS = 3_600_000;
 const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
 
@@ -27,7 +27,7 @@ test('the feed has the first scan, and each change of grade or payability', asyn
   await scanAs(service, 'B', 'nobody', 85);
   await scanAs(service, 'B', 'default', 86);
   await scanAs(service, 'A', null, 95);
-  const answer = await service.get(FEED);
+  const answer = await service.get(FEED_PATH);
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
   expect(answer.headers['cache-control']).toBe('public, max-age=60');
@@ -52,7 +52,7 @@ test('the feed has the first scan, and each change of grade or payability', asyn
     title: `${HOST}: x402 conformance`,
     updated: new Date('2026-09-01T16:00:00Z'),
   });
-  expect(answer.body).toContain(`<link rel="self" href="https://scanner.example${FEED}"/>`);
+  expect(answer.body).toContain(`<link rel="self" href="https://scanner.example${FEED_PATH}"/>`);
   expect(answer.body).toContain('<author>');
 });
 
@@ -60,11 +60,11 @@ test('the feed ignores scans that change nothing, and keeps its newest 50 entrie
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
   await scanAs(service, 'B', 'default');
-  const before = await service.get(FEED);
+  const before = await service.get(FEED_PATH);
   await scanAs(service, 'B', 'default', 81);
-  expect((await service.get(FEED)).body).toBe(before.body);
+  expect((await service.get(FEED_PATH)).body).toBe(before.body);
   for (let n = 0; n < 60; n += 1) await scanAs(service, n % 2 === 0 ? 'A' : 'B', 'default');
-  const after = entriesOf(await service.get(FEED));
+  const after = entriesOf(await service.get(FEED_PATH));
   expect(after).toHaveLength(50);
   expect(new Set(after.map(({ id }) => id)).size).toBe(50);
 });
@@ -72,12 +72,12 @@ test('the feed ignores scans that change nothing, and keeps its newest 50 entrie
 test('the feed answers 304 to a client that has the current copy', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
-  const { headers } = await service.get(FEED);
+  const { headers } = await service.get(FEED_PATH);
   const etag = String(headers['etag']);
   const modified = String(headers['last-modified']);
   expect(modified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
   const statusOf = async (headersSent: Record<string, string>) =>
-    (await service.get(FEED, headersSent)).statusCode;
+    (await service.get(FEED_PATH, headersSent)).statusCode;
   const currentCopies = [
     { 'if-none-match': etag },
     { 'if-none-match': `"other", W/${etag}` },
@@ -87,7 +87,7 @@ test('the feed answers 304 to a client that has the current copy', async () => {
   ];
   for (const headersSent of currentCopies)
     expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 304]);
-  const unchanged = await service.get(FEED, { 'if-none-match': etag });
+  const unchanged = await service.get(FEED_PATH, { 'if-none-match': etag });
   expect([unchanged.body, unchanged.headers['etag']]).toEqual(['', etag]);
   expect(unchanged.headers['cache-control']).toBe('public, max-age=60');
   const otherCopies = [
@@ -118,15 +118,17 @@ test('the feed is 404 at once for a host that is unknown, malformed or opted out
   const { statusCode, headers } = await service.get(`/o/SHOP.example.com./feed.atom`);
   expect(statusCode).toBe(200);
   await service.store.listing.set(HOST, { listed: false });
-  expect(await errorOf(FEED, { 'if-none-match': String(headers['etag']) })).toEqual(unknownProject);
-  expect((await service.get(FEED)).headers['cache-control']).toBe('no-store');
+  expect(await errorOf(FEED_PATH, { 'if-none-match': String(headers['etag']) })).toEqual(
+    unknownProject,
+  );
+  expect((await service.get(FEED_PATH)).headers['cache-control']).toBe('no-store');
 });
 
 test('the feed has no text that an origin wrote', async () => {
   await using service = await startApp();
   const branding = { displayName: 'Hostile ]]> \u0000<b>', description: 'Also hostile' };
   await service.publish(HOST, { branding });
-  expect((await service.get(FEED)).body).not.toContain('ostile');
+  expect((await service.get(FEED_PATH)).body).not.toContain('ostile');
 });
 
 test('the report page links to the feed', async () => {
@@ -136,12 +138,12 @@ test('the report page links to the feed', async () => {
   await service.publish(HOST);
   const page = (await service.get(`/o/${HOST}`)).body;
   expect(page).toContain(link);
-  expect(page).toContain(`href="https://scanner.example${FEED}"`);
+  expect(page).toContain(`href="https://scanner.example${FEED_PATH}"`);
 });
 
 test('the feed exists only in revision 0.3.0', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   await service.publish(HOST);
-  expect((await service.get(FEED)).statusCode).toBe(404);
+  expect((await service.get(FEED_PATH)).statusCode).toBe(404);
   expect((await service.get(`/o/${HOST}`)).body).not.toContain('feed.atom');
 });

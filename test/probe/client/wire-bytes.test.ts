@@ -7,7 +7,7 @@ import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness
 
 const KIB = 1_024;
 const OK = 'HTTP/1.1 200 OK\r\n';
-const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
+const CHUNKED_HEAD = `${OK}transfer-encoding: chunked\r\n\r\n`;
 
 let ca: TestCa;
 
@@ -17,10 +17,15 @@ beforeAll(async () => {
 
 /** Each server sends `part` without end. `seen` says whether the client had seen an answer before. */
 const ENDLESS: readonly [name: string, start: string, part: string, seen: boolean][] = [
-  ['chunk extensions', `${CHUNKED}1;`, 'x'.repeat(16 * KIB), true],
-  ['chunk extensions of many chunks', CHUNKED, `1;${'x'.repeat(500)}\r\na\r\n`.repeat(20), true],
+  ['chunk extensions', `${CHUNKED_HEAD}1;`, 'x'.repeat(16 * KIB), true],
+  [
+    'chunk extensions of many chunks',
+    CHUNKED_HEAD,
+    `1;${'x'.repeat(500)}\r\na\r\n`.repeat(20),
+    true,
+  ],
   ['blank lines', '', '\r\n'.repeat(8 * KIB), false],
-  ['zeros before a chunk size', CHUNKED, '0'.repeat(16 * KIB), true],
+  ['zeros before a chunk size', CHUNKED_HEAD, '0'.repeat(16 * KIB), true],
 ];
 
 describe.each(['http', 'https'])('over %s', (scheme) => {
@@ -57,7 +62,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
   );
 
   test('all answers of a scan end at its bytes', async () => {
-    const target = await startEndless(`${CHUNKED}1;`, 'x'.repeat(16 * KIB));
+    const target = await startEndless(`${CHUNKED_HEAD}1;`, 'x'.repeat(16 * KIB));
     const client = clientFor(target, { extraCa: [ca.pem], limits: { maxBytes: 400 * KIB } });
     const all = await Promise.all(
       Array.from({ length: 8 }, (__, i) => ask(client, target, `/${i}`, { capBytes: 64 * KIB })),
@@ -93,7 +98,7 @@ test('TLS records of one byte each count as the 23 bytes that they take', async 
 
 /** An answer of `bytes` bytes: headers below their own limit, then a chunk extension as filler. */
 function answerOf(bytes: number): string {
-  const start = `${CHUNKED}1;`;
+  const start = `${CHUNKED_HEAD}1;`;
   const end = '\r\na\r\n0\r\n\r\n';
   return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
 }
