@@ -14,32 +14,35 @@ export function networksDocument(): string {
   );
   return `# Networks and schemes
 
-\`npm run upstream -- --write\` writes this page from the tables in \`src/parse/x402/\`: change those, not this page.
-\`npm run upstream\` compares them with the official packages (${versions})
+\`npm run upstream -- --write\` writes this page from the tables in \`src/parse/x402/\`: change the tables, not this page.
+\`npm run upstream\` compares the tables with the official packages (${versions})
 and, with \`--specs DIR\`, with the specifications in a checkout of x402.
 
-How a scan judges an offer depends on its pair of scheme and network. The column "judged by" says which of these applies:
+How a scan judges an offer depends on the offer's scheme and network, its **pair**. The column "judged by" says which of these applies:
 
 - **client**: in every scan, an official client signs the offer or says why not;
-- **tests**: the scan judges the offer by its specification. Our tests compare that with an official client
+- **tests**: the scan judges the offer by its specification. Our tests compare the judgement with that of an official client
   (${tested}). No client runs in a scan, so \`payableBy\` is \`unknown\`;
 - **passive**: the scan judges the offer by its specification; \`payableBy\` is \`unknown\`;
 - **named**: the scan knows the pair, but judges the offer only by the rules for all offers; \`payableBy\` is \`unknown\`.
   If a seller offers nothing else, P3, P6 and P7 are not determined;
-- **unknown**: the pair has no row here. The report says so ("unknown to this catalog"). It is not a fault if the
-  seller also makes a sound offer.
+- **unknown**: the pair has no row here. The report says so ("unknown to this catalog"). Such an offer is not a fault if the
+  seller also makes an offer that a client can pay.
 
 ## Schemes
+
+Columns of the table:
+
+- \`extra\` must hold: the members that an offer needs. "By M" means only if the transfer method is M, "in F" only if the
+  payment flow is F, "except A" not for the asset A, and "no X" that the member X must be absent.
+- \`paymentFlow\`: the allowed values of \`extra.paymentFlow\`. If an offer has no such member, the first value applies.
+- the amount is: a price, or a ceiling, which is the most that the seller may take.
+- version read: the git blob of the specification in the x402 repository, or, if the blob is not known, a commit that has the
+  specification.
 
 | scheme | networks | judged by | \`extra\` must hold | \`paymentFlow\` | the amount is | specification | version read |
 |---|---|---|---|---|---|---|---|
 ${SCHEMES.map(schemeLine).join('\n')}
-
-In the column \`extra\`, "by M" means: only if the transfer method is M; "in F": only if the payment flow is F; "except A": not for
-the asset A; "no X": the member X must be absent.
-
-If an offer has \`extra.paymentFlow\`, it must be one of those in its row; if it has none, the first applies. "Version read" is
-the git blob of the specification in the x402 repository, or a commit with the specification if the blob is not known.
 
 ## Networks
 
