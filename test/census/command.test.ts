@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { startHost } from '../hosts/host-process.ts';
+import { startInstance } from '../hosts/instance-process.ts';
 import { bazaarItem, resourceRow, trpc } from '../indexes/recorded-answers.ts';
 import { startStandIn } from '../indexes/stand-in.ts';
 
@@ -184,7 +184,7 @@ test('--once gives an origin its word, and the service shows it afterwards', asy
   expect(again.out).toBe('0 origins: each has its word of today\n');
 
   const asked = seller.requests.length;
-  const service = await startHost(settings);
+  const service = await startInstance(settings);
   onTestFinished(() => service.kill());
   const { json } = await service.get(`/v1/project?host=${encodeURIComponent(host)}`);
   expect(json).toMatchObject({

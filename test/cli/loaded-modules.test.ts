@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 
 const run = promisify(execFile);
@@ -111,31 +111,31 @@ test('mcp loads no chain library before a tool is called', async () => {
 });
 
 /** Runs `work` against a service, stops the service, and returns what it loaded. */
-async function runService(work: (host: HostProcess) => Promise<void>) {
+async function runService(work: (instance: InstanceProcess) => Promise<void>) {
   const file = join(folder, 'service.json');
-  const host = await startHost({
+  const instance = await startInstance({
     STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
     NODE_OPTIONS: `--import ${LOADED_MODULES_HOOK}`,
     LOADED_TO: file,
   });
   try {
-    await work(host);
-    await host.kill('SIGTERM');
+    await work(instance);
+    await instance.kill('SIGTERM');
   } finally {
-    await host.kill('SIGKILL');
+    await instance.kill('SIGKILL');
   }
   return await readLoaded(file);
 }
 
 test('a service that answers only free calls has one thread, and loads no scanning module', async () => {
-  const { packages, own, threads } = await runService(async (host) => {
+  const { packages, own, threads } = await runService(async (instance) => {
     for (const path of [
       '/health',
       '/v1/status?url=https://api.example.com',
       '/v1/checks',
       '/v1/directory',
     ]) {
-      expect((await host.get(path)).status).toBe(200);
+      expect((await instance.get(path)).status).toBe(200);
     }
   });
   const scanning = ['src/engine/judging-pool', 'src/scan/observe', 'src/scan/run-scan'];
@@ -149,9 +149,9 @@ test('a service that answers only free calls has one thread, and loads no scanni
 
 test('the first payment loads signature recovery and no chain client', async () => {
   const { headers } = await newPurchase('changes');
-  const { packages } = await runService(async (host) => {
+  const { packages } = await runService(async (instance) => {
     const path = '/v1/changes?since=2026-01-01T00:00:00Z';
-    expect((await host.get(path, headers)).status).toBe(200);
+    expect((await instance.get(path, headers)).status).toBe(200);
   });
   expect(selectNetworkPackages(packages)).toEqual([
     '@x402/core',

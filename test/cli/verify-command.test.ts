@@ -9,13 +9,13 @@ import { scanCommand } from '../../src/cli/scan-command.ts';
 import { verifyCommand } from '../../src/cli/verify-command.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 import { collector } from './collector.ts';
 
 let folder: string;
 let seller: CraftedSeller;
-let host: HostProcess;
+let instance: InstanceProcess;
 const files = { envelope: '', recording: '', keys: '' };
 let envelope: {
   payload: string;
@@ -29,26 +29,30 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'verify-'));
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
   const url = new URL(seller.url).host;
-  host = await startHost({
+  instance = await startInstance({
     STORE_URL: 'sqlite::memory:',
     SCAN_ALLOW_HOSTS: url,
     SIGNING_KEY,
     LOG_LEVEL: 'trace',
   });
   const { headers } = await newPurchase('scan');
-  const bought = await host.post('/v1/scan', { url: seller.url, include: ['recording'] }, headers);
+  const bought = await instance.post(
+    '/v1/scan',
+    { url: seller.url, include: ['recording'] },
+    headers,
+  );
   expect([bought.status, bought.json['error']]).toEqual([200, undefined]);
   recording = JSON.stringify(bought.json['recording']);
   const asked = `/v1/attestation?url=${encodeURIComponent(seller.url)}`;
-  await vi.waitFor(async () => expect((await host.get(asked)).status).toBe(200), WAIT_OPTIONS);
-  envelope = JSON.parse((await host.get(asked)).body);
-  keys = JSON.parse((await host.get('/.well-known/jwks.json')).body);
+  await vi.waitFor(async () => expect((await instance.get(asked)).status).toBe(200), WAIT_OPTIONS);
+  envelope = JSON.parse((await instance.get(asked)).body);
+  keys = JSON.parse((await instance.get('/.well-known/jwks.json')).body);
   files.envelope = await save('envelope.json', envelope);
   files.recording = await save('recording.json', recording);
   files.keys = await save('keys.json', keys);
 });
 afterAll(async () => {
-  await host?.kill('SIGTERM');
+  await instance?.kill('SIGTERM');
   await seller?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
@@ -84,7 +88,7 @@ describe('verify', () => {
     expect([byFile.code, byFile.proofs]).toEqual([0, ALL_PROVED]);
     expect(byFile.text).toContain(seller.url);
     expect(byFile.text).toContain(keys.keys[0]?.kid);
-    const byUrl = await verify(files.envelope, '--keys', `${host.url}/.well-known/jwks.json`);
+    const byUrl = await verify(files.envelope, '--keys', `${instance.url}/.well-known/jwks.json`);
     expect([byUrl.code, byUrl.proofs]).toEqual([
       0,
       [...ALL_PROVED.slice(0, 2), 'not asked recording'],
@@ -285,8 +289,8 @@ describe('verify', () => {
 
   test('writes no key of the service to a log', async () => {
     const [, secret = ''] = SIGNING_KEY.split('\n');
-    await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT_OPTIONS);
-    expect(host.out() + host.err()).not.toContain(secret);
+    await vi.waitFor(() => expect(instance.out()).toContain('/v1/attestation'), WAIT_OPTIONS);
+    expect(instance.out() + instance.err()).not.toContain(secret);
   });
 
   test('refuses bad usage, missing files and a file without an envelope in one line', async () => {
@@ -304,7 +308,7 @@ describe('verify', () => {
       [[report], /not an envelope of a signed report/],
       [[files.envelope, '--keys', join(folder, 'none')], /--keys .*none: cannot be read/],
       [[files.envelope, '--keys', report], /not a JWK Set/],
-      [[files.envelope, '--keys', `${host.url}/nothing`], /answers 404 instead of a key set/],
+      [[files.envelope, '--keys', `${instance.url}/nothing`], /answers 404 instead of a key set/],
       [[slsa, '--keys', keySet], /signed, but not a report of a scan/],
     ] as const) {
       await expect(verify(...args)).rejects.toThrow(says);

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { OPENAPI_ALTERNATES } from '../../src/probe/first-wave.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 
 const MIB = 1_048_576;
@@ -60,51 +60,51 @@ export async function measureCrowds(): Promise<{
 async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
   await using honest = await startSellers('honest', count);
   await using hostile = await startSellers(kind, count);
-  const host = await startHost({
+  const instance = await startInstance({
     SCAN_ALLOW_HOSTS: [...honest.urls, ...hostile.urls].map((url) => new URL(url).host).join(','),
     STORE_URL: 'sqlite::memory:',
     RATE_LIMIT: 'off',
   });
   try {
-    await buyAll(host, honest.urls);
+    await buyAll(instance, honest.urls);
     await pause(SETTLE_MS);
-    const restMib = rssMib(host);
-    await delayP99Ms(host);
-    const watching = watch(host);
-    await buyAll(host, hostile.urls);
+    const restMib = rssMib(instance);
+    await delayP99Ms(instance);
+    const watching = watch(instance);
+    await buyAll(instance, hostile.urls);
     const { peakMib, healthP99Ms } = await watching.end();
-    const delayMs = await delayP99Ms(host);
+    const delayMs = await delayP99Ms(instance);
     await pause(SETTLE_MS);
-    const overRestMib = rssMib(host) - restMib;
+    const overRestMib = rssMib(instance) - restMib;
     console.log(`  ${kind}: at most ${Math.round(peakMib - restMib)} MiB over rest meanwhile`);
     return { overRestMib, delayP99Ms: delayMs, healthP99Ms };
   } catch (error) {
-    throw new Error(`the service said: ${host.err()}`, { cause: error });
+    throw new Error(`the service said: ${instance.err()}`, { cause: error });
   } finally {
-    await host.kill();
+    await instance.kill();
   }
 }
 
-async function buyAll(host: HostProcess, urls: readonly string[]): Promise<void> {
+async function buyAll(instance: InstanceProcess, urls: readonly string[]): Promise<void> {
   const signed = await Promise.all(urls.map(() => newPurchase('scan')));
   await Promise.all(
     urls.map(async (url, at) => {
-      const { status, body } = await host.post('/v1/scan', { url }, signed[at]?.headers);
+      const { status, body } = await instance.post('/v1/scan', { url }, signed[at]?.headers);
       if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
     }),
   );
 }
 
-function watch(host: HostProcess) {
+function watch(instance: InstanceProcess) {
   const waits: number[] = [];
   let peakMib = 0;
   let isOver = false;
   const asking = (async () => {
     while (!isOver) {
       const began = performance.now();
-      await host.get('/health');
+      await instance.get('/health');
       waits.push(performance.now() - began);
-      peakMib = Math.max(peakMib, rssMib(host));
+      peakMib = Math.max(peakMib, rssMib(instance));
       await pause(EVERY_MS);
     }
   })();
@@ -118,14 +118,14 @@ function watch(host: HostProcess) {
   };
 }
 
-function rssMib({ pid }: HostProcess): number {
+function rssMib({ pid }: InstanceProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
 }
 
 /** Since it was asked last. */
-async function delayP99Ms(host: HostProcess): Promise<number> {
-  const { body } = await host.get('/metrics');
+async function delayP99Ms(instance: InstanceProcess): Promise<number> {
+  const { body } = await instance.get('/metrics');
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(body)?.[1]) * 1_000;
 }
 

@@ -1,5 +1,5 @@
 /** Measures /health during hostile handshakes, which anybody can start for free. */
-import { launchHost } from '../hosts/host-process.ts';
+import { launchInstance } from '../hosts/instance-process.ts';
 import { startHandshakes } from './handshakes.ts';
 
 const HANDSHAKES = 64;
@@ -13,7 +13,7 @@ export type HealthTold = {
 
 export async function measureHealth(): Promise<HealthTold> {
   const hostile = await startHandshakes(HANDSHAKES);
-  const service = await launchHost({
+  const service = await launchInstance({
     SCAN_ALLOW_HOSTS: hostile.hosts.join(','),
     STORE_URL: 'sqlite::memory:',
     RATE_LIMIT: 'off',

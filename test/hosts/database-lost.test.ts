@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf, unfinishedKeys } from './fleet.ts';
-import type { HostProcess } from './host-process.ts';
+import type { InstanceProcess } from './instance-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan } from './shared-work.ts';
 
@@ -23,11 +23,11 @@ function findMissing(): string | null {
 describe('while the database is down and instances run', needs(findMissing()), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
-  let host: HostProcess;
+  let instance: InstanceProcess;
 
   beforeAll(async () => {
     fleet = undo.use(await startFleet({ mongoUri, sellers: 2, settings: { RATE_LIMIT: 'off' } }));
-    host = await fleet.start();
+    instance = await fleet.start();
   });
   afterAll(async () => {
     await undo.disposeAsync();
@@ -37,23 +37,23 @@ describe('while the database is down and instances run', needs(findMissing()), (
   test('no caller is invited to pay or charged, and sales resume when the database is back', async () => {
     const seller = sellerOf(fleet, 0);
     const purchase = await newPurchase('scan');
-    expect((await host.get('/health')).status).toBe(200);
-    expect((await host.post('/v1/scan', {})).status).toBe(402);
+    expect((await instance.get('/health')).status).toBe(200);
+    expect((await instance.post('/v1/scan', {})).status).toBe(402);
 
     await database?.kill();
-    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(503);
-    expect((await host.get('/health')).json).toMatchObject({
+    await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(503);
+    expect((await instance.get('/health')).json).toMatchObject({
       status: 'unavailable',
       error: 'store_unavailable',
       store: 'mongodb',
     });
     // The service checks the database once a second, so it may still answer 402 at first.
-    const invite = () => host.post('/v1/scan', { url: seller.url });
+    const invite = () => instance.post('/v1/scan', { url: seller.url });
     await expect.poll(async () => (await invite()).status, POLL_OPTIONS).toBe(503);
     const [invitation, changes, paid] = await Promise.all([
       invite(),
-      host.get('/v1/changes?since=2026-08-14T00:00:00Z'),
-      buyScan(host, seller, purchase),
+      instance.get('/v1/changes?since=2026-08-14T00:00:00Z'),
+      buyScan(instance, seller, purchase),
     ]);
     for (const answer of [invitation, changes, paid]) {
       const { status, headers, json } = answer;
@@ -70,9 +70,9 @@ describe('while the database is down and instances run', needs(findMissing()), (
     expect(seller.scans()).toBe(0);
 
     await database?.restart();
-    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(200);
+    await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'claimed')).toBe(0);
-    const bought = await buyScan(host, seller, purchase);
+    const bought = await buyScan(instance, seller, purchase);
     expect(bought.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
   });
@@ -81,7 +81,7 @@ describe('while the database is down and instances run', needs(findMissing()), (
     const seller = sellerOf(fleet, 1);
     const purchase = await newPurchase('scan');
     seller.hold();
-    const interrupted = buyScan(host, seller, purchase);
+    const interrupted = buyScan(instance, seller, purchase);
     await expect.poll(() => seller.scans(), POLL_OPTIONS).toBe(1);
     await database?.kill();
     seller.release();
@@ -93,9 +93,9 @@ describe('while the database is down and instances run', needs(findMissing()), (
     });
 
     await database?.restart();
-    await expect.poll(async () => (await host.get('/health')).status, POLL_OPTIONS).toBe(200);
+    await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settling')).toBe(0);
-    const bought = await buyScan(host, seller, purchase);
+    const bought = await buyScan(instance, seller, purchase);
     expect(bought.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
     await expect.poll(() => unfinishedKeys(fleet), POLL_OPTIONS).toBe(0);

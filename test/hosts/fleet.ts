@@ -5,7 +5,7 @@ import type { LedgerState } from '../../src/store/payment-tables.ts';
 import type { Store } from '../../src/store/store.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { type HeldSeller, startHeldSeller } from './held-seller.ts';
-import { type HostProcess, type Settings, startHost } from './host-process.ts';
+import { type InstanceProcess, type Settings, startInstance } from './instance-process.ts';
 import type { Purchase } from './purchase.ts';
 
 export type FleetOptions = {
@@ -17,14 +17,14 @@ export type FleetOptions = {
   readonly alsoAllow?: readonly string[];
 };
 
-/** A database, sellers that scans may reach, and whatever hosts a test starts on it. */
+/** A database, sellers that scans may reach, and the instances that a test starts on it. */
 export type Fleet = AsyncDisposable & {
   readonly sellers: readonly HeldSeller[];
-  /** A look at what the hosts share, by somebody who is not a host. */
+  /** A look at what the instances share, by somebody who is not an instance. */
   readonly store: Store;
   readonly storeUrl: string;
-  start(settings?: Settings): Promise<HostProcess>;
-  /** Settings for a host that this fleet does not start. */
+  start(settings?: Settings): Promise<InstanceProcess>;
+  /** Settings for an instance that this fleet does not start. */
   readonly settings: Settings;
 };
 
@@ -47,9 +47,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     SCAN_ALLOW_HOSTS: [...sellers.map(({ host }) => host), ...alsoAllow].join(','),
     ...options.settings,
   };
-  const hosts: HostProcess[] = [];
+  const instances: InstanceProcess[] = [];
   undo.defer(async () => {
-    await Promise.all(hosts.map((host) => host.kill()));
+    await Promise.all(instances.map((instance) => instance.kill()));
   });
   const started = undo.move();
   return {
@@ -58,9 +58,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     storeUrl,
     settings,
     async start(more = {}) {
-      const host = await startHost({ ...settings, ...more });
-      hosts.push(host);
-      return host;
+      const instance = await startInstance({ ...settings, ...more });
+      instances.push(instance);
+      return instance;
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

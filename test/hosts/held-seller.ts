@@ -12,7 +12,7 @@ export type HeldSeller = Seller & {
   release(): void;
 };
 
-/** The seller sells badly. Hosts share scans of such sellers too. */
+/** The seller sells badly. Instances share scans of such sellers too. */
 export async function startHeldSeller(): Promise<HeldSeller> {
   let scans = 0;
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | null = null;

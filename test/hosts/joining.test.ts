@@ -8,7 +8,7 @@ import { needs } from '../fixtures/needs.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 import { TERMS } from '../payment/payer.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { type HostProcess, launchHost, type Settings } from './host-process.ts';
+import { type InstanceProcess, launchInstance, type Settings } from './instance-process.ts';
 
 // A slow machine may take minutes to start processes and databases.
 vi.setConfig({ testTimeout: 180_000 });
@@ -22,10 +22,10 @@ const MAX_START_MS = 30_000;
 
 /** Starts an instance that must exit with code 1, and returns the only line that it prints. */
 async function refusalOf(settings: Settings): Promise<string> {
-  const host = await launchHost(settings);
-  const code = await host.exited;
-  expect({ code, out: host.out() }).toEqual({ code: 1, out: '' });
-  const lines = host.err().trim().split('\n');
+  const instance = await launchInstance(settings);
+  const code = await instance.exited;
+  expect({ code, out: instance.out() }).toEqual({ code: 1, out: '' });
+  const lines = instance.err().trim().split('\n');
   expect(lines).toHaveLength(1);
   return lines.join();
 }
@@ -33,7 +33,7 @@ async function refusalOf(settings: Settings): Promise<string> {
 describe('an instance that joins a store', needs('uri' in mongo ? null : mongo.unavailable), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
-  let member: HostProcess;
+  let member: InstanceProcess;
 
   beforeAll(async () => {
     fleet = undo.use(await startFleet({ mongoUri, sellers: 0 }));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
-import type { HostProcess } from './host-process.ts';
+import type { InstanceProcess } from './instance-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan, metricOf } from './shared-work.ts';
 
@@ -24,8 +24,8 @@ describe(
   () => {
     const undo = new AsyncDisposableStack();
     let fleet: Fleet;
-    let hasty: HostProcess;
-    let patient: HostProcess;
+    let hasty: InstanceProcess;
+    let patient: InstanceProcess;
 
     beforeAll(async () => {
       const settings = { TRUST_PROXY: '127.0.0.0/8' };

@@ -10,7 +10,7 @@ import { needs } from '../fixtures/needs.ts';
 import { startTokenOrigin, type TokenOrigin } from '../ownership/token-origin.ts';
 import { TERMS } from '../payment/payer.ts';
 import { sellerOf, startFleet } from './fleet.ts';
-import { type HostProcess, untilSelling } from './host-process.ts';
+import { type InstanceProcess, untilSelling } from './instance-process.ts';
 import { newPurchase, priceOf } from './purchase.ts';
 import {
   buyScan,
@@ -138,8 +138,8 @@ describe('two instances on one store', needs(mongoMissing), () => {
     let answered = 0;
     let lastLeft = Number.POSITIVE_INFINITY;
     for (let n = 0; n < 3 * UNPAID_ANSWERS_PER_MINUTE; n += 1) {
-      const host = n % 2 === 0 ? one : other;
-      const { status, headers } = await host.post('/v1/scan', {}, from);
+      const instance = n % 2 === 0 ? one : other;
+      const { status, headers } = await instance.post('/v1/scan', {}, from);
       const left = Number(headers.get('ratelimit-remaining'));
       // The number of remaining requests rose, so another minute has begun.
       if (left > lastLeft) answered = 0;
@@ -185,7 +185,7 @@ type SeenChange = { readonly host: string; readonly changedAt: string };
 
 /** Buys pages of two changes until the publisher is done and no change is left. */
 async function readChanges(
-  host: HostProcess,
+  instance: InstanceProcess,
   begin: string,
   isPublishing: () => boolean,
 ): Promise<readonly SeenChange[]> {
@@ -195,7 +195,7 @@ async function readChanges(
     const wasPublishing = isPublishing();
     const { headers, client } = await newPurchase('changes');
     const query = `since=${encodeURIComponent(since)}&limit=2`;
-    const answer = await host.get(`/v1/changes?${query}`, { ...client, ...headers });
+    const answer = await instance.get(`/v1/changes?${query}`, { ...client, ...headers });
     expect(answer.status).toBe(200);
     seen.push(...(answer.json['changes'] as SeenChange[])); // as `src/directory/changes.ts` types them
     since = String(answer.json['nextSince']);

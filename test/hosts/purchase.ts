@@ -1,4 +1,4 @@
-/** Signed payments for whatever instance. */
+/** Signed payments for any instance. */
 import type { Hex } from 'viem';
 import { REVISIONS } from '../../src/config/revision.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';
@@ -6,14 +6,14 @@ import { newPayer, TERMS } from '../payment/payer.ts';
 
 export type PaidOperation = 'scan' | 'changes';
 
-/** One signed authorization, for one call of whatever host. */
+/** One signed authorization, for one call of any instance. */
 export type Purchase = {
-  /** Its key in the ledger that the hosts share. */
+  /** Its key in the ledger that the instances share. */
   readonly key: string;
   readonly address: `0x${string}`;
   readonly nonce: Hex;
   readonly headers: { readonly 'payment-signature': string };
-  /** Address of the caller for hosts behind a proxy. Tests use many, because hosts count requests by caller. */
+  /** Address of the caller for instances behind a proxy. Tests use many, because instances count requests by caller. */
   readonly client: { readonly 'x-forwarded-for': string };
 };
 

@@ -65,8 +65,8 @@ async function checkRetrievable(
   assert.equal(await stepsOf(rig.fleet, purchase, 'settled'), 1, 'settled on the chain alone');
   const balance = await rig.chain.balanceOf(purchase.address);
   const bodies = new Set<string>();
-  for (const { host } of rig.instances) {
-    const again = await untilWhole(() => callOf(host, seller, purchase));
+  for (const { instance } of rig.instances) {
+    const again = await untilWhole(() => callOf(instance, seller, purchase));
     assert.equal(again.status, 200, `settled, and answered ${again.status} ${again.error}`);
     bodies.add(again.body);
   }

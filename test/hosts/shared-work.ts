@@ -1,15 +1,15 @@
-/** Promises that two hosts on one store keep together, with any facilitator. */
+/** Promises that two instances on one store keep together, with any facilitator. */
 import type { Hex } from 'viem';
 import { expect } from 'vitest';
 import { type Fleet, stepsOf, unfinishedKeys } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
-import type { HostAnswer, HostProcess } from './host-process.ts';
+import type { InstanceAnswer, InstanceProcess } from './instance-process.ts';
 import { newPurchase, type Purchase } from './purchase.ts';
 
 export type Pair = {
   readonly fleet: Fleet;
-  readonly one: HostProcess;
-  readonly other: HostProcess;
+  readonly one: InstanceProcess;
+  readonly other: InstanceProcess;
 };
 
 /** An account that can pay if money is real; any account if it is not. */
@@ -24,8 +24,8 @@ export async function expectOneScanForTenPayers(
   account: AccountSource,
 ): Promise<readonly Purchase[]> {
   seller.hold();
-  const hosts = [one, other];
-  const verifiedBefore = await Promise.all(hosts.map(verifications));
+  const instances = [one, other];
+  const verifiedBefore = await Promise.all(instances.map(verifications));
   const purchases = await Promise.all(
     Array.from({ length: PAYERS }, async () => newPurchase('scan', await account())),
   );
@@ -34,10 +34,10 @@ export async function expectOneScanForTenPayers(
   );
   // A claim is not enough: its payment may be verified when the scan has ended, and begin another.
   await expect.poll(() => unfinishedKeys(fleet), PATIENCE).toBe(PAYERS);
-  for (const [index, host] of hosts.entries()) {
-    const all = (verifiedBefore[index] ?? 0) + PAYERS / hosts.length;
-    await expect.poll(() => verifications(host), PATIENCE).toBe(all);
-    await expect.poll(() => metricOf(host, 'scans_running'), PATIENCE).toBe(1);
+  for (const [index, instance] of instances.entries()) {
+    const all = (verifiedBefore[index] ?? 0) + PAYERS / instances.length;
+    await expect.poll(() => verifications(instance), PATIENCE).toBe(all);
+    await expect.poll(() => metricOf(instance, 'scans_running'), PATIENCE).toBe(1);
   }
   // Held for longer than a scan waits for one answer, it asks the root again: once more is not a scan.
   expect(seller.scans()).toBeGreaterThan(0);
@@ -51,7 +51,7 @@ export async function expectOneScanForTenPayers(
   expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(PAYERS);
   for (const purchase of purchases) expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
 
-  // Each can be had again, from the host that it was not bought of, and costs nothing more.
+  // Each can be had again, from the instance that it was not bought of, and costs nothing more.
   for (const [index, purchase] of purchases.entries()) {
     const again = await buyScan(index % 2 === 0 ? other : one, seller, purchase);
     expectRedelivery(again, answers[index]);
@@ -67,13 +67,13 @@ async function scansSold({ store }: Fleet, purchases: readonly Purchase[]): Prom
   return new Set(entries.map((entry) => entry?.last.scanId)).size;
 }
 
-function verifications(host: HostProcess): Promise<number> {
-  return metricOf(host, 'payments_verified_total{outcome="valid"}');
+function verifications(instance: InstanceProcess): Promise<number> {
+  return metricOf(instance, 'payments_verified_total{outcome="valid"}');
 }
 
-/** Zero if the host has not counted it yet. */
-export async function metricOf(host: HostProcess, name: string): Promise<number> {
-  const { body } = await host.get('/metrics');
+/** Zero if the instance has not counted it yet. */
+export async function metricOf(instance: InstanceProcess, name: string): Promise<number> {
+  const { body } = await instance.get('/metrics');
   const line = body.split('\n').find((text) => text.startsWith(`${name} `));
   return Number(line?.slice(name.length) ?? 0);
 }
@@ -85,7 +85,7 @@ export async function expectOneSaleOfOneHeader(
 ): Promise<Purchase> {
   seller.hold();
   const purchase = await newPurchase('scan', await account());
-  const buying = [one, other, one, other].map((host) => buyScan(host, seller, purchase));
+  const buying = [one, other, one, other].map((instance) => buyScan(instance, seller, purchase));
   await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
   seller.release();
   const answers = await Promise.all(buying);
@@ -100,16 +100,16 @@ export async function expectOneSaleOfOneHeader(
 }
 
 export function buyScan(
-  host: HostProcess,
+  instance: InstanceProcess,
   seller: HeldSeller,
   { headers, client }: Purchase,
   signal?: AbortSignal,
-): Promise<HostAnswer> {
-  return host.post('/v1/scan', { url: seller.url }, { ...client, ...headers }, signal);
+): Promise<InstanceAnswer> {
+  return instance.post('/v1/scan', { url: seller.url }, { ...client, ...headers }, signal);
 }
 
 /** The very bytes that were bought, and the very transaction. */
-export function expectRedelivery(again: HostAnswer, bought: HostAnswer | undefined): void {
+export function expectRedelivery(again: InstanceAnswer, bought: InstanceAnswer | undefined): void {
   expect(again.status).toBe(200);
   expect(again.headers.get('x-redelivered')).toBe('1');
   expect(again.body).toBe(bought?.body);

@@ -7,7 +7,7 @@ import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from '../payment/chaos-facilitator.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { type HostProcess, untilSelling } from './host-process.ts';
+import { type InstanceProcess, untilSelling } from './instance-process.ts';
 
 /** Silence of a second, and everything else in proportion. */
 const TIME_SCALE = '0.05';
@@ -15,7 +15,7 @@ const SELLERS = 9;
 
 /** An instance, and the file that arms it. */
 export type Stoppable = {
-  readonly host: HostProcess;
+  readonly instance: InstanceProcess;
   /** From here on it stops at the next passing of this point. */
   arm(failpoint: PaymentStep): Promise<void>;
   disarm(): Promise<void>;
@@ -46,10 +46,10 @@ export async function startStopRig(mongoUri: string): Promise<StopRig> {
   const fleet = undo.use(await startFleet({ mongoUri, sellers: SELLERS, settings }));
   const start = async (name: string): Promise<Stoppable> => {
     const file = join(folder, name);
-    const host = await fleet.start({ X402_TEST_FAILPOINT: `@${file}` });
-    await untilSelling(host);
+    const instance = await fleet.start({ X402_TEST_FAILPOINT: `@${file}` });
+    await untilSelling(instance);
     return {
-      host,
+      instance,
       async arm(failpoint) {
         // Whole at once: the instance may look at any moment.
         await writeFile(`${file}.new`, `stop:${failpoint}`);

@@ -5,7 +5,7 @@ import { type Dice, oneOf } from '../fixtures/dice.ts';
 import type { SettleConduct } from '../payment/chaos-facilitator.ts';
 import { sellerOf } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
-import type { HostAnswer, HostProcess } from './host-process.ts';
+import type { InstanceAnswer, InstanceProcess } from './instance-process.ts';
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
 import { buyScan } from './shared-work.ts';
 import type { Stoppable, StopRig } from './stop-rig.ts';
@@ -83,7 +83,7 @@ export function drawSale(dice: Dice, run: number): StoppedSale {
 export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Promise<PlayedSale> {
   const { chain, facilitator, fleet } = rig;
   const stopped = rig.instances[sale.stopped];
-  const other = rig.instances[1 - sale.stopped]?.host ?? stopped.host;
+  const other = rig.instances[1 - sale.stopped]?.instance ?? stopped.instance;
   const seller = sellerOf(fleet, run % fleet.sellers.length);
   const { privateKey } = await chain.newPayer(priceOf('scan') * BigInt(sale.purse));
   const first = await newPurchase('scan', privateKey);
@@ -92,7 +92,7 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
 
   facilitator.plan = [...sale.conducts];
   await stopped.arm(sale.failpoint);
-  const firstCall = callOf(stopped.host, seller, first, hangUp.signal);
+  const firstCall = callOf(stopped.instance, seller, first, hangUp.signal);
   calls.push(firstCall);
   if (!(await isStoppedBefore(stopped, firstCall))) {
     // The sale did not pass that point: refused, or in doubt, before it came there.
@@ -114,7 +114,7 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
     }
   };
   await (sale.wake === 'when the money has moved' ? hasMoved() : answered);
-  stopped.host.wake();
+  stopped.instance.wake();
   const played = await Promise.all(calls);
   facilitator.plan = [];
   return { sale, seller, calls: played };
@@ -143,12 +143,12 @@ async function retriesOf(
 }
 
 /** False if its call ended first. */
-async function isStoppedBefore({ host }: Stoppable, call: Promise<Call>): Promise<boolean> {
+async function isStoppedBefore({ instance }: Stoppable, call: Promise<Call>): Promise<boolean> {
   let isOver = false;
   call.then(() => {
     isOver = true;
   });
-  while (!host.isStopped()) {
+  while (!instance.isStopped()) {
     if (isOver) return false;
     await pause(POLL_MS);
   }
@@ -157,20 +157,20 @@ async function isStoppedBefore({ host }: Stoppable, call: Promise<Call>): Promis
 
 /** Never rejects: a broken connection is a result. */
 export async function callOf(
-  host: HostProcess,
+  instance: InstanceProcess,
   seller: HeldSeller,
   purchase: Purchase,
   signal?: AbortSignal,
 ): Promise<Call> {
   try {
-    return toCall(purchase, await buyScan(host, seller, purchase, signal));
+    return toCall(purchase, await buyScan(instance, seller, purchase, signal));
   } catch {
     const nothing = { error: null, body: '', transaction: null, isRedelivered: false };
     return { purchase, status: 0, ...nothing };
   }
 }
 
-function toCall(purchase: Purchase, answer: HostAnswer): Call {
+function toCall(purchase: Purchase, answer: InstanceAnswer): Call {
   const { status, body, transaction, json, headers } = answer;
   return {
     purchase,

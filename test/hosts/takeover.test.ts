@@ -8,7 +8,7 @@ import { needs } from '../fixtures/needs.ts';
 import { TERMS } from '../payment/payer.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
-import { type HostAnswer, type HostProcess, untilSelling } from './host-process.ts';
+import { type InstanceAnswer, type InstanceProcess, untilSelling } from './instance-process.ts';
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
 import { buyScan, expectRedelivery } from './shared-work.ts';
 
@@ -29,17 +29,17 @@ type BrokenSale = {
   readonly seller: HeldSeller;
   readonly purchase: Purchase;
   /** The answer that the payer got to the first call. */
-  readonly first: HostAnswer | 'hung up';
+  readonly first: InstanceAnswer | 'hung up';
   readonly exitCode: number | null;
 };
 
 describe('when an instance is killed during a sale, another ends it', needs(missing), () => {
   const undo = new AsyncDisposableStack();
   const sales = new Map<PaymentStep, BrokenSale>();
-  const retries = new Map<PaymentStep, PromiseSettledResult<HostAnswer>>();
+  const retries = new Map<PaymentStep, PromiseSettledResult<InstanceAnswer>>();
   let chain: TestChain;
   let fleet: Fleet;
-  let survivor: HostProcess;
+  let survivor: InstanceProcess;
   let earnedBefore: bigint;
 
   beforeAll(async () => {
@@ -81,13 +81,13 @@ describe('when an instance is killed during a sale, another ends it', needs(miss
   async function breakSale(failpoint: PaymentStep, seller: HeldSeller): Promise<BrokenSale> {
     const { privateKey } = await chain.newPayer(priceOf('scan'));
     const purchase = await newPurchase('scan', privateKey);
-    const host = await fleet.start({
+    const instance = await fleet.start({
       SETTLEMENT_KEY: await chain.newFundedKey(),
       X402_TEST_FAILPOINT: failpoint,
     });
-    await untilSelling(host);
-    const first = await buyScan(host, seller, purchase).catch(() => 'hung up' as const);
-    return { failpoint, seller, purchase, first, exitCode: await host.exited };
+    await untilSelling(instance);
+    const first = await buyScan(instance, seller, purchase).catch(() => 'hung up' as const);
+    return { failpoint, seller, purchase, first, exitCode: await instance.exited };
   }
 
   function saleAt(failpoint: PaymentStep) {

@@ -20,7 +20,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
   const store = options.store ?? openSqlite(MEMORY, { clock: () => nowMs });
   const scanner = createFakeScanner();
   const errors: unknown[] = [];
-  const host = createScanCoordinator({
+  const coordinator = createScanCoordinator({
     scanner,
     store,
     catalogFacts: { scoring: 'scoring@1' },
@@ -28,7 +28,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
     ...options,
   });
   return {
-    host,
+    coordinator,
     scanner,
     store,
     errors,
@@ -40,7 +40,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
       nowMs += ms;
     },
     [Symbol.asyncDispose]: async () => {
-      await host.close();
+      await coordinator.close();
       await store.close();
     },
   };
@@ -48,23 +48,23 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
 
 test('callers during a scan get its result, and a caller after it starts another scan', async () => {
   await using parts = setUp();
-  const { host, scanner } = parts;
+  const { coordinator, scanner } = parts;
   const gate = Promise.withResolvers<void>();
   scanner.will(SHOP.host, { until: gate.promise });
-  const first = host.run(SHOP);
-  const second = host.run(SHOP);
-  const elsewhere = await host.run(OTHER);
+  const first = coordinator.run(SHOP);
+  const second = coordinator.run(SHOP);
+  const elsewhere = await coordinator.run(OTHER);
   gate.resolve();
   expect((await second).scanId).toBe((await first).scanId);
   expect(elsewhere.scanId).not.toBe((await first).scanId);
-  expect((await host.run(SHOP)).scanId).not.toBe((await first).scanId);
+  expect((await coordinator.run(SHOP)).scanId).not.toBe((await first).scanId);
   expect(scanner.began).toEqual([SHOP.host, OTHER.host, SHOP.host]);
 });
 
 test('the report has the time of the store clock, and the result keeps the submitted URL', async () => {
   await using parts = setUp();
-  const { host, store, now } = parts;
-  const finished = await host.run(SHOP, { submittedUrl: 'https://shop.example.com/x?y' });
+  const { coordinator, store, now } = parts;
+  const finished = await coordinator.run(SHOP, { submittedUrl: 'https://shop.example.com/x?y' });
   expect(finished.scannedAt).toBe(new Date(now()).toISOString());
   expect(finished.report.scannedAt).toBe(finished.scannedAt);
   expect(finished.report.results).toHaveLength(25);
@@ -74,31 +74,31 @@ test('the report has the time of the store clock, and the result keeps the submi
 
 test('a caller that joins gets the id of the scan it waits for, and nobody joins an ended scan', async () => {
   await using parts = setUp();
-  const { host, scanner } = parts;
+  const { coordinator, scanner } = parts;
   const gate = Promise.withResolvers<void>();
   scanner.will(SHOP.host, { until: gate.promise });
-  expect(host.join(SHOP)).toBeNull();
+  expect(coordinator.join(SHOP)).toBeNull();
   const told: string[] = [];
   const onScan = (scanId: string) => told.push(scanId);
-  const first = host.run(SHOP, { onScan });
-  const second = host.join(SHOP, { onScan });
+  const first = coordinator.run(SHOP, { onScan });
+  const second = coordinator.join(SHOP, { onScan });
   await expect.poll(() => told.length).toBe(2);
-  const third = host.run(SHOP, { onScan });
+  const third = coordinator.run(SHOP, { onScan });
   gate.resolve();
   const { scanId } = await first;
   expect(await second).toBe(await first);
   expect(await third).toBe(await first);
   expect(told).toEqual([scanId, scanId, scanId]);
-  expect(host.join(SHOP)).toBeNull();
+  expect(coordinator.join(SHOP)).toBeNull();
 });
 
 test('a scan that another instance has just finished is not repeated', async () => {
   await using parts = setUp();
-  const { host, scanner } = parts;
-  const before = await host.run(SHOP);
-  const again = await host.run(SHOP, { finishedBefore: async () => before });
+  const { coordinator, scanner } = parts;
+  const before = await coordinator.run(SHOP);
+  const again = await coordinator.run(SHOP, { finishedBefore: async () => before });
   expect(again).toBe(before);
-  expect((await host.run(SHOP, { finishedBefore: async () => null })).scanId).not.toBe(
+  expect((await coordinator.run(SHOP, { finishedBefore: async () => null })).scanId).not.toBe(
     before.scanId,
   );
   expect(scanner.began).toHaveLength(2);
@@ -106,30 +106,30 @@ test('a scan that another instance has just finished is not repeated', async () 
 
 test('a blocked host is refused without a record, and scanned with `hasRecord` if it has one', async () => {
   await using parts = setUp();
-  const { host, scanner } = parts;
-  const { scanId } = await host.run(SHOP);
+  const { coordinator, scanner } = parts;
+  const { scanId } = await coordinator.run(SHOP);
   scanner.blocked.add(SHOP.host);
-  await expect(host.admit(SHOP)).rejects.toThrow(OriginRefused);
-  await host.publish(scanId);
-  await host.admit(SHOP);
-  await host.run(SHOP);
+  await expect(coordinator.admit(SHOP)).rejects.toThrow(OriginRefused);
+  await coordinator.publish(scanId);
+  await coordinator.admit(SHOP);
+  await coordinator.run(SHOP);
   expect(scanner.toldOfRecord).toEqual([false, true]);
 });
 
 test('a finished scan is private until it is published', async () => {
   await using parts = setUp();
-  const { host } = parts;
-  const finished = await host.run(SHOP);
+  const { coordinator } = parts;
+  const finished = await coordinator.run(SHOP);
   expect(await parts.waiting(SHOP)).toBe(finished.scanId);
   expect(await parts.waiting(OTHER)).toBeNull();
-  await host.publish(finished.scanId);
+  await coordinator.publish(finished.scanId);
   expect(await parts.waiting(SHOP)).toBeNull();
 });
 
 test('a result that no caller paid for is purged after a day', async () => {
   await using parts = setUp();
-  const { host, store, advance, now } = parts;
-  const { scanId } = await host.run(SHOP);
+  const { coordinator, store, advance, now } = parts;
+  const { scanId } = await coordinator.run(SHOP);
   advance(25 * HOUR_MS);
   await store.purge(now());
   expect(await store.results.findByScan(scanId)).toBeNull();
@@ -137,11 +137,11 @@ test('a result that no caller paid for is purged after a day', async () => {
 
 test('publishing makes a scan public once, even if it is repeated', async () => {
   await using parts = setUp();
-  const { host, store } = parts;
-  const { scanId } = await host.run(SHOP);
+  const { coordinator, store } = parts;
+  const { scanId } = await coordinator.run(SHOP);
   expect(await store.directory.get(SHOP.host)).toBeNull();
-  await Promise.all([host.publish(scanId), host.publish(scanId)]);
-  await host.publish(scanId);
+  await Promise.all([coordinator.publish(scanId), coordinator.publish(scanId)]);
+  await coordinator.publish(scanId);
   const record = await store.directory.get(SHOP.host);
   expect(record).toMatchObject({
     grade: 'A',
@@ -156,60 +156,60 @@ test('publishing makes a scan public once, even if it is repeated', async () => 
 
 test('publishing a missing scan is an error', async () => {
   await using parts = setUp();
-  const { host } = parts;
-  await expect(host.publish('no-such-scan')).rejects.toThrow('not stored');
+  const { coordinator } = parts;
+  await expect(coordinator.publish('no-such-scan')).rejects.toThrow('not stored');
 });
 
 test('a failure of the scanner reaches every caller, and leaves nothing behind', async () => {
   await using parts = setUp();
-  const { host, scanner, errors } = parts;
+  const { coordinator, scanner, errors } = parts;
   scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
-  const outcomes = await Promise.allSettled([host.run(SHOP), host.run(SHOP)]);
+  const outcomes = await Promise.allSettled([coordinator.run(SHOP), coordinator.run(SHOP)]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(errors).toHaveLength(1);
   expect(await parts.waiting(SHOP)).toBeNull();
   scanner.will(SHOP.host, {});
-  expect((await host.run(SHOP)).report.grade).toBe('A');
+  expect((await coordinator.run(SHOP)).report.grade).toBe('A');
 });
 
 test('blocked origins are refused before anything runs', async () => {
   await using parts = setUp();
-  const { host, scanner } = parts;
+  const { coordinator, scanner } = parts;
   scanner.blocked.add(SHOP.host);
-  await expect(host.admit(SHOP)).rejects.toThrow(OriginRefused);
+  await expect(coordinator.admit(SHOP)).rejects.toThrow(OriginRefused);
   expect(scanner.began).toEqual([]);
 });
 
 test('at the limit new scans are refused, and a caller may still join a running scan', async () => {
   await using parts = setUp({ maxScans: 1 });
-  const { host, scanner } = parts;
+  const { coordinator, scanner } = parts;
   const gate = Promise.withResolvers<void>();
   scanner.will(SHOP.host, { until: gate.promise });
-  const running = host.run(SHOP);
-  expect(host.isSaturated()).toBe(true);
-  await expect(host.run(OTHER)).rejects.toThrow(Saturated);
-  const joined = host.run(SHOP);
+  const running = coordinator.run(SHOP);
+  expect(coordinator.isSaturated()).toBe(true);
+  await expect(coordinator.run(OTHER)).rejects.toThrow(Saturated);
+  const joined = coordinator.run(SHOP);
   gate.resolve();
   expect((await joined).scanId).toBe((await running).scanId);
-  expect(host.isSaturated()).toBe(false);
+  expect(coordinator.isSaturated()).toBe(false);
 });
 
 test('closing waits for a scan that ends in time, and abandons a scan that does not', async () => {
   const ending = setUp();
   const gate = Promise.withResolvers<void>();
   ending.scanner.will(SHOP.host, { until: gate.promise });
-  const ended = ending.host.run(SHOP);
-  const closed = ending.host.close(60_000);
+  const ended = ending.coordinator.run(SHOP);
+  const closed = ending.coordinator.close(60_000);
   gate.resolve();
   await closed;
   expect((await ended).report.grade).toBe('A');
-  await expect(ending.host.run(OTHER)).rejects.toThrow(Saturated);
+  await expect(ending.coordinator.run(OTHER)).rejects.toThrow(Saturated);
   await ending.store.close();
 
   await using stuck = setUp();
   stuck.scanner.will(SHOP.host, { until: new Promise(() => undefined) });
-  const abandoned = stuck.host.run(SHOP).catch((error: unknown) => error);
-  await stuck.host.close();
+  const abandoned = stuck.coordinator.run(SHOP).catch((error: unknown) => error);
+  await stuck.coordinator.close();
   expect(await abandoned).toBeInstanceOf(Saturated);
 });
 
@@ -218,9 +218,9 @@ test('with two instances on one store, one scans and the other waits for the res
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
   one.scanner.will(SHOP.host, { until: gate.promise });
-  const first = one.host.run(SHOP);
+  const first = one.coordinator.run(SHOP);
   await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.host.run(SHOP);
+  const second = other.coordinator.run(SHOP);
   gate.resolve();
   expect((await second).scanId).toBe((await first).scanId);
   expect(other.scanner.began).toEqual([]);
@@ -236,23 +236,23 @@ test.each([
     await using other = setUp({ store: sharedView(one.store) });
     const gate = Promise.withResolvers<void>();
     one.scanner.will(SHOP.host, { until: gate.promise });
-    const first = one.host.run(SHOP, { withRecording });
+    const first = one.coordinator.run(SHOP, { withRecording });
     await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-    const second = other.host.run(SHOP, { withRecording: true });
+    const second = other.coordinator.run(SHOP, { withRecording: true });
     gate.resolve();
     const [own, got] = await Promise.all([first, second]);
     expect(got.scanId === own.scanId).toBe(withRecording);
-    expect((await other.host.findRecording(got))?.text).toMatch(/"observations":/);
+    expect((await other.coordinator.findRecording(got))?.text).toMatch(/"observations":/);
     expect(other.scanner.began).toHaveLength(scans);
   },
 );
 
 test('a recording that no caller requested is not stored, but a late caller of the same instance gets it', async () => {
   await using parts = setUp();
-  const { host, store } = parts;
-  const finished = await host.run(SHOP);
+  const { coordinator, store } = parts;
+  const finished = await coordinator.run(SHOP);
   expect(await store.results.findRecording(finished.scanId)).toBeNull();
-  const recording = await host.findRecording(finished);
+  const recording = await coordinator.findRecording(finished);
   expect(recording?.text).toContain('"x402-scan-observations"');
   expect(await store.results.findRecording(finished.scanId)).toEqual(recording);
 });
@@ -260,9 +260,9 @@ test('a recording that no caller requested is not stored, but a late caller of t
 test('a scan succeeds though its observations have no digest', async () => {
   const scanner = { ...createFakeScanner(), record: async () => null };
   await using parts = setUp({ scanner });
-  const finished = await parts.host.run(SHOP, { withRecording: true });
+  const finished = await parts.coordinator.run(SHOP, { withRecording: true });
   expect(finished.observationsSha256).toBeNull();
-  expect(await parts.host.findRecording(finished)).toEqual({ text: null });
+  expect(await parts.coordinator.findRecording(finished)).toEqual({ text: null });
 });
 
 test('if the scanning instance fails, the waiting instance scans', async () => {
@@ -270,9 +270,9 @@ test('if the scanning instance fails, the waiting instance scans', async () => {
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
   one.scanner.will(SHOP.host, { until: gate.promise, failure: new ScannerFailure('no threads') });
-  const first = one.host.run(SHOP).catch((error: unknown) => error);
+  const first = one.coordinator.run(SHOP).catch((error: unknown) => error);
   await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.host.run(SHOP);
+  const second = other.coordinator.run(SHOP);
   gate.resolve();
   expect(await first).toBeInstanceOf(ScannerFailure);
   expect((await second).report.grade).toBe('A');
@@ -284,12 +284,12 @@ test('a result that its payer had published at once still reaches the waiting in
   await using other = setUp({ store: sharedView(one.store) });
   const gate = Promise.withResolvers<void>();
   one.scanner.will(SHOP.host, { until: gate.promise });
-  const first = one.host.run(SHOP).then(async (finished) => {
-    await one.host.publish(finished.scanId);
+  const first = one.coordinator.run(SHOP).then(async (finished) => {
+    await one.coordinator.publish(finished.scanId);
     return finished;
   });
   await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.host.run(SHOP);
+  const second = other.coordinator.run(SHOP);
   gate.resolve();
   expect((await second).scanId).toBe((await first).scanId);
 });
@@ -306,13 +306,13 @@ test('an origin can be scanned again soon after its lease could not be released'
     },
   };
   await using parts = setUp({ store: { ...store, slots: flaky } });
-  const { host, scanner, errors } = parts;
+  const { coordinator, scanner, errors } = parts;
   scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
-  await expect(host.run(SHOP)).rejects.toThrow('no threads');
+  await expect(coordinator.run(SHOP)).rejects.toThrow('no threads');
   expect(errors.map(String)).toContain('Error: gone');
   // The fake clock stands still, so the lease would never expire.
   scanner.will(SHOP.host, {});
-  await host.run(SHOP);
+  await coordinator.run(SHOP);
   expect(scanner.began).toEqual([SHOP.host, SHOP.host]);
 });
 
@@ -328,22 +328,22 @@ function sharedView(store: Store): Store {
 
 test('free scans take no slot of paid scans, and begin only while half of the paid slots are free', async () => {
   await using parts = setUp({ maxScans: 2 });
-  const { host, scanner } = parts;
+  const { coordinator, scanner } = parts;
   const gate = Promise.withResolvers<void>();
   const origins = Array.from({ length: 20 }, (_, n) => parseOrigin(`shop${n}.example.com`));
   for (const origin of origins) scanner.will(origin.host, { until: gate.promise });
   const [one = SHOP] = origins;
   const [beyond = SHOP, paid = SHOP, another = SHOP, last = SHOP] = origins.slice(16);
-  const free = origins.slice(0, 16).map((origin) => host.run(origin, { isFree: true }));
-  await expect(host.run(beyond, { isFree: true })).rejects.toThrow(Saturated);
-  expect(host.running()).toBe(0);
-  expect(host.isSaturated()).toBe(false);
-  const sold = [host.run(paid), host.run(another)];
-  expect(host.running()).toBe(2);
-  await expect(host.run(last)).rejects.toThrow(Saturated);
+  const free = origins.slice(0, 16).map((origin) => coordinator.run(origin, { isFree: true }));
+  await expect(coordinator.run(beyond, { isFree: true })).rejects.toThrow(Saturated);
+  expect(coordinator.running()).toBe(0);
+  expect(coordinator.isSaturated()).toBe(false);
+  const sold = [coordinator.run(paid), coordinator.run(another)];
+  expect(coordinator.running()).toBe(2);
+  await expect(coordinator.run(last)).rejects.toThrow(Saturated);
   // A payer who joins a free scan pays for it.
-  const joined = host.run(one);
-  expect(host.running()).toBe(3);
+  const joined = coordinator.run(one);
+  expect(coordinator.running()).toBe(3);
   gate.resolve();
   await Promise.all([...free, ...sold]);
   expect((await joined).scanId).toBe((await free[0])?.scanId);

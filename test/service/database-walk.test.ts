@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf } from '../hosts/fleet.ts';
-import type { HostProcess } from '../hosts/host-process.ts';
+import type { InstanceProcess } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 import { buyScan, expectRedelivery } from '../hosts/shared-work.ts';
 
@@ -18,12 +18,12 @@ afterAll(async () => {
 describe('a service on the database server', needs(missing), () => {
   const undo = new AsyncDisposableStack();
   let fleet: Fleet;
-  let host: HostProcess;
+  let instance: InstanceProcess;
 
   beforeAll(async () => {
     const mongoUri = 'uri' in mongo ? mongo.uri : '';
     fleet = undo.use(await startFleet({ mongoUri, sellers: 1 }));
-    host = await fleet.start();
+    instance = await fleet.start();
   });
   afterAll(() => undo.disposeAsync());
 
@@ -32,20 +32,23 @@ describe('a service on the database server', needs(missing), () => {
     const url = `http://${seller.host}`;
     const sinceMs = fleet.store.now();
     const purchase = await newPurchase('scan');
-    const bought = await buyScan(host, seller, purchase);
+    const bought = await buyScan(instance, seller, purchase);
     expect(bought.status).toBe(200);
     const { grade, score } = bought.json;
 
-    const status = await host.get(`/v1/status?url=${encodeURIComponent(url)}`);
+    const status = await instance.get(`/v1/status?url=${encodeURIComponent(url)}`);
     expect(status.json).toMatchObject({ known: true, fresh: true, grade, score });
-    const directory = await host.get(`/v1/directory?q=${encodeURIComponent(seller.host)}`);
-    expect(directory.json).toMatchObject({ count: 1, projects: [{ host: seller.host, grade }] });
+    const directory = await instance.get(`/v1/directory?q=${encodeURIComponent(seller.host)}`);
+    expect(directory.json).toMatchObject({
+      count: 1,
+      projects: [{ host: seller.host, grade }],
+    });
     const { changes } = await fleet.store.changes.list({ sinceMs, limit: 10 });
     expect(changes).toMatchObject([{ changeType: 'new', host: seller.host, grade }]);
 
-    await host.kill();
-    host = await fleet.start();
-    expectRedelivery(await buyScan(host, seller, purchase), bought);
+    await instance.kill();
+    instance = await fleet.start();
+    expectRedelivery(await buyScan(instance, seller, purchase), bought);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
   });
 });

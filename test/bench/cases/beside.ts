@@ -9,7 +9,7 @@ import {
 } from '../../../src/config/revision.ts';
 import { toPublishedScan } from '../../../src/scan/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
-import { type HostProcess, startHost } from '../../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import type { LoadRequest } from '../http/load.ts';
@@ -34,29 +34,29 @@ const beside: BenchCase = async ({ isQuick }) => {
   const bytes = await seed(folder.database, isQuick ? 200 : HOST_DAYS);
   await using farm = await startFarm({ kind: 'good', count: 2, delayMs: 80 });
   const [sold = '', asked = ''] = farm.urls;
-  const host = await startHost({
+  const instance = await startInstance({
     STORE_URL: `sqlite:${folder.database}`,
     SCAN_ALLOW_HOSTS: farm.urls.map((url) => new URL(url).host).join(','),
     TRUST_PROXY: '127.0.0.0/8',
   });
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
   const send = (client: string, requests: readonly LoadRequest[]) =>
-    Promise.all(requests.map((one) => ask(host, agent, client, one)));
+    Promise.all(requests.map((one) => ask(instance, agent, client, one)));
   try {
     await send(
       WARMING,
       routesOf(asked).map(({ request }) => request(0)),
     );
-    for (let n = 0; n < 3; n += 1) await scanMs(host, sold);
+    for (let n = 0; n < 3; n += 1) await scanMs(instance, sold);
     const alone: number[] = [];
     const crowded: number[] = [];
     let sent = 0;
     // In turn, so that a busy machine is busy for both.
     for (let n = 0; n < scans; n += 1) {
-      alone.push(await scanMs(host, sold));
+      alone.push(await scanMs(instance, sold));
       const requests = shareOf(routesOf(asked), n, scans);
       const answers = send(CLIENT, requests);
-      crowded.push(await scanMs(host, sold));
+      crowded.push(await scanMs(instance, sold));
       await answers;
       sent += requests.length;
     }
@@ -70,7 +70,7 @@ const beside: BenchCase = async ({ isQuick }) => {
     ];
   } finally {
     agent.destroy();
-    await host.kill();
+    await instance.kill();
   }
 };
 
@@ -97,10 +97,10 @@ async function seed(database: string, hosts: number): Promise<number> {
 }
 
 /** The time of a paid scan, by a payer at their own address. */
-async function scanMs(host: HostProcess, url: string): Promise<number> {
+async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
   const { headers, client } = await newPurchase('scan');
   const began = performance.now();
-  const { status, body } = await host.post('/v1/scan', { url }, { ...headers, ...client });
+  const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
   if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
   return performance.now() - began;
 }
@@ -195,7 +195,7 @@ function documentsOf(): readonly ((n: number) => LoadRequest)[] {
 
 /** Reads the whole answer. Throws at one that the limits or the service refuse. */
 function ask(
-  { url }: HostProcess,
+  { url }: InstanceProcess,
   agent: Agent,
   client: string,
   { method, path, body = '' }: LoadRequest,

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { type HostProcess, startHost } from '../../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase } from '../../hosts/purchase.ts';
 import { goodSeller } from '../farm/good-seller.ts';
 import { startFarm } from '../farm/seller-farm.ts';
@@ -36,8 +36,8 @@ const census: BenchCase = async ({ isQuick }) => {
   await writeFile(listed, `${sellers.urls[0]}\n`);
   const hosts = [sold, ...sellers.urls].map((url) => new URL(url).host).join(',');
   const settings = { SCAN_ALLOW_HOSTS: hosts, TRUST_PROXY: '127.0.0.0/8' };
-  const alone = await startHost({ ...settings, STORE_URL: `sqlite:${quiet.database}` });
-  const asking = await startHost({
+  const alone = await startInstance({ ...settings, STORE_URL: `sqlite:${quiet.database}` });
+  const asking = await startInstance({
     ...{ ...settings, STORE_URL: `sqlite:${folder.database}` },
     ...{ CENSUS_FILE: listed, CONTACT_EMAIL: 'census@scanner.example' },
   });
@@ -134,10 +134,10 @@ async function untilAsked(sellers: { readonly asked: number }, count: number): P
 }
 
 /** The time of a paid scan, by a payer at an address of their own. */
-async function scanMs(host: HostProcess, url: string): Promise<number> {
+async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
   const { headers, client } = await newPurchase('scan');
   const began = performance.now();
-  const { status, body } = await host.post('/v1/scan', { url }, { ...headers, ...client });
+  const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
   if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
   return performance.now() - began;
 }

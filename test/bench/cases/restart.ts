@@ -1,7 +1,7 @@
 /** Starting again on a ledger that was left open. */
 import { copyFile } from 'node:fs/promises';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
-import { startHost } from '../../hosts/host-process.ts';
+import { startInstance } from '../../hosts/instance-process.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';
 import { type BenchCase, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
@@ -53,13 +53,13 @@ async function leaveOpen(database: string, entries: number): Promise<void> {
 
 async function readyAfterMs(database: string): Promise<number> {
   const began = performance.now();
-  const host = await startHost({ STORE_URL: `sqlite:${database}` });
+  const instance = await startInstance({ STORE_URL: `sqlite:${database}` });
   try {
-    const { status } = await host.get('/health');
+    const { status } = await instance.get('/health');
     if (status !== 200) throw new Error(`/health answered ${status}`);
     return performance.now() - began;
   } finally {
     // A crash also leaves the ledger as it is at this moment.
-    await host.kill();
+    await instance.kill();
   }
 }

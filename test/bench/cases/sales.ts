@@ -1,5 +1,5 @@
 /** Sales over HTTP, from the signed header to the last byte of the answer. */
-import { type HostProcess, startHost } from '../../hosts/host-process.ts';
+import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase, type PaidOperation, type Purchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import type { BenchCase, Effort, Measurement } from '../measurement.ts';
@@ -23,7 +23,7 @@ async function scansSold({ isQuick }: Effort): Promise<readonly Measurement[]> {
   const rounds = isQuick ? 1 : 4;
   await using folder = await newDataFolder('disk');
   await using farm = await startFarm({ kind: 'good', count, delayMs: 80 });
-  const host = await startHost({
+  const instance = await startInstance({
     STORE_URL: `sqlite:${folder.database}`,
     SCAN_ALLOW_HOSTS: farm.urls.map((url) => new URL(url).host).join(','),
     RATE_LIMIT: 'off',
@@ -31,14 +31,14 @@ async function scansSold({ isQuick }: Effort): Promise<readonly Measurement[]> {
   const buyAll = async () => {
     const signed = await signedFor('scan', count);
     const began = performance.now();
-    await Promise.all(farm.urls.map((url, n) => buyScan(host, url, signed[n] as Purchase))); // as many as urls
+    await Promise.all(farm.urls.map((url, n) => buyScan(instance, url, signed[n] as Purchase))); // as many as urls
     return performance.now() - began;
   };
   const measure = async () => {
-    const before = await processorSeconds(host);
+    const before = await processorSeconds(instance);
     let tookMs = 0;
     for (let round = 0; round < rounds; round += 1) tookMs += await buyAll();
-    return { tookMs, seconds: ((await processorSeconds(host)) - before) / (count * rounds) };
+    return { tookMs, seconds: ((await processorSeconds(instance)) - before) / (count * rounds) };
   };
   try {
     await buyAll();
@@ -57,26 +57,29 @@ async function scansSold({ isQuick }: Effort): Promise<readonly Measurement[]> {
       { what: 'sales a day and core', value: DAY_SECONDS / seconds, unit: 'sales' },
     ];
   } finally {
-    await host.kill();
+    await instance.kill();
   }
 }
 
 async function changesSold({ isQuick }: Effort): Promise<readonly Measurement[]> {
   const count = isQuick ? 2 : 200;
   await using folder = await newDataFolder('disk');
-  const host = await startHost({ STORE_URL: `sqlite:${folder.database}`, RATE_LIMIT: 'off' });
+  const instance = await startInstance({
+    STORE_URL: `sqlite:${folder.database}`,
+    RATE_LIMIT: 'off',
+  });
   /** One after the other; the processor time of each, ms. */
   const buy = async (times: number) => {
     const signed = await signedFor('changes', times);
-    const before = await processorSeconds(host);
+    const before = await processorSeconds(instance);
     for (const { headers } of signed) {
-      const { status, body } = await host.get(CHANGES, headers);
+      const { status, body } = await instance.get(CHANGES, headers);
       if (status !== 200) throw new Error(`paid changes answered ${status}: ${body}`);
     }
-    return (((await processorSeconds(host)) - before) * 1_000) / times;
+    return (((await processorSeconds(instance)) - before) * 1_000) / times;
   };
   try {
-    await host.get('/v1/status');
+    await instance.get('/v1/status');
     const first = await buy(1);
     await buy(count);
     const note = 'all threads, code hot';
@@ -85,7 +88,7 @@ async function changesSold({ isQuick }: Effort): Promise<readonly Measurement[]>
       { what: 'a sale without a scan', value: await buy(count), unit: 'ms', note },
     ];
   } finally {
-    await host.kill();
+    await instance.kill();
   }
 }
 
@@ -93,7 +96,11 @@ function signedFor(operation: PaidOperation, count: number): Promise<Purchase[]>
   return Promise.all(Array.from({ length: count }, () => newPurchase(operation)));
 }
 
-async function buyScan(host: HostProcess, url: string, { headers }: Purchase): Promise<void> {
-  const { status, body } = await host.post('/v1/scan', { url }, headers);
+async function buyScan(
+  instance: InstanceProcess,
+  url: string,
+  { headers }: Purchase,
+): Promise<void> {
+  const { status, body } = await instance.post('/v1/scan', { url }, headers);
   if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { launchHost, startHost } from '../../hosts/host-process.ts';
+import { launchInstance, startInstance } from '../../hosts/instance-process.ts';
 import { type FarmOrder, startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
@@ -155,31 +155,31 @@ function typical(costs: readonly Cost[]): Cost {
 
 async function restBytes(restMs: number): Promise<number> {
   await using data = await newDataFolder('scratch');
-  const host = await startHost({ STORE_URL: `sqlite:${data.database}` });
+  const instance = await startInstance({ STORE_URL: `sqlite:${data.database}` });
   try {
     await pause(restMs);
-    const { body } = await host.get('/metrics');
+    const { body } = await instance.get('/metrics');
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(body)?.[1]);
   } finally {
-    await host.kill('SIGKILL');
+    await instance.kill('SIGKILL');
   }
 }
 
 async function firstAnswerMs(): Promise<number> {
   await using data = await newDataFolder('scratch');
   const began = performance.now();
-  const host = await launchHost({ STORE_URL: `sqlite:${data.database}` });
+  const instance = await launchInstance({ STORE_URL: `sqlite:${data.database}` });
   let isOver = false;
-  host.exited.then(() => {
+  instance.exited.then(() => {
     isOver = true;
   });
   try {
-    while ((await host.get('/v1/status').catch(() => null)) === null) {
-      if (isOver) throw new Error(`the service ended before it answered: ${host.err()}`);
+    while ((await instance.get('/v1/status').catch(() => null)) === null) {
+      if (isOver) throw new Error(`the service ended before it answered: ${instance.err()}`);
       await pause(5);
     }
     return performance.now() - began;
   } finally {
-    await host.kill('SIGKILL');
+    await instance.kill('SIGKILL');
   }
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../../fixtures/needs.ts';
-import { startHost } from '../../hosts/host-process.ts';
+import { startInstance } from '../../hosts/instance-process.ts';
 
 const CONNECTIONS = 1_000;
 
@@ -22,24 +22,24 @@ function backlogUnavailable(): string | null {
 
 describe('1,000 connections to a service that is busy', needs(backlogUnavailable()), () => {
   test('all connect while it is busy, and the last one gets an answer afterwards', async () => {
-    const host = await startHost({ PAYMENT_MODE: 'mock', STORE_URL: 'sqlite::memory:' });
+    const instance = await startInstance({ PAYMENT_MODE: 'mock', STORE_URL: 'sqlite::memory:' });
     const sockets: Socket[] = [];
     try {
-      host.pause();
-      await expect.poll(() => host.isStopped()).toBe(true);
-      const port = Number(new URL(host.url).port);
+      instance.pause();
+      await expect.poll(() => instance.isStopped()).toBe(true);
+      const port = Number(new URL(instance.url).port);
       for (let count = 0; count < CONNECTIONS; count += 1) sockets.push(connect(port, '127.0.0.1'));
       // With a shorter backlog the kernel would drop the first packet of the connections that do not fit.
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-      host.wake();
+      instance.wake();
       const [last] = sockets.slice(-1);
       last?.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
       const [answer] = last === undefined ? [] : await once(last, 'data');
       expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
     } finally {
-      host.wake();
+      instance.wake();
       for (const socket of sockets) socket.destroy();
-      await host.kill();
+      await instance.kill();
     }
   }, 60_000);
 });

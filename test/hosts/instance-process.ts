@@ -9,12 +9,12 @@ import { TERMS } from '../payment/payer.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
-/** Begins the last line that a host prints before it takes requests, see `src/main.ts`. */
+/** Begins the last line that an instance prints before it takes requests, see `src/main.ts`. */
 const READY = 'Catalog: ';
 
 export type Settings = Readonly<Record<string, string>>;
 
-export type HostAnswer = {
+export type InstanceAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -25,15 +25,20 @@ export type HostAnswer = {
 };
 
 /** The service as `npm start` runs it. */
-export type HostProcess = {
+export type InstanceProcess = {
   readonly url: string;
   readonly pid: number | undefined;
   /** The exit code; null if a signal ended it. */
   readonly exited: Promise<number | null>;
   out(): string;
   err(): string;
-  get(path: string, headers?: Settings): Promise<HostAnswer>;
-  post(path: string, body: object, headers?: Settings, signal?: AbortSignal): Promise<HostAnswer>;
+  get(path: string, headers?: Settings): Promise<InstanceAnswer>;
+  post(
+    path: string,
+    body: object,
+    headers?: Settings,
+    signal?: AbortSignal,
+  ): Promise<InstanceAnswer>;
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** True if the process is stopped, for example by SIGSTOP. */
   isStopped(): boolean;
@@ -42,8 +47,8 @@ export type HostProcess = {
   wake(): void;
 };
 
-/** Does not wait for anything: for hosts that are expected not to start, too. */
-export async function launchHost(settings: Settings): Promise<HostProcess> {
+/** Does not wait for anything: for instances that are expected not to start, too. */
+export async function launchInstance(settings: Settings): Promise<InstanceProcess> {
   const port = await freePort();
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,
@@ -52,7 +57,7 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
       env: {
         PATH: process.env['PATH'],
         PORT: String(port),
-        // Hosts on one store must agree on it.
+        // Instances on one store must agree on it.
         BASE_URL: 'http://scanner.test',
         PAY_TO: TERMS.payTo,
         X402SCAN_URL: '',
@@ -64,7 +69,7 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  // No host may outlive a run that ends without stopping it.
+  // No instance may outlive a run that ends without stopping it.
   const atExit = () => child.kill('SIGKILL');
   process.once('exit', atExit);
   const out = gather(child.stdout);
@@ -100,26 +105,27 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
 }
 
 /** Listens when this resolves; rejects with what it said if it ends before. */
-export async function startHost(settings: Settings): Promise<HostProcess> {
-  const host = await launchHost(settings);
+export async function startInstance(settings: Settings): Promise<InstanceProcess> {
+  const instance = await launchInstance(settings);
   let isOver = false;
-  const ended = host.exited.then((code) => {
+  const ended = instance.exited.then((code) => {
     isOver = true;
     return code;
   });
-  while (!host.out().includes(READY)) {
-    if (isOver) throw new Error(`the host ended with ${await ended}: ${host.out()}${host.err()}`);
+  while (!instance.out().includes(READY)) {
+    if (isOver)
+      throw new Error(`the instance ended with ${await ended}: ${instance.out()}${instance.err()}`);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))]);
   }
-  return host;
+  return instance;
 }
 
 /** A facilitator that answered too late at the start is asked again later; until then nothing is sold. */
-export async function untilSelling(host: HostProcess): Promise<HostProcess> {
-  while ((await host.post('/v1/scan', {})).status !== 402) {
+export async function untilSelling(instance: InstanceProcess): Promise<InstanceProcess> {
+  while ((await instance.post('/v1/scan', {})).status !== 402) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return host;
+  return instance;
 }
 
 /** Returns the kernel's status of a process; '' if the process has ended. */
@@ -139,7 +145,7 @@ function gather(stream: Readable): () => string {
   return () => text;
 }
 
-async function ask(url: string, init: RequestInit): Promise<HostAnswer> {
+async function ask(url: string, init: RequestInit): Promise<InstanceAnswer> {
   const response = await fetch(url, init);
   const body = await response.text();
   const paid = response.status === 200 ? response.headers.get('payment-response') : null;
