@@ -8,7 +8,7 @@ import {
   placeholderValues,
   readPatchValues,
 } from '../patches/patch-values.ts';
-import { patchesFor, trialPatch } from '../patches/patches-for.ts';
+import { patchesFor, writeTrialPatch } from '../patches/patches-for.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import type { TrialId } from '../pay-test/result.ts';
 import { readReport } from './io.ts';
@@ -35,7 +35,7 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
 
 /** Formats the patch for findings of a trial of the pay-test. */
 export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSeller): string {
-  const { topic, patch } = trialPatch(trialId, stack, choosePatchValues(trialId, seller));
+  const { topic, patch } = writeTrialPatch(trialId, stack, choosePatchValues(trialId, seller));
   const { fix } = EXPLANATIONS[trialId];
   return [`${trialId} for ${stack}. ${fix}`, '', ...patchLines(topic, patch)].join('\n');
 }

@@ -1,9 +1,4 @@
-import { cannotFix, onePart, type Patch, type Stack } from './patch.ts';
-
-/** Patch that accepts each payment once. It claims the nonce before the handler runs; a 402 releases the claim. */
-export function claimPayment(stack: Stack): Patch {
-  return CLAIMS[stack];
-}
+import { cannotFix, type Patch, type Stack, toPatch } from './patch.ts';
 
 const JS_NONCE = [
   '/** For one process. If several processes sell, insert the nonce under a unique key of a database. */',
@@ -32,8 +27,9 @@ const PYTHON_NONCE = [
   '        return header  # the payment middleware refuses it',
 ];
 
-const CLAIMS: Readonly<Record<Stack, Patch>> = {
-  express: onePart('claim-payment.ts', 'ts', [
+/** Patches that accept each payment once. They claim the nonce before the handler runs; a 402 releases the claim. */
+export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
+  express: toPatch('claim-payment.ts', 'ts', [
     "import type { NextFunction, Request, Response } from 'express';",
     '',
     ...JS_NONCE,
@@ -55,7 +51,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '  next();',
     '}',
   ]),
-  hono: onePart('claim-payment.ts', 'ts', [
+  hono: toPatch('claim-payment.ts', 'ts', [
     "import { createMiddleware } from 'hono/factory';",
     '',
     ...JS_NONCE,
@@ -73,7 +69,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '  return;',
     '});',
   ]),
-  next: onePart('lib/claim-payment.ts', 'ts', [
+  next: toPatch('lib/claim-payment.ts', 'ts', [
     "import { type NextRequest, NextResponse } from 'next/server';",
     '',
     ...JS_NONCE,
@@ -95,7 +91,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '  };',
     '}',
   ]),
-  fastapi: onePart('claim_payment.py', 'python', [
+  fastapi: toPatch('claim_payment.py', 'python', [
     'import base64',
     'import json',
     '',
@@ -120,7 +116,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '        claimed.discard(nonce)',
     '    return response',
   ]),
-  flask: onePart('claim_payment.py', 'python', [
+  flask: toPatch('claim_payment.py', 'python', [
     'import base64',
     'import json',
     'from threading import Lock',
@@ -155,7 +151,7 @@ const CLAIMS: Readonly<Record<Stack, Patch>> = {
     '',
     '        return self.inner(environ, start)',
   ]),
-  go: onePart('claim_payment.go', 'go', [
+  go: toPatch('claim_payment.go', 'go', [
     'package main',
     '',
     'import (',

@@ -1,5 +1,5 @@
 import { toJsonLiteral, toJsString, toJsTemplate } from './literals.ts';
-import { cannotFix, onePart, type PaidExtras, type Patch, type ServedDocument } from './patch.ts';
+import { cannotFix, type PaidExtras, type Patch, type ServedDocument, toPatch } from './patch.ts';
 import {
   isSolana,
   listNetworks,
@@ -8,21 +8,21 @@ import {
   type PatchRoute,
   type PatchValues,
   toGuardedKeys,
+  toMachine,
   toResourceUrl,
   toUnknownRouteNote,
 } from './patch-values.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
 
+const SCHEME_CLASSES = { evm: 'ExactEvmScheme', svm: 'ExactSvmScheme' } as const;
+
 /** Imports of the SDK, without those of the middleware. */
-export function writeSdkImports(
-  networks: readonly string[],
-  { bazaar }: PaidExtras = {},
-): string[] {
-  const schemes = [...new Set(networks.map(toSchemeClass))];
+export function writeSdkImports(networks: readonly string[], { bazaar }: PaidExtras): string[] {
+  const machines = [...new Set(networks.map(toMachine))];
   return [
     "import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';",
-    ...schemes.map(
-      (scheme) => `import { ${scheme} } from '${toSchemePackage(scheme)}/exact/server';`,
+    ...machines.map(
+      (machine) => `import { ${SCHEME_CLASSES[machine]} } from '@x402/${machine}/exact/server';`,
     ),
     ...(bazaar
       ? [
@@ -32,10 +32,10 @@ export function writeSdkImports(
   ];
 }
 
-export function writeSdkServer(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
+export function writeSdkServer(networks: readonly string[], { bazaar }: PaidExtras): string[] {
   const calls = [
     ...networks.map(
-      (network) => `.register(${toJsString(network)}, new ${toSchemeClass(network)}())`,
+      (network) => `.register(${toJsString(network)}, new ${SCHEME_CLASSES[toMachine(network)]}())`,
     ),
     ...(bazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
   ];
@@ -51,7 +51,7 @@ export function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { bazaar }: PaidExtras = {},
+  { bazaar }: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -66,17 +66,42 @@ export function writeSoldRoute(
   ];
 }
 
-/** SDK setup, configurations and `routes` of a middleware that guards all routes. */
-export function writeGuardedRoutes(values: PatchValues, extras: PaidExtras = {}): string[] {
+/** Import line and app line of each framework. */
+const FRAMEWORKS = {
+  express: ["import express from 'express';", 'export const app = express();'],
+  hono: ["import { Hono } from 'hono';", 'export const app = new Hono();'],
+} as const;
+type Framework = keyof typeof FRAMEWORKS;
+
+/** Lines that import the framework and create the app. */
+export function writeNewApp(framework: Framework): string[] {
+  const [importLine, appLine] = FRAMEWORKS[framework];
+  return [importLine, '', appLine];
+}
+
+/** Lines that set up the SDK, list every guarded route in `routes`, and create the app. */
+export function writeGuardedApp(
+  framework: Framework,
+  values: PatchValues,
+  extras: PaidExtras,
+): string[] {
+  const [importLine, appLine] = FRAMEWORKS[framework];
+  const networks = listNetworks(values.routes);
   const guarded = nameGuardedRoutes(values);
   return [
-    ...writeSdkServer(listNetworks(values), extras),
+    ...writeSdkImports(networks, extras),
+    `import { paymentMiddleware } from '@x402/${framework}';`,
+    importLine,
+    '',
+    ...writeSdkServer(networks, extras),
     ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
     '',
     '// List every route that you guard now. A route that is not in this list is free.',
     'const routes = {',
     ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
     '};',
+    '',
+    appLine,
   ];
 }
 
@@ -86,7 +111,7 @@ function writeRouteEntries(route: PatchRoute, name: string): string[] {
   return toGuardedKeys(route, path).map((key) => `  ${toJsString(key)}: ${name},`);
 }
 
-/** The path of the route as an expression. */
+/** The path of the route as a string literal; the undefined name ROUTE if the path is unknown. */
 export function toRouteLiteral({ template }: PatchRoute, syntax: RouteSyntax): string {
   return template === null ? 'ROUTE' : toJsString(writeRoute(template, syntax));
 }
@@ -98,7 +123,7 @@ export function toBodyLiteral({ body }: ServedDocument, indent = ''): string {
 
 export const JAVASCRIPT_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
-    onePart('prices.ts', 'ts', [
+    toPatch('prices.ts', 'ts', [
       '/** Prices in dollars. */',
       'export const PAID_ROUTES = {',
       ...routes.map(
@@ -121,7 +146,7 @@ export const JAVASCRIPT_TOPICS = {
       '}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    onePart(
+    toPatch(
       'recipient.ts',
       'ts',
       isSolana(network)
@@ -137,7 +162,7 @@ export const JAVASCRIPT_TOPICS = {
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    onePart('links.ts', 'ts', [
+    toPatch('links.ts', 'ts', [
       `export const BASE_URL = process.env['BASE_URL'] ?? ${toJsString(origin)};`,
       '',
       '/** Write each URL in OpenAPI, llms.txt, manifest and agent card as link(route), with the path of the router. */',
@@ -159,12 +184,4 @@ function writeDiscovery({ method }: PatchRoute): string[] {
     "    output: { example: { '<member>': '<example>' } },",
     '  }),',
   ];
-}
-
-function toSchemeClass(network: string): string {
-  return isSolana(network) ? 'ExactSvmScheme' : 'ExactEvmScheme';
-}
-
-function toSchemePackage(scheme: string): string {
-  return scheme === 'ExactSvmScheme' ? '@x402/svm' : '@x402/evm';
 }

@@ -25,7 +25,7 @@ export function toJsonLiteral(document: JsonDocument, indent = ''): string {
   return JSON.stringify(document, null, 2).replaceAll('\n', `\n${indent}`);
 }
 
-/** `json` with Python's True and False. */
+/** A dict literal, with Python's True and False. */
 export function toPythonLiteral(document: JsonDocument, indent = ''): string {
   return toJsonLiteral(document, indent).replace(
     /("(?:[^"\\]|\\.)*")|\b(?:true|false)\b/g,
@@ -71,17 +71,16 @@ const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
 /** A comment with the command that installs the imported packages; null if the code imports none. */
 export function toInstallComment({ language, code }: PatchPart): string | null {
   if (language === 'ts') {
-    // Older versions read ":city" in a route as plain text, so they would not guard the route.
+    // Older versions of the middlewares read ":city" in a route as plain text, so they would not guard the route.
     const names = listCaptures(code, JS_IMPORT).map((name) => `${name}@latest`);
     return names.length === 0 ? null : `// npm install ${names.join(' ')}`;
   }
   if (language === 'python') {
     const names = listCaptures(code, PYTHON_IMPORT);
     const extras = names.flatMap((name) => X402_EXTRAS[name] ?? []);
-    const others = [...new Set(names.flatMap((name) => PYTHON_PACKAGES[name] ?? []))];
-    const x402 = extras.length === 0 ? [] : [`x402[${extras.join(',')}]`];
+    const frameworks = new Set(names.flatMap((name) => PYTHON_PACKAGES[name] ?? []));
     // The extra of the middleware also installs the framework.
-    const packages = x402.length > 0 ? x402 : others;
+    const packages = extras.length > 0 ? [`x402[${extras.join(',')}]`] : [...frameworks];
     return packages.length === 0
       ? null
       : `# pip install ${packages.map((name) => `"${name}"`).join(' ')}`;

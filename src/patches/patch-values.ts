@@ -116,7 +116,7 @@ export function nameGuardedRoutes({ routes, signIns }: PatchValues) {
 }
 
 /** The distinct networks of the routes. */
-export function listNetworks({ routes }: PatchValues): readonly string[] {
+export function listNetworks(routes: readonly PatchRoute[]): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
@@ -126,7 +126,7 @@ export function toResourceUrl({ origin }: PatchValues, { template }: PatchRoute)
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so both need a key. */
+/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so GET and HEAD each need a key. */
 export function toGuardedKeys({ method }: PatchRoute, path: string): readonly string[] {
   if (method === null) return [path];
   const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
@@ -135,6 +135,11 @@ export function toGuardedKeys({ method }: PatchRoute, path: string): readonly st
 
 export function isSolana(network: string): boolean {
   return network.startsWith('solana:');
+}
+
+/** The virtual machine of the network, as the x402 packages name it. */
+export function toMachine(network: string): 'evm' | 'svm' {
+  return isSolana(network) ? 'svm' : 'evm';
 }
 
 function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
@@ -157,19 +162,13 @@ function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute 
 
 /** A route without a challenge gets the network and recipient of the other routes, if these agree. */
 function withSharedTerms(routes: readonly PatchRoute[]): readonly PatchRoute[] {
-  const findShared = (values: readonly string[], placeholder: string) => {
-    const known = values.filter((value) => value !== placeholder);
-    const [first = placeholder, ...others] = new Set(known);
+  const findShared = (member: 'network' | 'payTo') => {
+    const placeholder = PLACEHOLDER_ROUTE[member];
+    const values = routes.map((route) => route[member]).filter((value) => value !== placeholder);
+    const [first = placeholder, ...others] = new Set(values);
     return others.length === 0 ? first : placeholder;
   };
-  const network = findShared(
-    routes.map((route) => route.network),
-    PLACEHOLDER_ROUTE.network,
-  );
-  const payTo = findShared(
-    routes.map((route) => route.payTo),
-    PLACEHOLDER_ROUTE.payTo,
-  );
+  const [network, payTo] = [findShared('network'), findShared('payTo')];
   return routes.map((route) => ({
     ...route,
     network: route.network === PLACEHOLDER_ROUTE.network ? network : route.network,

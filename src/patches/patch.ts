@@ -54,9 +54,9 @@ export type ServedDocument = {
 export type JsonDocument = { readonly [key: string]: JsonPart };
 export type JsonPart = string | number | boolean | JsonDocument | readonly JsonPart[];
 
-/** The patches of one stack: one for each code topic, and a function that serves a document. */
+/** The patches of one stack: one for each code topic, and `serve`, which writes the code that serves a document. */
 export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => Patch>> & {
-  readonly serve: (document: ServedDocument, values: PatchValues) => readonly PatchPart[];
+  readonly serve: (document: ServedDocument, values: PatchValues) => Patch;
 };
 
 /** Extras of the code that guards paid routes. */
@@ -77,11 +77,15 @@ export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: Paid
   };
 }
 
-/** A patch with one file. */
-export function onePart(file: string, language: Language, lines: readonly string[]): Patch {
-  return { parts: [{ file, language, code: `${lines.join('\n')}\n` }] };
+export function toPart(file: string, language: Language, lines: readonly string[]): PatchPart {
+  return { file, language, code: `${lines.join('\n')}\n` };
 }
 
-export function cannotFix(line: string): Patch {
-  return { whyNot: line };
+/** A patch with one file. */
+export function toPatch(file: string, language: Language, lines: readonly string[]): Patch {
+  return { parts: [toPart(file, language, lines)] };
+}
+
+export function cannotFix(whyNot: string): Patch {
+  return { whyNot };
 }

@@ -1,4 +1,4 @@
-import { claimPayment } from './claim-payment.ts';
+import { CLAIM_PATCHES } from './claim-payment.ts';
 import { DOCUMENTS } from './documents.ts';
 import { toInstallComment } from './literals.ts';
 import {
@@ -54,34 +54,28 @@ export function patchesFor(
 ): CheckPatches | null {
   const check = CHECK_TOPICS[checkId];
   if (check === undefined) return null;
-  const { leads, otherwise, byOutcome, notByCode } = check;
-  const lead = leads?.[outcome ?? ''] ?? check.lead;
+  const { leadsByOutcome, topicsByOutcome, fixesWithoutCode } = check;
+  const lead = leadsByOutcome?.[outcome ?? ''] ?? check.lead;
   if (outcome === null) {
     return { lead, patches: listTopics(check).map((topic) => writePatch(topic, stack, values)) };
   }
-  const otherFix = notByCode?.[outcome];
-  if (otherFix !== undefined) {
-    return {
-      lead,
-      patches: [{ topic: otherwise, patch: { whyNot: `code cannot fix this: ${otherFix}` } }],
-    };
-  }
-  return { lead, patches: [writePatch(byOutcome?.[outcome] ?? otherwise, stack, values)] };
+  const fixWithoutCode = fixesWithoutCode?.[outcome];
+  const topicPatch =
+    fixWithoutCode === undefined
+      ? writePatch(topicsByOutcome?.[outcome] ?? check.topic, stack, values)
+      : { topic: check.topic, patch: cannotFix(`code cannot fix this: ${fixWithoutCode}`) };
+  return { lead, patches: [topicPatch] };
 }
 
 export function writePatch(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
   const patches = STACK_PATCHES[stack];
   if (!isDocument(topic)) return { topic, patch: addInstallComment(patches[topic](values)) };
   const document = DOCUMENTS[topic](values);
-  if (values.routes.some((route) => toOpenApiPath(route) === document.path)) {
-    return {
-      topic,
-      patch: cannotFix(
-        `GET ${document.path} is a paid route: move that route to another path first`,
-      ),
-    };
-  }
-  return { topic, patch: addInstallComment({ parts: patches.serve(document, values) }) };
+  const { path } = document;
+  const patch = values.routes.some((route) => toOpenApiPath(route) === path)
+    ? cannotFix(`GET ${path} is a paid route: move that route to another path first`)
+    : addInstallComment(patches.serve(document, values));
+  return { topic, patch };
 }
 
 /** Adds the command that installs the imported packages as the first line. */
@@ -130,9 +124,9 @@ const UPSTREAM_PATCH = cannotFix(
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
 /** Returns the patch for a failure of a trial (T1 to T18). */
-export function trialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
+export function writeTrialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
   const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };
-  if (topic === 'claim-payment') return { topic, patch: addInstallComment(claimPayment(stack)) };
+  if (topic === 'claim-payment') return { topic, patch: addInstallComment(CLAIM_PATCHES[stack]) };
   return { topic, patch: writePatch(topic, stack, values).patch };
 }

@@ -1,5 +1,5 @@
 import { toPythonString } from './literals.ts';
-import { cannotFix, onePart, type PaidExtras, type Patch } from './patch.ts';
+import { cannotFix, type PaidExtras, type Patch, toPatch } from './patch.ts';
 import {
   isSolana,
   listNetworks,
@@ -8,6 +8,7 @@ import {
   type PatchRoute,
   type PatchValues,
   toGuardedKeys,
+  toMachine,
   toResourceUrl,
   toUnknownRouteNote,
 } from './patch-values.ts';
@@ -38,20 +39,41 @@ function writeSoldRoute(
   ];
 }
 
-/** Writes the configurations and `routes`. `syntax` is the framework's syntax of paths. */
+/** Writes the imports of the SDK, the server, and `routes` with every guarded route. */
 export function writeGuardedRoutes(
+  framework: 'fastapi' | 'flask',
   values: PatchValues,
-  syntax: RouteSyntax,
-  extras: PaidExtras = {},
+  extras: PaidExtras,
 ): string[] {
+  const suffix = framework === 'flask' ? 'Sync' : '';
+  const networks = listNetworks(values.routes);
+  const machines = [...new Set(networks.map(toMachine))];
   const guarded = nameGuardedRoutes(values);
   return [
+    `from x402 import x402ResourceServer${suffix}`,
+    ...(extras.bazaar
+      ? ['from x402.extensions.bazaar import OutputConfig, declare_discovery_extension']
+      : []),
+    `from x402.http import FacilitatorConfig, HTTPFacilitatorClient${suffix}`,
+    `from x402.http.middleware.${framework} import payment_middleware`,
+    ...machines.map(
+      (machine) => `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
+    ),
+    '',
+    `facilitator = HTTPFacilitatorClient${suffix}(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))`,
+    `server = x402ResourceServer${suffix}(facilitator)`,
+    ...networks.map(
+      (network) =>
+        `register_exact_${toMachine(network)}_server(server, ${toPythonString(network)})`,
+    ),
+    '',
     ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
     '',
     '# List every route that you guard now. A route that is not in this list is free.',
     'routes = {',
-    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name, syntax)),
+    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name, framework)),
     '}',
+    '',
   ];
 }
 
@@ -66,37 +88,9 @@ function writeRouteEntries(route: PatchRoute, name: string, syntax: RouteSyntax)
   ];
 }
 
-/** The virtual machines ("evm", "svm") of the networks. */
-export function listMachines(values: PatchValues): readonly string[] {
-  return [...new Set(listNetworks(values).map(toMachine))];
-}
-
-export function writeRegistrations(values: PatchValues): string[] {
-  return listNetworks(values).map((network) => {
-    const machine = toMachine(network);
-    return `register_exact_${machine}_server(server, ${toPythonString(network)})`;
-  });
-}
-
-export function writeMachineImports(values: PatchValues): string[] {
-  return listMachines(values).map(
-    (machine) => `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
-  );
-}
-
-function toMachine(network: string): 'evm' | 'svm' {
-  return isSolana(network) ? 'svm' : 'evm';
-}
-
-export function writeBazaarImport(bazaar: boolean): readonly string[] {
-  return bazaar
-    ? ['from x402.extensions.bazaar import OutputConfig, declare_discovery_extension']
-    : [];
-}
-
 export const PYTHON_TOPICS = {
   'one-price': ({ routes }: PatchValues): Patch =>
-    onePart('prices.py', 'python', [
+    toPatch('prices.py', 'python', [
       '# Prices in dollars.',
       'PAID_ROUTES = {',
       ...routes.map(
@@ -117,7 +111,7 @@ export const PYTHON_TOPICS = {
       '    return {"price": price, "protocols": [{"x402": {}}]}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    onePart(
+    toPatch(
       'recipient.py',
       'python',
       isSolana(network)
@@ -137,7 +131,7 @@ export const PYTHON_TOPICS = {
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    onePart('links.py', 'python', [
+    toPatch('links.py', 'python', [
       'import os',
       'from urllib.parse import urljoin',
       '',

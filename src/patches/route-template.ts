@@ -11,7 +11,7 @@ export type RouteTemplate = readonly RoutePiece[];
 const PARAMETER_PATTERN =
   /\{([^{}/]*)\}|\[{1,2}(\.\.\.)?([^[\]/]*)\]{1,2}|(?<=\/):([A-Za-z_]\w*)|\*/g;
 const REST_PATTERN = /(?::path|\.\.\.|\*|\+)$|^(?:\+|\*|path:)/;
-/** Characters that have no meaning in any router, middleware or configuration. */
+/** Characters without a special meaning in any router, middleware or configuration. */
 const PLAIN_TEXT = /^[A-Za-z0-9._~@/-]*$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
@@ -20,12 +20,12 @@ export function parseRouteTemplate(path: string): RouteTemplate | null {
   const pieces: RoutePiece[] = [];
   let offset = 0;
   for (const match of path.matchAll(PARAMETER_PATTERN)) {
-    const [matched, braced, dots, bracketed, colon] = match;
-    const name = braced ?? bracketed ?? colon ?? '';
-    const isRest = matched === '*' || dots !== undefined || REST_PATTERN.test(braced ?? '');
+    const [parameter, nameInBraces, dots, nameInBrackets, nameAfterColon] = match;
+    const name = nameInBraces ?? nameInBrackets ?? nameAfterColon ?? '';
+    const isRest = parameter === '*' || dots !== undefined || REST_PATTERN.test(nameInBraces ?? '');
     pieces.push({ kind: 'text', text: path.slice(offset, match.index) });
     pieces.push({ kind: 'parameter', name: toIdentifier(name, pieces.length), isRest });
-    offset = match.index + matched.length;
+    offset = match.index + parameter.length;
   }
   pieces.push({ kind: 'text', text: removeLastSlash(path.slice(offset), path) });
   const isPlain = pieces.every(

@@ -5,26 +5,26 @@ export type CheckTopics = {
   /** Says in one sentence what to do. */
   readonly lead: string;
   /** Leads of outcomes that need another lead than `lead`. */
-  readonly leads?: Readonly<Record<string, string>>;
-  /** The topic of outcomes that `byOutcome` does not list. */
-  readonly otherwise: Topic;
-  readonly byOutcome?: Readonly<Record<string, Topic>>;
+  readonly leadsByOutcome?: Readonly<Record<string, string>>;
+  /** The topic of all outcomes that `topicsByOutcome` does not list. */
+  readonly topic: Topic;
+  readonly topicsByOutcome?: Readonly<Record<string, Topic>>;
   /** Outcomes that code cannot fix, each with the fix to make instead. */
-  readonly notByCode?: Readonly<Record<string, string>>;
+  readonly fixesWithoutCode?: Readonly<Record<string, string>>;
 };
 
 export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   P1: {
     lead: 'Answer at the root, over valid TLS.',
-    otherwise: 'root-links',
-    byOutcome: {
+    topic: 'root-links',
+    topicsByOutcome: {
       'tls-expired': 'tls',
       'tls-self-signed': 'tls',
       'tls-wrong-host': 'tls',
       'tls-unknown-issuer': 'tls',
       'tls-other': 'tls',
     },
-    notByCode: {
+    fixesWithoutCode: {
       'blocked-address': 'publish only public addresses in the DNS zone of this host',
       dns: 'publish an A or AAAA record for this host',
       refused: 'start the server, and let it listen on the public address',
@@ -33,18 +33,18 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   },
   P2: {
     lead: 'Put the payment middleware before body parsers and validation, on each paid route.',
-    leads: {
+    leadsByOutcome: {
       'none-found': 'Declare each paid path, because agents and scans find only declared paths.',
       'made-up':
         'Give each path and query parameter an example, because a scan requests the path with it.',
     },
-    otherwise: 'paid-route',
-    byOutcome: { 'none-found': 'manifest', 'made-up': 'openapi' },
+    topic: 'paid-route',
+    topicsByOutcome: { 'none-found': 'manifest', 'made-up': 'openapi' },
   },
   P3: {
     lead: 'Let the SDK write the challenge. It turns a price in dollars into amount, asset and domain.',
-    otherwise: 'paid-route',
-    byOutcome: {
+    topic: 'paid-route',
+    topicsByOutcome: {
       'bad-resource-url': 'public-url',
       'relative-url': 'public-url',
       'other-host': 'public-url',
@@ -53,37 +53,31 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   },
   P4: {
     lead: 'Let the SDK send PAYMENT-REQUIRED, and forbid caches to store a 402.',
-    otherwise: 'paid-route',
-    byOutcome: { cacheable: 'no-store' },
+    topic: 'paid-route',
+    topicsByOutcome: { cacheable: 'no-store' },
   },
-  P5: { lead: 'Ask for the payment on HEAD as on GET.', otherwise: 'head-guard' },
-  P6: { lead: 'Keep the price in one place.', otherwise: 'one-price' },
-  P7: {
-    lead: 'Keep the recipient in one place, and check it at start.',
-    otherwise: 'one-recipient',
-  },
-  P8: { lead: 'Give `description` 1 to 500 characters.', otherwise: 'paid-route' },
-  S1: {
-    lead: 'Serve the document at /openapi.json, with contact and guidance.',
-    otherwise: 'openapi',
-  },
-  S2: { lead: 'Declare the x402 scheme in `components.securitySchemes`.', otherwise: 'openapi' },
-  S3: { lead: 'Write `security: []` on each free operation.', otherwise: 'openapi' },
+  P5: { lead: 'Ask for the payment on HEAD as on GET.', topic: 'head-guard' },
+  P6: { lead: 'Keep the price in one place.', topic: 'one-price' },
+  P7: { lead: 'Keep the recipient in one place, and check it at start.', topic: 'one-recipient' },
+  P8: { lead: 'Give `description` 1 to 500 characters.', topic: 'paid-route' },
+  S1: { lead: 'Serve the document at /openapi.json, with contact and guidance.', topic: 'openapi' },
+  S2: { lead: 'Declare the x402 scheme in `components.securitySchemes`.', topic: 'openapi' },
+  S3: { lead: 'Write `security: []` on each free operation.', topic: 'openapi' },
   S4: {
     lead: 'Declare the 402 response, `security` and `x-payment-info` on each paid operation.',
-    otherwise: 'openapi',
+    topic: 'openapi',
   },
-  S5: { lead: 'Give an example of the input.', otherwise: 'bazaar' },
-  S6: { lead: 'List each resource by its full address.', otherwise: 'manifest' },
-  S7: { lead: 'Begin with an H1, then add a summary and links.', otherwise: 'llms-txt' },
-  S8: { lead: 'Write all members that A2A requires.', otherwise: 'agent-card' },
-  S9: { lead: 'Answer at /, and name a discovery document there.', otherwise: 'root-links' },
-  S10: { lead: 'Allow agents that search, and agents that fetch for a user.', otherwise: 'robots' },
-  S11: { lead: 'Build each link from one address.', otherwise: 'base-url' },
-  S12: { lead: 'Serve an image, and name it at the root.', otherwise: 'favicon' },
+  S5: { lead: 'Give an example of the input.', topic: 'bazaar' },
+  S6: { lead: 'List each resource by its full address.', topic: 'manifest' },
+  S7: { lead: 'Begin with an H1, then add a summary and links.', topic: 'llms-txt' },
+  S8: { lead: 'Write all members that A2A requires.', topic: 'agent-card' },
+  S9: { lead: 'Answer at /, and name a discovery document there.', topic: 'root-links' },
+  S10: { lead: 'Allow agents that search, and agents that fetch for a user.', topic: 'robots' },
+  S11: { lead: 'Build each link from one address.', topic: 'base-url' },
+  S12: { lead: 'Serve an image, and name it at the root.', topic: 'favicon' },
 };
 
 /** The topics of a check, the most common first. */
-export function listTopics({ otherwise, byOutcome }: CheckTopics): readonly Topic[] {
-  return [...new Set([otherwise, ...Object.values(byOutcome ?? {})])];
+export function listTopics({ topic, topicsByOutcome }: CheckTopics): readonly Topic[] {
+  return [...new Set([topic, ...Object.values(topicsByOutcome ?? {})])];
 }

@@ -12,7 +12,7 @@ import {
   placeholderValues,
   readPatchValues,
 } from '../../src/patches/patch-values.ts';
-import { patchesFor, trialPatch } from '../../src/patches/patches-for.ts';
+import { patchesFor, writeTrialPatch } from '../../src/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../src/patches/topics.ts';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
@@ -62,7 +62,7 @@ function partsOf(stack: Stack, id: string, values: PatchValues) {
 }
 
 function claimsOf(stack: Stack) {
-  const { patch } = trialPatch('T7', stack, readPatchValues(report()));
+  const { patch } = writeTrialPatch('T7', stack, readPatchValues(report()));
   const name = `${stack}_claim`;
   return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
 }

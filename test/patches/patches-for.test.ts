@@ -38,8 +38,10 @@ describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id,
     for (const outcome of outcomes) {
       expect(patchesFor(id, 'express', PLACEHOLDERS, outcome)?.patches).toHaveLength(1);
     }
-    const { byOutcome = {}, notByCode = {} } = CHECK_TOPICS[id] ?? {};
-    expect(outcomes).toEqual(expect.arrayContaining(Object.keys({ ...byOutcome, ...notByCode })));
+    const { topicsByOutcome = {}, fixesWithoutCode = {} } = CHECK_TOPICS[id] ?? {};
+    expect(outcomes).toEqual(
+      expect.arrayContaining(Object.keys({ ...topicsByOutcome, ...fixesWithoutCode })),
+    );
   });
 });
 

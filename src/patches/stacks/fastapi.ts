@@ -2,21 +2,15 @@
 import { SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
 import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import {
-  onePart,
   type PaidExtras,
   type Patch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
+  toPatch,
 } from '../patch.ts';
 import { type PatchRoute, type PatchValues, toUnknownRouteNote } from '../patch-values.ts';
-import {
-  PYTHON_TOPICS,
-  writeBazaarImport,
-  writeGuardedRoutes,
-  writeMachineImports,
-  writeRegistrations,
-} from '../python.ts';
+import { PYTHON_TOPICS, writeGuardedRoutes } from '../python.ts';
 import { listParameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 const FILE = 'main.py';
@@ -28,7 +22,7 @@ export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
   'no-store': () =>
-    onePart(FILE, 'python', [
+    toPatch(FILE, 'python', [
       'from fastapi import FastAPI, Request',
       '',
       'app = FastAPI()',
@@ -42,33 +36,21 @@ export const FASTAPI: StackPatches = {
       '        response.headers["Cache-Control"] = "no-store"',
       '    return response',
     ]),
-  serve: (document, values) => [
-    {
-      file: FILE,
-      language: 'python',
-      code: document.path === '/openapi.json' ? writeOpenApi(values) : serve(document),
-    },
-  ],
+  serve: (document, values) =>
+    toPatch(
+      FILE,
+      'python',
+      document.path === '/openapi.json' ? writeOpenApi(values) : writeDocumentRoute(document),
+    ),
 };
 
-function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return onePart(FILE, 'python', [
-    ...(proxy ? PROXY_COMMENT : []),
+function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
+  return toPatch(FILE, 'python', [
+    ...(extras.proxy ? PROXY_COMMENT : []),
     'import os',
     '',
     'from fastapi import FastAPI, Request',
-    'from x402 import x402ResourceServer',
-    ...writeBazaarImport(bazaar),
-    'from x402.http import FacilitatorConfig, HTTPFacilitatorClient',
-    'from x402.http.middleware.fastapi import payment_middleware',
-    ...writeMachineImports(values),
-    '',
-    'facilitator = HTTPFacilitatorClient(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
-    'server = x402ResourceServer(facilitator)',
-    ...writeRegistrations(values),
-    '',
-    ...writeGuardedRoutes(values, 'fastapi', { bazaar }),
-    '',
+    ...writeGuardedRoutes('fastapi', values, extras),
     'app = FastAPI()',
     'guard = payment_middleware(routes, server)',
     '',
@@ -80,9 +62,8 @@ function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExt
   ]);
 }
 
-/** FastAPI generates the document; this adds the payment members to each operation. */
-function writeOpenApi(values: PatchValues): string {
-  const { routes, free, origin } = values;
+/** FastAPI generates the document. This code adds the payment members to each operation. */
+function writeOpenApi({ routes, free, origin }: PatchValues): string[] {
   return [
     'from fastapi import FastAPI',
     '',
@@ -108,8 +89,7 @@ function writeOpenApi(values: PatchValues): string {
     'schema = app.openapi()',
     'schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
     `schema.setdefault("components", {})["securitySchemes"] = ${toPythonLiteral(SECURITY_SCHEMES)}`,
-    '',
-  ].join('\n');
+  ];
 }
 
 function writePaidStub(route: PatchRoute, index: number): string[] {
@@ -136,7 +116,7 @@ function writeArguments(template: RouteTemplate): string {
     .join(', ');
 }
 
-function serve({ path, contentType, body }: ServedDocument): string {
+function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
   const isText = typeof body === 'string';
   const answer = isText ? 'Response(DOCUMENT, media_type=MEDIA_TYPE)' : 'JSONResponse(DOCUMENT)';
   return [
@@ -152,6 +132,5 @@ function serve({ path, contentType, body }: ServedDocument): string {
     `@app.get(${toPythonString(path)}, include_in_schema=False)`,
     'def document():',
     `    return ${answer}`,
-    '',
-  ].join('\n');
+  ];
 }

@@ -1,15 +1,9 @@
 /** Flask with the Python package x402. */
 import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { onePart, toPaidTopics } from '../patch.ts';
+import { toPaidTopics, toPatch } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
-import {
-  PYTHON_TOPICS,
-  writeBazaarImport,
-  writeGuardedRoutes,
-  writeMachineImports,
-  writeRegistrations,
-} from '../python.ts';
+import { PYTHON_TOPICS, writeGuardedRoutes } from '../python.ts';
 
 const FILE = 'app.py';
 
@@ -17,7 +11,7 @@ export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
   'no-store': () =>
-    onePart(FILE, 'python', [
+    toPatch(FILE, 'python', [
       'class NoStore:',
       '    """Wraps the payment middleware, because after_request does not see its 402."""',
       '',
@@ -37,31 +31,20 @@ export const FLASK: StackPatches = {
       '',
       '# Write this after payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
     ]),
-  serve: (document) => [{ file: FILE, language: 'python', code: serve(document) }],
+  serve: (document) => toPatch(FILE, 'python', writeDocumentRoute(document)),
 };
 
-function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return onePart(FILE, 'python', [
+function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
+  return toPatch(FILE, 'python', [
     'import os',
     '',
     'from flask import Flask',
-    ...(proxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
-    'from x402 import x402ResourceServerSync',
-    ...writeBazaarImport(bazaar),
-    'from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync',
-    'from x402.http.middleware.flask import payment_middleware',
-    ...writeMachineImports(values),
-    '',
-    'facilitator = HTTPFacilitatorClientSync(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
-    'server = x402ResourceServerSync(facilitator)',
-    ...writeRegistrations(values),
-    '',
-    ...writeGuardedRoutes(values, 'flask', { bazaar }),
-    '',
+    ...(extras.proxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
+    ...writeGuardedRoutes('flask', values, extras),
     'app = Flask(__name__)',
     '# Flask runs the GET handler for HEAD as well.',
     'payment_middleware(app, routes, server)',
-    ...(proxy
+    ...(extras.proxy
       ? [
           '# One proxy, which ends TLS.',
           'app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=1, x_host=1)',
@@ -70,7 +53,7 @@ function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExt
   ]);
 }
 
-function serve({ path, contentType, body }: ServedDocument): string {
+function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
   const isText = typeof body === 'string';
   return [
     `from flask import Flask, ${isText ? 'Response' : 'jsonify'}`,
@@ -84,6 +67,5 @@ function serve({ path, contentType, body }: ServedDocument): string {
     `@app.get(${toPythonString(path)})`,
     'def document():',
     `    return ${isText ? 'Response(DOCUMENT, content_type=CONTENT_TYPE)' : 'jsonify(DOCUMENT)'}`,
-    '',
-  ].join('\n');
+  ];
 }

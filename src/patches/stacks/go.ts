@@ -2,12 +2,12 @@
 import { toGoString, toGoText, toJsonLiteral } from '../literals.ts';
 import {
   cannotFix,
-  onePart,
   type PaidExtras,
   type Patch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
+  toPatch,
 } from '../patch.ts';
 import {
   isSolana,
@@ -17,6 +17,7 @@ import {
   type PatchRoute,
   type PatchValues,
   toGuardedKeys,
+  toMachine,
   toResourceUrl,
 } from '../patch-values.ts';
 import { toRoutePattern, writeRoute } from '../route-template.ts';
@@ -27,7 +28,7 @@ const MODULE = 'github.com/x402-foundation/x402/go/v2';
 export const GO: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    onePart('no_store.go', 'go', [
+    toPatch('no_store.go', 'go', [
       'package main',
       '',
       'import (',
@@ -48,7 +49,7 @@ export const GO: StackPatches = {
       '}',
     ]),
   'one-price': ({ routes }) =>
-    onePart('prices.go', 'go', [
+    toPatch('prices.go', 'go', [
       'package main',
       '',
       '// Prices in dollars. A route asks for "$" + Prices[route]; its operation in /openapi.json declares',
@@ -65,7 +66,7 @@ export const GO: StackPatches = {
       '}',
     ]),
   'one-recipient': ({ routes: [{ payTo, network }] }) =>
-    onePart(
+    toPatch(
       'recipient.go',
       'go',
       isSolana(network)
@@ -85,7 +86,7 @@ export const GO: StackPatches = {
           ],
     ),
   'base-url': ({ origin }) =>
-    onePart('links.go', 'go', [
+    toPatch('links.go', 'go', [
       'package main',
       '',
       `const baseURL = ${toGoString(origin)}`,
@@ -95,22 +96,20 @@ export const GO: StackPatches = {
     ]),
   tls: () =>
     cannotFix('a proxy in front of Go usually ends TLS: renew the certificate there (see nginx)'),
-  serve: (document) => [{ file: FILE, language: 'go', code: serve(document) }],
+  serve: (document) => toPatch(FILE, 'go', writeDocumentRoute(document)),
 };
 
 function writePattern(routes: readonly PatchRoute[]): string {
-  if (routes.some(({ template }) => template === null)) return 'ROUTE';
-  const patterns = routes.flatMap(({ template }) =>
-    template === null ? [] : [toRoutePattern(template)],
-  );
-  return toGoString([...new Set(patterns)].join('|'));
+  const patterns = routes.map(({ template }) => template && toRoutePattern(template));
+  return patterns.includes(null) ? 'ROUTE' : toGoString([...new Set(patterns)].join('|'));
 }
 
-function writePaidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
+function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
+  const { proxy, bazaar } = extras;
   const guarded = nameGuardedRoutes(values);
-  const networks = listNetworks(values);
+  const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
-  return onePart(FILE, 'go', [
+  return toPatch(FILE, 'go', [
     'package main',
     '',
     'import (',
@@ -127,7 +126,7 @@ function writePaidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Pa
     '',
     '// withPayments wraps the mux. Put it before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, bazaar)),
+    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
     `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
@@ -153,7 +152,7 @@ function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  bazaar = false,
+  { bazaar }: PaidExtras,
 ): readonly string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -195,7 +194,7 @@ function writeRouteEntries(route: PatchRoute, name: string): readonly string[] {
   ];
 }
 
-/** The module builds the URL of a route with parameters from each request, so its host must be the public one. */
+/** The module builds the URL of a route with parameters from the request, so the request needs the public host. */
 function writeAsPublic({ host }: PatchValues): readonly string[] {
   return [
     '',
@@ -211,21 +210,17 @@ function writeAsPublic({ host }: PatchValues): readonly string[] {
   ];
 }
 
-function toMachine(network: string): 'evm' | 'svm' {
-  return isSolana(network) ? 'svm' : 'evm';
-}
-
-function writeDiscovery(name: string, { method }: PatchRoute): readonly string[] {
-  const verb = method ?? 'GET';
+function writeDiscovery(name: string, route: PatchRoute): readonly string[] {
+  const method = route.method ?? 'GET';
   return [
     `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,
-    `\t\tbazaar.Method${verb},`,
+    `\t\tbazaar.Method${method},`,
     '\t\tmap[string]interface{}{"<parameter>": "<example>"},',
     '\t\tbazaar.JSONSchema{',
     '\t\t\t"properties": map[string]interface{}{"<parameter>": map[string]interface{}{"type": "string"}},',
     '\t\t\t"required":   []string{"<parameter>"},',
     '\t\t},',
-    verb === 'GET' || verb === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
+    method === 'GET' || method === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
     '\t\t&bazaar.OutputConfig{Example: map[string]interface{}{"<member>": "<example>"}},',
     '\t)',
     '\tif err != nil {',
@@ -234,7 +229,7 @@ function writeDiscovery(name: string, { method }: PatchRoute): readonly string[]
   ];
 }
 
-function serve({ path, contentType, body }: ServedDocument): string {
+function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
   // "GET /" would match every path.
   const pattern = `GET ${path === '/' ? '/{$}' : path}`;
   return [
@@ -254,6 +249,5 @@ function serve({ path, contentType, body }: ServedDocument): string {
     '\t\t_, _ = io.WriteString(w, document)',
     '\t})',
     '}',
-    '',
-  ].join('\n');
+  ];
 }

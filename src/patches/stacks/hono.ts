@@ -3,13 +3,13 @@ import {
   JAVASCRIPT_TOPICS,
   toBodyLiteral,
   toRouteLiteral,
-  writeGuardedRoutes,
-  writeSdkImports,
+  writeGuardedApp,
+  writeNewApp,
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { onePart, toPaidTopics } from '../patch.ts';
-import { listNetworks, type PatchValues } from '../patch-values.ts';
+import { toPaidTopics, toPatch } from '../patch.ts';
+import type { PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
@@ -17,10 +17,8 @@ export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
   ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    onePart(FILE, 'ts', [
-      "import { Hono } from 'hono';",
-      '',
-      'export const app = new Hono();',
+    toPatch(FILE, 'ts', [
+      ...writeNewApp('hono'),
       '// Put this before the payment middleware, so that its 402 gets the header.',
       `for (const route of [${routes.map((route) => toRouteLiteral(route, 'hono')).join(', ')}]) {`,
       '  app.use(route, async (c, next) => {',
@@ -29,25 +27,19 @@ export const HONO: StackPatches = {
       '  });',
       '}',
     ]),
-  serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
+  serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
 };
 
-function writePaidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
-  return onePart(FILE, 'ts', [
-    ...writeSdkImports(listNetworks(values), { bazaar }),
-    "import { paymentMiddleware } from '@x402/hono';",
-    "import { Hono } from 'hono';",
-    '',
-    ...writeGuardedRoutes(values, { bazaar }),
-    '',
-    'export const app = new Hono();',
+function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
+  return toPatch(FILE, 'ts', [
+    ...writeGuardedApp('hono', values, extras),
     '// Put this before validators and the handlers. Hono runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',
-    ...(proxy ? writePublicFetch(values) : []),
+    ...(extras.proxy ? writePublicFetch(values) : []),
   ]);
 }
 
-/** The middleware builds the URL of a route with parameters from each request, so its origin must be the public one. */
+/** The middleware builds the URL of a route with parameters from the request, so the request needs the public origin. */
 function writePublicFetch({ origin }: PatchValues): string[] {
   return [
     '',
@@ -59,20 +51,17 @@ function writePublicFetch({ origin }: PatchValues): string[] {
   ];
 }
 
-function serve(document: ServedDocument): string {
+function writeDocumentRoute(document: ServedDocument): string[] {
   const { path, contentType } = document;
   const send =
     typeof document.body === 'string'
       ? `c.body(${toBodyLiteral(document)}, 200, { 'Content-Type': ${toJsString(contentType)} })`
       : `c.json(${toBodyLiteral(document, '  ')})`;
   return [
-    "import { Hono } from 'hono';",
-    '',
-    'export const app = new Hono();',
+    ...writeNewApp('hono'),
     '// Put this before the payment middleware and before any catch-all route.',
     `app.get(${toJsString(path)}, (c) =>`,
     `  ${send},`,
     ');',
-    '',
-  ].join('\n');
+  ];
 }

@@ -9,15 +9,20 @@ import {
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import {
-  onePart,
   type PaidExtras,
   type Patch,
-  type PatchPart,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
+  toPart,
+  toPatch,
 } from '../patch.ts';
-import { type PatchRoute, type PatchValues, toUnknownRouteNote } from '../patch-values.ts';
+import {
+  listNetworks,
+  type PatchRoute,
+  type PatchValues,
+  toUnknownRouteNote,
+} from '../patch-values.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 /** Paths that are valid folder names. Any other path gets a placeholder as its folder. */
@@ -28,20 +33,16 @@ export const NEXT: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
   'head-guard': ({ routes }) => ({
     parts: groupByFile(routes.filter(({ method }) => method === null || method === 'GET')).map(
-      ([file, [route]]) => ({
-        file,
-        language: 'ts',
-        code: [
+      ([file, [route]]) =>
+        toPart(file, 'ts', [
           ...(route?.template === null ? [`// ${toUnknownRouteNote(route)}`] : []),
           '// Put this beside GET. Without it, Next runs GET for HEAD.',
           "export const HEAD = () => new Response(null, { status: 405, headers: { Allow: 'GET' } });",
-          '',
-        ].join('\n'),
-      }),
+        ]),
     ),
   }),
   'no-store': ({ routes }) =>
-    onePart('next.config.ts', 'ts', [
+    toPatch('next.config.ts', 'ts', [
       "import type { NextConfig } from 'next';",
       '',
       "const headers = [{ key: 'Cache-Control', value: 'no-store' }];",
@@ -54,23 +55,14 @@ export const NEXT: StackPatches = {
       '};',
       'export default config;',
     ]),
-  serve: (document) => [
-    {
-      file: toRouteFile(parseRouteTemplate(document.path)),
-      language: 'ts',
-      code: serve(document),
-    },
-  ],
+  serve: (document) =>
+    toPatch(toRouteFile(parseRouteTemplate(document.path)), 'ts', writeDocumentRoute(document)),
 };
 
 /** Writes one file for each path. Each file guards its own routes. */
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  const parts = groupByFile(values.routes).map(
-    ([file, routes]): PatchPart => ({
-      file,
-      language: 'ts',
-      code: `${writeRouteModule(routes, values, extras).join('\n')}\n`,
-    }),
+  const parts = groupByFile(values.routes).map(([file, routes]) =>
+    toPart(file, 'ts', writeRouteModule(routes, values, extras)),
   );
   return { parts };
 }
@@ -78,18 +70,18 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
 function writeRouteModule(
   routes: readonly PatchRoute[],
   values: PatchValues,
-  { proxy, bazaar = false }: PaidExtras,
+  extras: PaidExtras,
 ): string[] {
-  const networks = [...new Set(routes.map(({ network }) => network))];
+  const networks = listNetworks(routes);
   return [
-    ...writeSdkImports(networks, { bazaar }),
+    ...writeSdkImports(networks, extras),
     "import { withX402 } from '@x402/next';",
-    `import { ${proxy ? 'NextRequest' : 'type NextRequest'}, NextResponse } from 'next/server';`,
+    `import { ${extras.proxy ? 'NextRequest' : 'type NextRequest'}, NextResponse } from 'next/server';`,
     '',
     ...routes
       .filter(({ template }) => template === null)
       .map((route) => `// ${toUnknownRouteNote(route)}`),
-    ...writeSdkServer(networks, { bazaar }),
+    ...writeSdkServer(networks, extras),
     '',
     '// Parse and validate the request in this function, so that an unpaid request gets 402 first.',
     'async function handler(_request: NextRequest) {',
@@ -101,8 +93,8 @@ function writeRouteModule(
       const guarded = `withX402(handler, ${sold}, server)`;
       return [
         '',
-        ...writeSoldRoute(sold, route, values, { bazaar }),
-        ...(proxy
+        ...writeSoldRoute(sold, route, values, extras),
+        ...(extras.proxy
           ? writePublicHandler(method, guarded, values)
           : [`export const ${method} = ${guarded};`]),
       ];
@@ -110,7 +102,7 @@ function writeRouteModule(
   ];
 }
 
-/** The wrapper builds the URL of a route with parameters from each request, so its origin must be the public one. */
+/** The wrapper builds the URL of a route with parameters from the request, so the request needs the public origin. */
 function writePublicHandler(method: string, guarded: string, { origin }: PatchValues): string[] {
   return [
     `const guarded${method} = ${guarded};`,
@@ -135,12 +127,12 @@ function groupByFile(routes: readonly PatchRoute[]): readonly [string, readonly 
   return [...files.values()];
 }
 
-function serve(document: ServedDocument): string {
+function writeDocumentRoute(document: ServedDocument): string[] {
   const answer =
     typeof document.body === 'string'
       ? `new Response(${toBodyLiteral(document)}, { headers: { 'Content-Type': ${toJsString(document.contentType)} } })`
       : `Response.json(${toBodyLiteral(document)})`;
-  return `export const GET = () =>\n  ${answer};\n`;
+  return ['export const GET = () =>', `  ${answer};`];
 }
 
 function toRouteFile(template: RouteTemplate | null): string {

@@ -1,10 +1,11 @@
 /** nginx in front of any stack. It can add headers and documents, but it cannot take a payment. */
 import { toJsonLiteral } from '../literals.ts';
-import type { Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
-import { cannotFix, onePart } from '../patch.ts';
+import type { Patch, ServedDocument, StackPatches } from '../patch.ts';
+import { cannotFix, toPart, toPatch } from '../patch.ts';
 import type { PatchRoute } from '../patch-values.ts';
 import { hasParameters, toRoutePattern, writeRoute } from '../route-template.ts';
 
+const FILE = 'server.conf';
 const DOCUMENT_FOLDER = '/srv/x402';
 const UPSTREAM_URL = 'http://<upstream>';
 /** Text without nginx syntax; anything else stays a placeholder. */
@@ -16,11 +17,15 @@ export const NGINX: StackPatches = {
   'one-recipient': () => leaveToApplication('the recipient'),
   bazaar: () => leaveToApplication('the extension'),
   'public-url': () =>
-    writeLocation('/', [
-      'proxy_set_header Host $host;',
-      'proxy_set_header X-Forwarded-Host $host;',
-      'proxy_set_header X-Forwarded-Proto $scheme; # and let the application trust this proxy',
-    ]),
+    toPatch(
+      FILE,
+      'nginx',
+      writeLocation('/', [
+        'proxy_set_header Host $host;',
+        'proxy_set_header X-Forwarded-Host $host;',
+        'proxy_set_header X-Forwarded-Proto $scheme; # and let the application trust this proxy',
+      ]),
+    ),
   'head-guard': ({ routes }) =>
     writeLocations(
       routes.filter(({ method }) => method === null || method === 'GET'),
@@ -32,7 +37,7 @@ export const NGINX: StackPatches = {
       'add_header Cache-Control no-store always;',
     ]),
   'base-url': () =>
-    onePart('server.conf', 'nginx', [
+    toPatch(FILE, 'nginx', [
       '# If a page has moved, redirect its old address. Better: write the new address.',
       'location = "/<dead path>" {',
       '    return 301 "/<where it is now>";',
@@ -41,23 +46,14 @@ export const NGINX: StackPatches = {
   tls: ({ host }) => {
     const name = PLAIN_TEXT.test(host) ? host : '<host>';
     const folder = `/etc/letsencrypt/live/${name}`;
-    return {
-      parts: [
-        {
-          file: 'server.conf',
-          language: 'nginx',
-          code: [
-            `server_name "${name}";`,
-            'listen 443 ssl;',
-            `ssl_certificate "${folder}/fullchain.pem"; # the whole chain, not cert.pem`,
-            `ssl_certificate_key "${folder}/privkey.pem";`,
-            '',
-          ].join('\n'),
-        },
-      ],
-    };
+    return toPatch(FILE, 'nginx', [
+      `server_name "${name}";`,
+      'listen 443 ssl;',
+      `ssl_certificate "${folder}/fullchain.pem"; # the whole chain, not cert.pem`,
+      `ssl_certificate_key "${folder}/privkey.pem";`,
+    ]);
   },
-  serve: (document) => writeStaticFile(document),
+  serve: writeStaticFile,
 };
 
 function leaveToApplication(subject: string): Patch {
@@ -73,15 +69,11 @@ function writeLocations(routes: readonly PatchRoute[], lines: readonly string[])
     if (hasParameters(template)) return `~ ${toRoutePattern(template)}`;
     return `= ${writeRoute(template, 'openapi')}`;
   });
-  const code = [...new Set(matches)].flatMap((match) => writeBlock(match, lines));
-  return onePart('server.conf', 'nginx', code);
+  const code = [...new Set(matches)].flatMap((match) => writeLocation(match, lines));
+  return toPatch(FILE, 'nginx', code);
 }
 
-function writeLocation(match: string, lines: readonly string[]): Patch {
-  return onePart('server.conf', 'nginx', writeBlock(match, lines));
-}
-
-function writeBlock(match: string, lines: readonly string[]): string[] {
+function writeLocation(match: string, lines: readonly string[]): string[] {
   return [
     `location ${match} {`,
     ...lines.map((line) => `    ${line}`),
@@ -90,27 +82,19 @@ function writeBlock(match: string, lines: readonly string[]): string[] {
   ];
 }
 
-function writeStaticFile({
-  path,
-  contentType,
-  language,
-  body,
-}: ServedDocument): readonly PatchPart[] {
+function writeStaticFile({ path, contentType, language, body }: ServedDocument): Patch {
   const file = `${DOCUMENT_FOLDER}${path === '/' ? '/index.html' : path}`;
   const [type] = contentType.split(';');
-  return [
-    { file, language, code: typeof body === 'string' ? body : `${toJsonLiteral(body)}\n` },
-    {
-      file: 'server.conf',
-      language: 'nginx',
-      code: [
+  return {
+    parts: [
+      { file, language, code: typeof body === 'string' ? body : `${toJsonLiteral(body)}\n` },
+      toPart(FILE, 'nginx', [
         `location = ${path} {`,
         '    types { }',
         `    default_type ${type};`,
         `    alias ${file};`,
         '}',
-        '',
-      ].join('\n'),
-    },
-  ];
+      ]),
+    ],
+  };
 }
