@@ -20,14 +20,14 @@ export type AllowedPaths = Readonly<Record<string, boolean>>;
 
 export type AskListedRequest = {
   readonly resources: readonly CensusResource[];
-  /** The verdicts of the robots.txt that was read last. */
+  /** The permissions of the robots.txt that was read last. */
   readonly allowed: AllowedPaths;
-  /** Paths that are looked up in robots.txt before any resource is asked. If there are none, it is not read. */
+  /** Paths that are looked up in robots.txt before any resource is asked. If the list is empty, robots.txt is not read. */
   readonly robotsPaths: readonly string[];
 };
 
 export type AskListedResult = {
-  /** The answers of the resources, as far as the word of a day needs them. */
+  /** One sign for each answer of a resource. The signs decide the word of the day. */
   readonly signs: readonly ResourceSign[];
   /** Null if robots.txt was not read, or did not answer. */
   readonly allowed: AllowedPaths | null;
@@ -38,8 +38,8 @@ export type AskListedResult = {
 };
 
 /**
- * Asks each resource once, until one answers 429. Throws LimitReached if `admit` allows no request at all, and
- * ResolverDown or another error if the fault is ours.
+ * Asks each resource once, until a resource answers 429. Throws LimitReached if `admit` refuses the first request.
+ * Throws ResolverDown or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
@@ -72,17 +72,16 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
     try {
       const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
-      if (resolved.kind !== 'addresses') return { ...EMPTY_RESULT, signs: [NO_ADDRESS_SIGN] };
-      const { addresses } = resolved;
-      const answer = await ask(origin, request, { client, engine, admit: () => admit(addresses) });
+      if (resolved.kind !== 'addresses')
+        return { signs: [NO_ADDRESS_SIGN], allowed: null, restMs: null, handshakeMs: 0 };
+      const admitRequest = () => admit(resolved.addresses);
+      const answer = await ask(origin, request, { client, engine, admit: admitRequest });
       return { ...answer, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
     }
   };
 }
-
-const EMPTY_RESULT: AskListedResult = { signs: [], allowed: null, restMs: null, handshakeMs: 0 };
 
 type AskDeps = {
   readonly client: ProbeClient;
@@ -103,7 +102,7 @@ async function ask(
     if (!(await admit())) throw new LimitReached();
     const robots = await client.request({ ...ROBOTS_REQUEST, origin });
     waitsMs.push(...readWait(robots));
-    // The origin gets no further request today, and no scan.
+    // A rate-limited origin gets no further request today.
     if (isRateLimited(robots)) return { signs, allowed, restMs: findLongest([0, ...waitsMs]) };
     allowed = await readRobots(robots, robotsPaths, engine);
   }
@@ -140,7 +139,7 @@ function findLongest(waitsMs: readonly number[]): number | null {
   return waitsMs.length > 0 ? Math.max(...waitsMs) : null;
 }
 
-/** The wait that a busy server asks for, as a list of at most one. */
+/** Returns the Retry-After of a busy server, in a list of at most one element. */
 function readWait(observation: HttpObservation): readonly number[] {
   if (!observation.ok || !BUSY_STATUSES.has(observation.data.status)) return [];
   const restMs = retryAfterMs(observation.data, Date.now());

@@ -13,8 +13,8 @@ import {
   findResources,
   isScanDue,
   LISTED_FOR_DAYS,
+  latestWordMs,
   lookTimeMs,
-  silentUntilMs,
 } from './plan.ts';
 
 export type CensusOptions = CensusLookOptions & {
@@ -37,7 +37,7 @@ export class Census {
   readonly #rounds: Rounds;
   readonly #outages = new OutageWindow();
   #pausedUntilMs = 0;
-  /** Hosts whose look met a limit after it had begun. The look is tried again. */
+  /** Hosts whose look met a limit after its start. The look is tried again. */
   readonly #postponed = new Set<string>();
   /** Start times of the looks of the last second. */
   #recentStartsMs: readonly number[] = [];
@@ -128,7 +128,7 @@ export class Census {
     await this.#look(row);
   }
 
-  /** Stores today's word. It comes from a scan of today, or from a look if there is none. */
+  /** Stores today's word, from a scan that was published today, or else from a look. */
   async #look(row: CensusOrigin): Promise<void> {
     const { store } = this.#options;
     const { host, begunDay, restUntilMs } = row;
@@ -140,7 +140,7 @@ export class Census {
     if (word !== null || (await this.#useScanOfToday(row))) return this.#planLook(row.host);
     // A crash interrupted the look, which may have asked the origin already.
     const wasInterrupted = begunDay === today && !this.#postponed.has(host);
-    // The origin's Retry-After is kept.
+    // `restUntilMs` is the end of the origin's Retry-After.
     if (!wasInterrupted && (restUntilMs ?? 0) <= store.now()) return this.#askOrigin(row);
     await this.#storeWord(host, today, 'not_checked');
     await this.#planLook(row.host);
@@ -161,9 +161,9 @@ export class Census {
       await this.#storeWord(host, day, result.word);
       await this.#planLook(row.host, day + 1);
     }
-    const { ours, down } = this.#outages.add({ ...result, host, network: look.network });
-    if (ours.length > 0) this.#pausedUntilMs = store.now() + OUTAGE_PAUSE_MS;
-    for (const silentHost of ours) await this.#decideSilence(silentHost, 'not_checked');
+    const { notChecked, down } = this.#outages.add({ ...result, host, network: look.network });
+    if (notChecked.length > 0) this.#pausedUntilMs = store.now() + OUTAGE_PAUSE_MS;
+    for (const silentHost of notChecked) await this.#decideSilence(silentHost, 'not_checked');
     for (const silentHost of down) await this.#decideSilence(silentHost, 'down');
   }
 
@@ -203,7 +203,7 @@ export class Census {
   /** Waits for later looks, which show whether the origin or our network was down. */
   async #postponeWord(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
-    const lookAtMs = silentUntilMs(store.now(), day);
+    const lookAtMs = latestWordMs(store.now(), day);
     await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }
 
@@ -212,21 +212,20 @@ export class Census {
     const { store, scanCoordinator, onError } = this.#options;
     const row = await store.census.get(host);
     if (row === null || row.silence === null || row.begunDay === null) return;
-    const isUndecided = (await store.census.findWord(host, row.begunDay)) === null;
-    if (isUndecided && word === 'down' && row.silence !== '') {
+    const wasScanned = word === 'down' && row.silence !== '';
+    if (wasScanned && (await store.census.findWord(host, row.begunDay)) === null) {
       // The result of the scan may be purged by now.
       await scanCoordinator.publish(row.silence, 'census').catch((error: unknown) => {
         onError(`census: the scan of ${host} was not published`, error);
       });
     }
     await this.#storeWord(host, row.begunDay, word);
-    const wasScanned = word === 'down' && row.silence !== '';
     const scanned = wasScanned ? { scannedDay: row.begunDay } : {};
     await store.census.change(host, { silence: null, ...scanned });
     await this.#planLook(row.host, row.begunDay + 1);
   }
 
-  /** Stores the word of a scan that was published today. Returns false if there is none. */
+  /** Stores the word of a scan that was published today. Returns false if no scan was. */
   async #useScanOfToday({ host }: CensusOrigin): Promise<boolean> {
     const { store } = this.#options;
     const today = utcDay(store.now());
@@ -240,7 +239,7 @@ export class Census {
   }
 
   async #publish(scan: FinishedScan | null): Promise<void> {
-    // A scan that met only 429 shows nothing of the origin.
+    // A scan that got only 429 says nothing about the origin.
     if (scan !== null && !scan.rateLimited)
       await this.#options.scanCoordinator.publish(scan.scanId, 'census');
   }
@@ -257,7 +256,7 @@ export class Census {
     return (await store.listing.get(host)).settings.listed;
   }
 
-  /** Sends no request today. If the origin is no longer asked, removes it when none of its shown days has a word. */
+  /** Plans tomorrow's look. Removes an origin that is no longer asked and has no word on any shown day. */
   async #skipDay(row: CensusOrigin): Promise<void> {
     const { census } = this.#options.store;
     await census.fold(row.host);

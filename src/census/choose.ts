@@ -23,7 +23,7 @@ export function chooseOrigins(candidates: readonly Candidate[], options: ChoiceO
   const chosen = sortByHash(capped).slice(0, maxOrigins);
   return {
     hosts: new Set(chosen.map(({ host }) => host)),
-    /** Number of origins by reason. `domain`: its domain has too many. `max`: over `CENSUS_MAX`. */
+    /** Numbers of origins. `domain`: more than one domain may have. `max`: more than `CENSUS_MAX`. */
     leftOut: {
       excluded: candidates.length - allowed.length,
       domain: allowed.length - capped.length,

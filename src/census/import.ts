@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { type Candidate, chooseOrigins } from './choose.ts';
 import {
   type CensusSource,
+  type FoundOrigin,
   FoundOrigins,
   type ImportFacts,
   mergeListing,
@@ -48,11 +49,8 @@ export async function readListings(
   const found = new FoundOrigins(policy);
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {
-    const importOptions = {
-      ...options,
-      base: index.url,
-      onRequest: (result: RequestResult) => onRequest?.(source, result),
-    };
+    const reportRequest = (result: RequestResult) => onRequest?.(source, result);
+    const importOptions = { ...options, base: index.url, onRequest: reportRequest };
     const end = await importListings(index.name, importOptions, (page) => found.add(page));
     return { found, ...end };
   }
@@ -98,7 +96,7 @@ export class CensusImports {
       try {
         if (this.originCount === 0) this.originCount = await countChosen(store);
         if (await this.#isDue(source)) {
-          // One lease for all sources: each import chooses among the origins that earlier imports stored.
+          // All sources share one lease, because each import chooses among the origins that earlier imports stored.
           await withLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
         }
         this.failedDays.set(source, await countFailedDays(store, source));
@@ -160,7 +158,7 @@ export class CensusImports {
 
   async #storeListing(
     host: string,
-    found: Parameters<typeof mergeListing>[1],
+    found: FoundOrigin,
     isChosen: boolean,
     facts: ImportFacts,
   ): Promise<void> {

@@ -10,14 +10,14 @@ import type { CensusResource } from '../scan/scanner.ts';
 export const CENSUS_SOURCES = ['bazaar', 'x402scan', 'file'] as const;
 export type CensusSource = (typeof CENSUS_SOURCES)[number];
 
-/** `scan`: no source lists a path of the origin, and its first scan found the resource. */
+/** `scan`: a scan found the resource, because no source lists a resource of the origin. */
 export type NamedResource = CensusResource & { readonly source: CensusSource | 'scan' };
 
 /** The stored listing of an origin, from all sources. */
 export type CensusListing = {
   /** By source: the last UTC day on which it listed the origin. */
   readonly sources: Readonly<Partial<Record<CensusSource, number>>>;
-  /** At most two. They stay the same while they are listed. */
+  /** At most two. A resource stays while its source lists it. */
   readonly resources: readonly NamedResource[];
   /** Rows of the Bazaar about this origin. */
   readonly bazaar: readonly MerchantItem[];
@@ -49,7 +49,7 @@ export class FoundOrigins {
   readonly byHost = new Map<string, FoundOrigin>();
   readonly #policy: OriginPolicy;
   /** Number of listings whose URL the guard refuses. */
-  refused = 0;
+  refusedCount = 0;
 
   constructor(policy: OriginPolicy) {
     this.#policy = policy;
@@ -70,7 +70,7 @@ export class FoundOrigins {
     }
   }
 
-  /** Adds a line of a file: an origin, or the URL of a paid GET. */
+  /** Adds a line of a file: an origin, or the URL of a paid resource that answers GET. */
   async addLine(line: string): Promise<void> {
     const url = this.#parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `https://${line}`);
     if (url === null) return;
@@ -84,7 +84,7 @@ export class FoundOrigins {
       return validateUrl(text, this.#policy);
     } catch (error) {
       if (!(error instanceof OriginRefused)) throw error;
-      this.refused += 1;
+      this.refusedCount += 1;
       return null;
     }
   }
@@ -117,11 +117,13 @@ export function mergeListing(
   { source, day, isComplete }: ImportFacts,
 ): CensusListing {
   const resources: NamedResource[] = stored.resources.filter(
-    (one) => one.source !== source || !isComplete || found.some((other) => isSame(one, other)),
+    (one) =>
+      one.source !== source || !isComplete || found.some((other) => isSameResource(one, other)),
   );
   for (const resource of found) {
     if (resources.length === MAX_RESOURCES) break;
-    if (!resources.some((one) => isSame(one, resource))) resources.push({ ...resource, source });
+    if (!resources.some((one) => isSameResource(one, resource)))
+      resources.push({ ...resource, source });
   }
   return {
     sources: { ...stored.sources, [source]: day },
@@ -130,6 +132,6 @@ export function mergeListing(
   };
 }
 
-function isSame(one: CensusResource, other: CensusResource): boolean {
+function isSameResource(one: CensusResource, other: CensusResource): boolean {
   return one.method === other.method && one.path === other.path;
 }

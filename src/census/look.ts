@@ -48,7 +48,7 @@ export type CensusLookResult = {
 const MAX_TURN_WAIT_MS = 5_000;
 /** Longer than a look can take, with its waits, its scan and three requests. */
 const LEASE_MS = 240_000;
-const OUR_FAULT: CensusLookResult = {
+const NOT_CHECKED: CensusLookResult = {
   word: 'not_checked',
   isSilent: false,
   scan: null,
@@ -85,16 +85,16 @@ export class CensusLook {
     const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
     const blocks = new Set(['census']);
-    const turn = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
+    const request = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
     const work = (turn: OriginTurn) => {
       const admit: AdmitAddresses = (addresses) => this.#admit(turn, addresses);
       return isScan ? this.#scan(admit) : this.#ask(admit);
     };
     return withLease(store, ['census-domain', domain], LEASE_MS, async () => {
       try {
-        return await runLook(turns, { kind: 'census', ...turn }, work, {
-          refused: () => ({ ...OUR_FAULT, word: 'down', isSilent: true }),
-          fault: OUR_FAULT,
+        return await runLook(turns, { kind: 'census', ...request }, work, {
+          refused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
+          fault: NOT_CHECKED,
           onFault: (error) => onError('a look of the census failed', error),
         });
       } finally {
@@ -105,7 +105,7 @@ export class CensusLook {
 
   async #ask(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { resources } = this.#listing;
-    const allowed = this.#storedRobots();
+    const allowed = this.#readStoredRobots();
     const paths = resources.map(({ path }) => path);
     const robotsPaths = paths.every((path) => path in allowed) ? [] : paths;
     const request = { resources, allowed, robotsPaths };
@@ -119,17 +119,17 @@ export class CensusLook {
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
-    // If another scan runs, this one would have to wait, and each attempt would read robots.txt again.
+    // While another scan runs, the census's scan would wait, and each attempt would read robots.txt again.
     const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const { resources: listed } = this.#listing;
     const robotsPaths = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
     const request = { resources: [], allowed: {}, robotsPaths };
     const { signs: _, handshakeMs, ...facts } = await askListed(origin, request, admit);
-    const allowed = facts.allowed ?? this.#storedRobots();
+    const allowed = facts.allowed ?? this.#readStoredRobots();
     const isRefused = robotsPaths.every((path) => allowed[path] === false);
     if (isRefused || facts.restMs !== null)
-      return { result: { ...OUR_FAULT, ...facts }, handshakeMs };
+      return { result: { ...NOT_CHECKED, ...facts }, handshakeMs };
     await this.#markBegun();
     const census = { listed, robotsAgent: ROBOTS_AGENT };
     const censusScanner: Pick<Scanner, 'scan'> = {
@@ -141,7 +141,7 @@ export class CensusLook {
     return { result: { ...facts, word, isSilent: !scan.reached, scan }, handshakeMs };
   }
 
-  #storedRobots(): AllowedPaths {
+  #readStoredRobots(): AllowedPaths {
     // The census is the only writer of this document, and the store keeps it unchanged.
     return this.#row.robots as AllowedPaths;
   }

@@ -21,7 +21,7 @@ export function isScanDue(
   { host, firstDay, scannedDay, listing }: CensusOrigin,
   today: number,
 ): boolean {
-  // The census does not know any resource to ask. The first scan finds resources.
+  // The census knows no resource to ask until the first scan finds one.
   if (scannedDay === null && toListing(listing).resources.length === 0) return true;
   const weekday = secondOfDay(`weekday ${host}`) % WEEK_DAYS;
   const sinceDay = (scannedDay ?? firstDay - 1) + 1;
@@ -32,8 +32,8 @@ export function isScanDue(
 const SILENT_FOR_MS = 3 * HOUR_MS;
 const AFTER_MIDNIGHT_MS = 60 * SECOND_MS;
 
-/** The latest time for the word of a silent host. The statistics need it soon after the end of the day. */
-export function silentUntilMs(nowMs: number, day: number): number {
+/** The statistics need the word of a silent host soon after the end of the day. */
+export function latestWordMs(nowMs: number, day: number): number {
   return Math.min(nowMs + SILENT_FOR_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
 }
 

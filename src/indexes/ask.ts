@@ -26,12 +26,12 @@ export const LOOKUP_TIMEOUT_MS = 3_000;
 
 export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   const end = performance.now() + timeoutMs;
-  const time = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   return {
     /** The full limit, for messages. */
     timeoutMs,
-    /** Aborts when the time is up, or when `stop` does. */
-    signal: stop === undefined ? time : AbortSignal.any([time, stop]),
+    /** Aborts when the time is up, or when `stop` aborts. */
+    signal: stop === undefined ? timeout : AbortSignal.any([timeout, stop]),
     leftMs: () => Math.max(0, end - performance.now()),
   };
 }
@@ -40,7 +40,7 @@ export type IndexFailure = {
   readonly ok: false;
   /** One line for evidence: the source and its failure. */
   readonly detail: string;
-  /** Milliseconds to pause before asking the source again; 0 needs no pause. */
+  /** Milliseconds before the source may be asked again; 0 means no pause. */
   readonly quietMs: number;
   /** The answer exceeds its size cap. */
   readonly isTooLong?: true;
@@ -54,7 +54,7 @@ export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
   readonly answers: AnswerReader;
-  /** Called before each request. Returns the reason not to send it, or null. With it, no request is repeated. */
+  /** Returns the reason not to send the next request, or null. If given, `ask` does not repeat a request. */
   readonly findRefusal?: (() => string | null) | undefined;
 };
 
@@ -73,7 +73,7 @@ const MAX_QUIET_MS = 10 * 60_000;
 /** A source that hangs uses up the whole time limit of a scan. The next scans skip it for this long. */
 const SILENT_QUIET_MS = 30_000;
 
-/** Sends one request, and repeats it once if the source is busy. Any other status is a success. Never rejects. */
+/** Sends one request, and repeats it once after a 429 or 503. Every other status is a success. Never rejects. */
 export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
@@ -96,12 +96,10 @@ export async function ask<Value, Detail extends Serialized>(
       await delay(waitMs, undefined, { signal: deadline.signal });
     }
   } catch (error) {
-    if (error instanceof AnswerTooLong) {
+    if (error instanceof AnswerTooLong)
       return { ...toFailure(`${name} ${error.message}`), isTooLong: true };
-    }
-    if (deadline.signal.aborted) {
+    if (deadline.signal.aborted)
       return toFailure(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
-    }
     return toFailure(`${name} could not be asked (${readCode(error)})`);
   }
 }
@@ -165,7 +163,7 @@ function readCode(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown error';
 }
 
-/** The checks of settlements count those of this many days. */
+/** The checks count only the settlements of this many days. */
 export const WINDOW_DAYS = 30;
 
 const MODULE = new URL('./index-answers.ts', import.meta.url).href;

@@ -40,7 +40,7 @@ export type AskMerchant = (
   context: RequestContext,
 ) => Promise<IndexAnswer<Merchant>>;
 
-/** The lookups of one scan take less time. Its settlements and its listings use the same answer. */
+/** A scan looks up settlements and listings. Within this time both lookups share one answer. */
 const SHARED_MS = 60_000;
 const MAX_SHARED_ANSWERS = 100;
 
@@ -63,9 +63,9 @@ export async function askBazaarSettlements(
   base: string,
   address: string,
   context: RequestContext,
-  ask: AskMerchant = askMerchant,
+  askOnce: AskMerchant = askMerchant,
 ): Promise<IndexAnswer<SettlementFacts>> {
-  const reply = await ask(base, address, context);
+  const reply = await askOnce(base, address, context);
   return reply.ok ? { ok: true, value: toFacts(address, reply.value.items) } : reply;
 }
 
@@ -73,9 +73,9 @@ export async function askBazaarListings(
   base: string,
   address: string,
   context: RequestContext,
-  ask: AskMerchant = askMerchant,
+  askOnce: AskMerchant = askMerchant,
 ): Promise<IndexAnswer<BazaarListings>> {
-  const reply = await ask(base, address, context);
+  const reply = await askOnce(base, address, context);
   return reply.ok ? { ok: true, value: toListings(reply.value) } : reply;
 }
 
@@ -157,7 +157,7 @@ export function toApiBase(base: string): string {
 export const NO_RECIPIENT = {
   state: 'failed',
   source: 'Bazaar',
-  detail: 'asked by recipient, and this origin names none',
+  detail: 'it is asked by recipient, and this origin names no recipient',
 } as const;
 
 /** Asks the Bazaar about every recipient. If a request fails, the list is incomplete. */
@@ -171,14 +171,13 @@ export async function lookUpListings(
   );
   const lookups = await Promise.all(addresses.map(ask));
   const answered = lookups.filter((lookup) => lookup.state === 'seen');
-  const [oldest] = answered.toSorted((one, other) => other.ageSec - one.ageSec);
+  const [oldest] = answered.toSorted((a, b) => b.ageSec - a.ageSec);
   if (oldest === undefined) return lookups[0] ?? NO_RECIPIENT;
   return {
     ...oldest,
     data: {
       resources: answered.flatMap(({ data }) => data.resources),
-      isComplete:
-        answered.length === lookups.length && answered.every(({ data }) => data.isComplete),
+      isComplete: lookups.every((lookup) => lookup.state === 'seen' && lookup.data.isComplete),
     },
   };
 }

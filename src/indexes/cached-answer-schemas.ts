@@ -10,11 +10,11 @@ import {
   offersOnChain,
   settlementFacts,
 } from '../model/third-parties.ts';
-import { validator } from './index-answers.ts';
+import { compileValidator } from './index-answers.ts';
 
-export const isIndexRow = validator(indexRow);
-export const isBazaarListings = validator(bazaarListings);
-export const isOffersOnChain = validator(offersOnChain);
-export const isSettlementFacts = validator(settlementFacts);
-export const isVerified = validator(Type.Boolean());
-export const isPartners = validator(list(shape({ name: nullable(text), website: text })));
+export const isIndexRow = compileValidator(indexRow);
+export const isBazaarListings = compileValidator(bazaarListings);
+export const isOffersOnChain = compileValidator(offersOnChain);
+export const isSettlementFacts = compileValidator(settlementFacts);
+export const isVerified = compileValidator(Type.Boolean());
+export const isPartners = compileValidator(list(shape({ name: nullable(text), website: text })));

@@ -8,7 +8,7 @@ import { createStanding } from './create-standing.ts';
 import { type MerchantItem, paysTo } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
-import { sawSettlement } from './settlements.ts';
+import { hasSettlement } from './settlements.ts';
 
 export type CensusStandingOptions = {
   /** The sources that paid scans ask. */
@@ -25,7 +25,7 @@ export type ImportedRows = { readonly rows: readonly MerchantItem[]; readonly ta
 
 const REQUEST_INTERVAL_MS = 5_000;
 const TOO_SOON = 'the census makes one request in 5 s';
-/** The name is not "Bazaar", because an import has only the origin's own rows, and not its recipients' other rows. */
+/** Not "Bazaar", because an import has only the origin's own rows, and not the other rows of its recipients. */
 const INDEX_NAME = 'Bazaar import';
 const NO_IMPORT = { state: 'failed', source: INDEX_NAME, detail: 'none within two days' } as const;
 const X402SCAN_NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SOON } as const;
@@ -57,23 +57,23 @@ export function createCensusStanding(
     if (payees.length === 0) return NO_RECIPIENT;
     const found = await bazaarRows(origin.host).catch(() => null);
     if (found === null) return NO_IMPORT;
-    const { takenAtMs } = found;
-    const rows = found.rows.filter(({ terms: { offers } }) =>
+    const { rows, takenAtMs } = found;
+    const ownRows = rows.filter(({ terms: { offers } }) =>
       payees.some(({ address }) => paysTo(offers, address)),
     );
-    return toLookup(INDEX_NAME, { takenAtMs, data: read(rows) }, now() - takenAtMs);
+    return toLookup(INDEX_NAME, { takenAtMs, data: read(ownRows) }, now() - takenAtMs);
   }
 
   return {
     origin: standing.origin,
     async settlements(origin, payees) {
       const imported = await readImport(origin, payees, (items) => toFacts(null, items));
-      if (sawSettlement(imported)) return imported;
+      if (hasSettlement(imported)) return imported;
       const found = await standing.settlements(origin, payees);
       if (found.state === 'off') return imported;
-      if (found.state === 'failed' || found.data.windowDays > 0 || sawSettlement(found))
+      if (found.state === 'failed' || found.data.windowDays > 0 || hasSettlement(found))
         return found;
-      // If the origin has no rows, only x402scan's answer about the recipient can prove anything.
+      // x402scan has no rows of the origin, and the request about its recipient came too soon.
       return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>

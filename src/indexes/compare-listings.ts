@@ -60,9 +60,8 @@ function findPaidResources({ resources }: ListingObservations, kit: Kit): readon
   const challenged = kit.challenged(resources);
   return kit.selling(resources).flatMap((resource): readonly PaidResource[] => {
     const own = challenged.filter((one) => one.resource === resource);
-    if (own.length > 0) {
+    if (own.length > 0)
       return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
-    }
     const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
     return [{ resource, method, challenged: null }];
   });
@@ -127,9 +126,8 @@ function toRow(
     return { row: { ...key, state, listedAs, differences, ...settled, reasons } };
   }
   const otherUrl = entries.elsewhere.find((url) => isSamePath(url, resource));
-  if (otherUrl !== undefined) {
+  if (otherUrl !== undefined)
     return { row: { ...key, ...noData, state: 'listed_elsewhere', listedAs: shorten(otherUrl) } };
-  }
   if (!entries.isComplete) return { row: { ...key, ...noData, state: 'unknown' } };
   const hasNoEntry = entries.index === 'bazaar' && entries.resources.length === 0;
   const context = { ...observed, hasNoEntry };
@@ -177,13 +175,12 @@ function findDifferences(
     if (live === null || indexed === null || differences.has(field)) return;
     differences.set(field, { field, live: shorten(live), indexed: shorten(indexed) });
   };
-  for (const [field, live, indexed] of differingOffers(challenge, terms, kit)) {
+  for (const [field, live, indexed] of findOfferDifferences(challenge, terms, kit)) {
     add(field, live, indexed);
   }
   const description = challenge.description?.trim() ?? null;
-  if (description && terms.description && !isSameText(description, terms.description)) {
+  if (description && terms.description && !isSameText(description, terms.description))
     add('description', description, terms.description);
-  }
   const input = digestDeclaration(findDeclaredInput(challenge.value));
   if (input !== terms.inputSchema) add('inputSchema', input, terms.inputSchema);
   if (listed.method?.toUpperCase() !== method) add('method', method, listed.method);
@@ -204,7 +201,7 @@ type ListedOffer = ListedTerms['offers'][number];
 type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
 
 /** Ignores offers that both sides have. Compares each remaining listed offer with the most similar live one. */
-function differingOffers(
+function findOfferDifferences(
   challenge: Challenge,
   { offers: listed }: ListedTerms,
   kit: Kit,
@@ -216,10 +213,8 @@ function differingOffers(
   const unlisted = live.filter((offer) => !listed.some((one) => isSame(offer, one)));
   const candidates = unlisted.length > 0 ? unlisted : live;
   return unmatched.flatMap((one) => {
-    const nearest = candidates
-      .map((offer) => findDifferingPairs(offer, one, kit))
-      .toSorted((a, b) => a.length - b.length)[0];
-    return nearest ?? [];
+    const pairs = candidates.map((offer) => findDifferingPairs(offer, one, kit));
+    return pairs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   });
 }
 

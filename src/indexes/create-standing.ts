@@ -50,7 +50,7 @@ export function createStanding(
   const sources = listSettlementSources(options, askMerchant);
   const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), ...shared });
 
-  async function partners(
+  async function lookUpPartners(
     cacheMs: number,
     context: RequestContext,
   ): Promise<Lookup<readonly Partner[]>> {
@@ -93,7 +93,7 @@ export function createStanding(
       const context = startContext();
       const [x402scan, partnerLookup] = await Promise.all([
         x402scanUrl === null ? SWITCHED_OFF : lookUpOrigin(origin, x402scanUrl, cache, context),
-        partners(LISTING_CACHE_MS, context),
+        lookUpPartners(LISTING_CACHE_MS, context),
       ]);
       if (partnerLookup.state !== 'seen') return { x402scan, listing: partnerLookup };
       const data = findPartner(origin, partnerLookup.data);
@@ -113,7 +113,7 @@ export function createStanding(
             }),
           ),
     ...(rpcUrl === null && solanaRpcUrl === null ? {} : { onChain }),
-    refreshListing: () => partners(LISTING_CACHE_MS / 2, startContext()),
+    refreshListing: () => lookUpPartners(LISTING_CACHE_MS / 2, startContext()),
   };
 }
 

@@ -28,7 +28,7 @@ const TOKEN_ABI = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
 ]);
-/** Nobody has these accounts' keys. If a token pays the control recipient and reverts for payTo, it refuses payTo. */
+/** Nobody has these accounts' keys. If a token accepts only the control recipient, it refuses payTo. */
 const SENDER = '0x00000000000000000000000000000000000f4021';
 const CONTROL_RECIPIENT = '0x00000000000000000000000000000000000f4022';
 const MAX_NAME_CHARS = 80;
@@ -107,24 +107,26 @@ async function findTransferReverts(
   );
   if (isBlocked === true) return true;
   const [acceptsControl, acceptsPayTo] = await Promise.all(
-    [CONTROL_RECIPIENT, payTo].map((to) => accepts(client, asset, getAddress(to))),
+    [CONTROL_RECIPIENT, payTo].map((to) => acceptsTransfer(client, asset, getAddress(to))),
   );
   return acceptsControl === true && acceptsPayTo !== null ? !acceptsPayTo : null;
 }
 
 /** Simulates a transfer of zero, for which the sender needs no balance. Returns null if the answer is over its cap. */
-async function accepts(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
+async function acceptsTransfer(
+  client: PublicClient,
+  asset: Address,
+  to: Address,
+): Promise<boolean | null> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [to, 0n] });
-  const call = client.call({ account: getAddress(SENDER), to: asset, data });
-  const accepted = call.then(
-    () => true,
-    (error: unknown) => {
-      if (isTooLong(error)) return 'too long';
-      throw error;
-    },
-  );
-  const reply = await nullIfReverted(accepted);
-  return reply === 'too long' ? null : reply === true;
+  try {
+    await client.call({ account: getAddress(SENDER), to: asset, data });
+    return true;
+  } catch (error) {
+    if (isTooLong(error)) return null;
+    if (hasNoResult(error)) return false;
+    throw error;
+  }
 }
 
 /** Returns null if the contract reverts, lacks the function or answers over the cap. Throws if the node gave no answer. */
@@ -132,10 +134,14 @@ async function nullIfReverted<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (!(error instanceof BaseError) || findUnreachable(error) !== null) throw error;
-    if (isReverted(error) || isTooLong(error) || isEmptyAnswer(error)) return null;
+    if (hasNoResult(error)) return null;
     throw error;
   }
+}
+
+function hasNoResult(error: unknown): boolean {
+  if (!(error instanceof BaseError) || findUnreachable(error) !== null) return false;
+  return isReverted(error) || isTooLong(error) || isEmptyAnswer(error);
 }
 
 export function findUnreachable(error: unknown): ChainUnreachable | null {
@@ -185,7 +191,7 @@ export function createChainClient(
     return requireResult(method, 200, replaceLongAnswer(method));
   }
   return createPublicClient({
-    // If this were true, a contract could make viem fetch any URL (ERC-3668).
+    // With CCIP read, a contract could make viem fetch any URL (ERC-3668).
     ccipRead: false,
     // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
     transport: custom({ request }, { retryCount: 0 }),

@@ -12,7 +12,7 @@ import {
   LISTING_PAGE_PARSER,
   type ListingPage,
 } from './listing-page.ts';
-import { trpcUrl } from './x402scan.ts';
+import { toTrpcUrl } from './x402scan.ts';
 
 export type ImportOptions = Pick<RequestContext, 'userAgent' | 'answers'> & {
   readonly base: string;
@@ -59,7 +59,7 @@ export async function importListings(
       pages += 1;
       const next = start + size;
       if (total === null ? size < limit : next >= total) return end(null);
-      if (next <= offset) return end(`${name} sent no new rows before its last one`);
+      if (next <= offset) return end(`${name} sent no new rows before its last row`);
       // If a page has fewer rows than requested, the index has a lower limit.
       [offset, limit] = [next, Math.min(limit, size)];
     } else if (answer.isBusy && waits < MAX_WAITS) {
@@ -81,12 +81,13 @@ async function askPage(
   const url =
     source === 'bazaar'
       ? `${toApiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
-      : trpcUrl(base, 'public.resources.list.paginated', {
+      : toTrpcUrl(base, 'public.resources.list.paginated', {
           pagination: { page: start / limit, page_size: limit },
           // Newest first: an update during the import may repeat a row, but cannot hide one.
           sorting: { id: 'lastUpdated', desc: true },
         });
   const deadline = startDeadline(MAX_PAGE_MS, signal);
+  // `importListings` itself waits for a busy index, so `ask` must not repeat the request.
   const context = { deadline, userAgent, answers, findRefusal: () => null };
   const page = { parser: LISTING_PAGE_PARSER, detail: { source }, capBytes: MAX_PAGE_BYTES };
   const answer = await askOk(url, { ...context, ...page });

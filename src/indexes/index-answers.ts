@@ -18,7 +18,7 @@ const MAX_URL_CHARS = 2_048;
 const MAX_PARTNERS = 5_000;
 const MAX_NAME_CHARS = 200;
 /** Matches the member `websiteUrl` in JSON, or in escaped JSON inside a script. */
-const WEBSITE = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
+const WEBSITE_PATTERN = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
 
 export type Partner = { readonly name: string | null; readonly website: string };
 
@@ -68,10 +68,10 @@ const originRow = Type.Object({
     }),
   ),
 });
-const isOrigins = validator(Type.Array(originRow));
+const isOrigins = compileValidator(Type.Array(originRow));
 
 /** `total`: number of payment options. `verified`: number of those whose recipient signed for the origin. */
-const isVerification = validator(
+const isVerification = compileValidator(
   Type.Object({ verified: Type.Union([count, Type.Boolean()]), total: Type.Optional(count) }),
 );
 
@@ -85,7 +85,7 @@ const sellerRow = Type.Object({
   /** Only in lists by origin. */
   origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
 });
-const isSellers = validator(Type.Array(sellerRow));
+const isSellers = compileValidator(Type.Array(sellerRow));
 
 const rawItem = Type.Object({
   accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
@@ -106,7 +106,7 @@ const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 /** The Bazaar's answer for an unknown merchant. Any other 404 means that the URL in the settings is wrong. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
-export function validator<T extends TSchema>(schema: T) {
+export function compileValidator<T extends TSchema>(schema: T) {
   return ajv.compile<Static<T>>(schema);
 }
 
@@ -180,7 +180,7 @@ export function readPartners(answer: string): readonly Partner[] {
 }
 
 function findPartnersInPage(page: string): readonly Partner[] {
-  return [...page.matchAll(WEBSITE)].map(([, website = '']) => ({ name: null, website }));
+  return [...page.matchAll(WEBSITE_PATTERN)].map(([, website = '']) => ({ name: null, website }));
 }
 
 /** Returns the value if it is a list, and else the lists in its members. */
@@ -199,9 +199,8 @@ function toPartners(list: readonly unknown[]): readonly Partner[] {
 
 export function toMerchantItem(item: RawItem): MerchantItem {
   const { resource, quality } = item;
-  const isUrl = typeof resource === 'string' && resource.length <= MAX_URL_CHARS;
   return {
-    resource: isUrl ? resource : null,
+    resource: typeof resource === 'string' && resource.length <= MAX_URL_CHARS ? resource : null,
     method: jsonText(jsonObject(findDeclaredInput(item))['method']),
     terms: toListedTerms(item),
     calls: quality?.l30DaysTotalCalls ?? null,
@@ -210,6 +209,7 @@ export function toMerchantItem(item: RawItem): MerchantItem {
   };
 }
 
+/** True if an offer pays the address, or if no offer names a recipient. */
 export function paysTo(offers: readonly { payTo?: string | null }[], address: string): boolean {
   const recipients = offers.flatMap(({ payTo }) => payTo ?? []);
   return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
@@ -218,8 +218,8 @@ export function paysTo(offers: readonly { payTo?: string | null }[], address: st
 /** Reads an answer of tRPC with superjson. `unread` is the result if `data` has an unknown shape. */
 export function readTrpc(answer: string): { readonly data: unknown; readonly unread: Unread } {
   const value = tryParseJson(answer);
-  const data = getMember(value, ['result', 'data', 'json']);
-  return { data, unread: value === undefined ? undefined : null };
+  const unread = value === undefined ? undefined : null;
+  return { data: getMember(value, ['result', 'data', 'json']), unread };
 }
 
 /** Some procedures answer with a list, and others with an object that has the list in `items`. */

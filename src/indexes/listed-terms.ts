@@ -45,8 +45,8 @@ export function toListedTerms(item: JsonObject): ListedTerms {
  */
 export function findDeclaredInput(value: JsonObject): JsonValue | undefined {
   const bazaar = jsonObject(jsonObject(value['extensions'])['bazaar']);
-  const first = jsonObject(jsonList(value['accepts'])[0]);
-  return jsonObject(bazaar['info'])['input'] ?? jsonObject(first['outputSchema'])['input'];
+  const firstOffer = jsonObject(jsonList(value['accepts'])[0]);
+  return jsonObject(bazaar['info'])['input'] ?? jsonObject(firstOffer['outputSchema'])['input'];
 }
 
 /** Returns the SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
@@ -60,7 +60,7 @@ function sortJson(value: JsonValue, depth: number): string {
   if (Array.isArray(value)) return `[${value.map((one) => sortJson(one, depth + 1)).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.entries(value)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => `${JSON.stringify(name)}:${sortJson(member ?? null, depth + 1)}`);
   return `{${members.join(',')}}`;
 }

@@ -7,7 +7,7 @@ export type ImportSource = 'bazaar' | 'x402scan';
 
 /** One paid resource of a page. */
 export type ImportedListing = {
-  /** The text of the index, at most 2,048 characters. It may not be a valid URL. */
+  /** As the index wrote it, at most 2,048 characters. It is not always a valid URL. */
   readonly url: string;
   /** Upper case; null if the index names none. */
   readonly method: string | null;
@@ -46,7 +46,7 @@ export function readListingPage(answer: string, { source }: Detail): ListingPage
   const listings = items.flatMap((row): readonly ImportedListing[] => {
     const item = toMerchantItem(row);
     const url = item.resource?.toWellFormed() ?? null;
-    // An MCP tool has no URL of its own, and a resource with an empty `accepts` is free.
+    // MCP tools have no URL of their own, and a resource with an empty `accepts` is free. Both are left out.
     if (url === null || (row['type'] ?? 'http') !== 'http' || row.accepts?.length === 0) return [];
     const methods = [row['method'], item.method].map((one) => jsonText(one)?.toUpperCase() ?? '');
     const method = methods.find((one) => /^[A-Z]{1,16}$/.test(one)) ?? null;

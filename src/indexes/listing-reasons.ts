@@ -72,22 +72,22 @@ export function findReasons(
   context: ReasonContext,
   kit: Kit,
 ): Reasons {
-  const evidenceOf = new Map<IndexedReasonCode, string>();
+  const evidenceByCode = new Map<IndexedReasonCode, string>();
   if (index === 'x402scan') {
-    evidenceOf.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
+    evidenceByCode.set('not_registered', `nobody registered it; register it at ${REGISTER_AT}`);
   } else {
-    const settled = findSettlementReason(context);
-    if (settled !== null) evidenceOf.set(...settled);
+    const reason = findSettlementReason(context);
+    if (reason !== null) evidenceByCode.set(...reason);
   }
   for (const [code, evidence] of findChallengeReasons(unlisted, context.origin.hostname, kit)) {
-    if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) evidenceOf.set(code, evidence);
+    if (index === 'bazaar' || REFUSED_BY_X402SCAN.has(code)) evidenceByCode.set(code, evidence);
   }
   const reasons = INDEXED_REASONS.flatMap((code) => {
-    const evidence = evidenceOf.get(code);
+    const evidence = evidenceByCode.get(code);
     return evidence === undefined ? [] : [toReason(code, evidence)];
   });
   // An extension that is wrapped twice has no members to validate.
-  const declaration = evidenceOf.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
+  const declaration = evidenceByCode.has('doubly_wrapped') ? undefined : findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }
 
@@ -111,11 +111,8 @@ function findSettlementReason({ settlements, hasNoEntry }: ReasonContext): Reaso
     return ['no_settlement_seen', `${evidence}; a CDP settlement makes the Bazaar list it`];
   }
   if (!hasNoEntry || source === 'Bazaar') return null;
-  const count = `${data.settlements} settlements`;
-  return [
-    'other_facilitator',
-    `${source} saw ${count}, and the CDP facilitator lists none of them`,
-  ];
+  const observed = `${source} saw ${data.settlements} settlements`;
+  return ['other_facilitator', `${observed}, and the CDP facilitator lists none of them`];
 }
 
 function findChallengeReasons(
@@ -151,32 +148,29 @@ function findChallengeReasons(
     }
   }
   const length = Array.from(challenge.description ?? '').length;
-  if (length > MAX_DESCRIPTION_CHARS) {
+  if (length > MAX_DESCRIPTION_CHARS)
     reasons.push(['description_over_500', `${request}: a description of ${length} characters`]);
-  }
   reasons.push(...judgeOffers(challenge.offers, request, kit));
-  const other = findOtherHost(challenge.resourceUrl, hostname);
-  if (other !== null) {
-    reasons.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(other)}`]);
-  }
+  const host = findOtherHost(challenge.resourceUrl, hostname);
+  if (host !== null)
+    reasons.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(host)}`]);
   const payee = findNewPayee(challenged, kit);
-  if (payee !== null) {
+  if (payee !== null)
     reasons.push(['recipient_changes', `${request}: pays ${kit.quote(payee)} when asked again`]);
-  }
   return reasons;
 }
 
 /** Finds a recipient that only the second probe names. Check P7 compares recipients in the same way. */
 function findNewPayee({ reading, second }: ChallengedResource, kit: Kit): string | null {
   if (second === null) return null;
-  const payees = (offers: readonly Offer[]) =>
+  const listPayees = (offers: readonly Offer[]) =>
     offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
-  const firstPayees = payees(reading.challenge.offers);
+  const firstPayees = listPayees(reading.challenge.offers);
   const isKnown = (payTo: string) => firstPayees.some((one) => isSameAddress(one, payTo));
-  return payees(kit.judgedOffers(second)).find((payTo) => !isKnown(payTo)) ?? null;
+  return listPayees(kit.judgedOffers(second)).find((payTo) => !isKnown(payTo)) ?? null;
 }
 
-/** Finds why the Bazaar, which listed an entry at `nowMs`, will remove it soon or should have removed it. */
+/** Returns a reason if the Bazaar will soon remove the entry, or should have removed it before `nowMs`. */
 export function findLapseReasons(
   { lastSettledAt }: Pick<ListedResource, 'lastSettledAt'>,
   nowMs: number,
@@ -197,17 +191,13 @@ function judgeOffers(offers: readonly Offer[], request: string, kit: Kit): reado
   const [first] = offers;
   if (first === undefined) return [];
   const reasons: ReasonEntry[] = [];
+  const offer = `${request} ${first.pointer}`;
   if (offers.every(isUnderMinimum)) {
     const amount = kit.show(first.amount);
-    reasons.push([
-      'under_minimum',
-      `${request} ${first.pointer}/amount: ${amount}, under 0.001 USD`,
-    ]);
+    reasons.push(['under_minimum', `${offer}/amount: ${amount}, under 0.001 USD`]);
   }
-  if (offers.every(({ network }) => typeof network === 'string' && isTestnet(network))) {
-    const network = kit.show(first.network);
-    reasons.push(['testnet_only', `${request} ${first.pointer}/network: ${network}`]);
-  }
+  if (offers.every(({ network }) => typeof network === 'string' && isTestnet(network)))
+    reasons.push(['testnet_only', `${offer}/network: ${kit.show(first.network)}`]);
   return reasons;
 }
 

@@ -22,9 +22,9 @@ export async function askPartners(
 
 /** Finds the origin's partner record by registrable domain. */
 export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
-  const own = toSite(origin.hostname);
+  const ownSite = toSite(origin.hostname);
   const partner = partners.find(
-    ({ website }) => URL.canParse(website) && toSite(new URL(website).hostname) === own,
+    ({ website }) => URL.canParse(website) && toSite(new URL(website).hostname) === ownSite,
   );
   return {
     listed: partner !== undefined,

@@ -45,7 +45,7 @@ export async function readSettlements(
 ): Promise<SettlementChunk> {
   const { fromBlock } = range;
   const logs = (topics: LogTopic[]) => readLogs(client, asset, range, topics);
-  const [transfers, first] = await Promise.all([
+  const [transfers, firstBlock] = await Promise.all([
     logs([TRANSFER_EVENT, null, pad(to)]),
     client.getBlock({ blockNumber: fromBlock }),
   ]);
@@ -53,18 +53,20 @@ export async function readSettlements(
   const payers = senders.slice(0, MAX_SENDERS);
   // One request covers all transfers. Receipts would need one request each.
   const authorizations = payers.length === 0 ? [] : await logs([AUTHORIZATION_EVENT, payers]);
-  const unpairedCounts = countPairs(authorizations.map(toPair));
+  const unusedCounts = countPairs(authorizations.map(toPair));
   const settled = transfers.toReversed().flatMap((log) => {
     const pair = toPair(log);
-    const count = unpairedCounts.get(pair) ?? 0;
-    unpairedCounts.set(pair, count - 1);
+    const count = unusedCounts.get(pair) ?? 0;
+    unusedCounts.set(pair, count - 1);
     return count > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
   });
-  const isAllInWindow = settled.length === 0 || first.timestamp >= windowStart;
-  const start = isAllInWindow ? fromBlock : await findFirstBlockSince(client, windowStart, range);
+  const isAllInWindow = settled.length === 0 || firstBlock.timestamp >= windowStart;
+  const startBlock = isAllInWindow
+    ? fromBlock
+    : await findFirstBlockSince(client, windowStart, range);
   return {
-    settlements: settled.filter(({ blockNumber }) => blockNumber >= start),
-    firstTimestamp: first.timestamp,
+    settlements: settled.filter(({ blockNumber }) => blockNumber >= startBlock),
+    firstTimestamp: firstBlock.timestamp,
     isComplete: senders.length <= MAX_SENDERS,
   };
 }

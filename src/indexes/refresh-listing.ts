@@ -15,7 +15,7 @@ const LEASE_LIFETIME_MS = 60_000;
 
 /**
  * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance asks at
- * a time; the next instance finds the fresh list in the cache. Never rejects, even if the store fails.
+ * a time, and the others get `held`. Never rejects, even if the store fails.
  */
 export async function refreshListing({
   store,
@@ -28,7 +28,7 @@ export async function refreshListing({
     const lookup = await standing.refreshListing();
     await store.slots.release(lease.slot);
     if (lookup.state !== 'failed') return 'asked';
-    onError('The listing was not refreshed, scans go by the last one', lookup.detail);
+    onError('The listing was not refreshed, scans use the last list', lookup.detail);
   } catch (error) {
     onError('The listing was not refreshed', error);
   }

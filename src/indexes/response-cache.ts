@@ -41,7 +41,7 @@ export type ResponseCache = {
 
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   const pendingLookups = new Map<string, Promise<Lookup<unknown>>>();
-  /** End and reason of the pause of each source that asked for one or did not answer. */
+  /** Pauses of the sources that asked for a pause or did not answer. */
   const pauses = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
   async function findAnswer<T>(question: Question<T>): Promise<Lookup<T>> {
@@ -52,10 +52,9 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
     if (cached !== null && ageMs >= 0 && ageMs < cacheMs) return toLookup(source, cached, ageMs);
     const fresh = await askUnlessPaused(question);
     if (fresh.ok) {
-      const takenAtMs = snapshots.now();
-      const data = fresh.value;
-      await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
-      return toLookup(source, { takenAtMs, data }, 0);
+      const answer = { takenAtMs: snapshots.now(), data: fresh.value };
+      await snapshots.put({ source, key, ...answer }).catch(() => undefined);
+      return toLookup(source, answer, 0);
     }
     if (cached !== null && ageMs < MAX_STALE_MS) return toLookup(source, cached, ageMs);
     return { state: 'failed', source, detail: fresh.detail };
@@ -75,9 +74,9 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   return {
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
-      const same = pendingLookups.get(name);
+      const running = pendingLookups.get(name);
       // Source and key identify the question, so the pending answer has the type of this question's answer.
-      if (same !== undefined) return same as Promise<Lookup<T>>;
+      if (running !== undefined) return running as Promise<Lookup<T>>;
       const pending = findAnswer(question).finally(() => pendingLookups.delete(name));
       pendingLookups.set(name, pending);
       return pending;

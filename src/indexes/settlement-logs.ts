@@ -29,7 +29,7 @@ export async function findSettlementsInLogs(
     const client = createChainClient(rpcUrl, context, chainTurn);
     const recipient = { asset: getAddress(asset), to: getAddress(address) };
     const { settlements, windowDays } = await readNewestFirst(client, recipient, context);
-    const newest = settlements[0];
+    const [newest] = settlements;
     const lastAt = newest === undefined ? null : await readBlockTime(client, newest.blockNumber);
     const counts = { settlements: settlements.length, payers: countPayers(settlements) };
     return { ok: true, value: { address, windowDays, ...counts, lastAt } };
@@ -56,7 +56,7 @@ async function readNewestFirst(
       chunk = await readSettlements(client, recipient, { fromBlock, toBlock }, windowStart);
     } catch (error) {
       const narrowed = narrowRange(error, blocksPerCall, isFirst);
-      // The result so far counts, with the window that it covers.
+      // The chunks that were read so far count, with the window that they cover.
       if (narrowed === null && !isFirst) break;
       if (narrowed === null) throw error;
       blocksPerCall = narrowed;

@@ -4,7 +4,7 @@ import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
-import { type AskMerchant, askBazaarSettlements } from './bazaar.ts';
+import { type AskMerchant, askBazaarSettlements, NO_RECIPIENT } from './bazaar.ts';
 import { isSettlementFacts } from './cached-answer-schemas.ts';
 import type { EcosystemOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -13,8 +13,8 @@ import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the answer of the first source, in order, that saw a settlement in the window. If none did, returns the
- * answer with the longest window, or else the failure.
+ * Returns the answer of the first source, in order, that saw a settlement in the window. If no source saw a settlement,
+ * returns the answer with the longest window, or else the failure.
  */
 export async function lookUpSettlements(
   sources: readonly SettlementSource[],
@@ -24,23 +24,23 @@ export async function lookUpSettlements(
   context: RequestContext,
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
-  const starts = sources.flatMap(({ name: source, toQuestion }) => {
-    const asked = toQuestion(origin, payees);
-    if (asked === null) return [];
-    const { key, ask } = asked;
-    const lookup = { source, key, isAnswer: isSettlementFacts, ask: () => ask(context) };
-    return [() => cache.lookup(lookup)];
+  const startLookups = sources.flatMap(({ name: source, toQuestion }) => {
+    const question = toQuestion(origin, payees);
+    if (question === null) return [];
+    const { key, ask } = question;
+    const cached = { source, key, isAnswer: isSettlementFacts, ask: () => ask(context) };
+    return [() => cache.lookup(cached)];
   });
-  const lookups = await lookUpHedged(starts, sawSettlement);
-  const sufficient = lookups.find(sawSettlement);
+  const lookups = await lookUpHedged(startLookups, hasSettlement);
+  const sufficient = lookups.find(hasSettlement);
   const [widest] = lookups
     .filter((lookup) => lookup.state === 'seen')
-    .sort((one, other) => other.data.windowDays - one.data.windowDays);
+    .sort((a, b) => b.data.windowDays - a.data.windowDays);
   return sufficient ?? widest ?? toFailedLookup(sources, lookups);
 }
 
 /** The window ends at the time of the source's answer, so the result for a cached answer never changes. */
-export function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
+export function hasSettlement(lookup: Lookup<SettlementFacts>): boolean {
   if (lookup.state !== 'seen') return false;
   const agoMs = Date.parse(lookup.asOf) - Date.parse(lookup.data.lastAt ?? '');
   return lookup.data.settlements > 0 || agoMs <= WINDOW_DAYS * DAY_MS;
@@ -53,7 +53,7 @@ function toFailedLookup(
   const failed = lookups.filter((lookup) => lookup.state === 'failed');
   if (failed.length === 0) {
     const source = listNames(sources.map(({ name }) => name));
-    return { state: 'failed', source, detail: 'asked by recipient, and this origin names none' };
+    return { ...NO_RECIPIENT, source };
   }
   return {
     state: 'failed',
@@ -80,8 +80,8 @@ export type SettlementSource = {
 };
 
 /**
- * Lists the enabled sources. A source comes first if its answers are about the origin itself, and later if they are about
- * the recipient, who may have other origins.
+ * Lists the enabled sources. First comes the source that answers about the origin. The others answer about the recipient,
+ * who may have other origins.
  */
 export function listSettlementSources(
   options: EcosystemOptions,
@@ -151,14 +151,14 @@ const HEAD_START_MS = 750;
 
 /**
  * Asks sources in order. The next one is asked after an insufficient answer, or after a delay. Returns the lookups up to
- * the first sufficient one, or all. `starts` must not reject. The deadline that the sources share ends all lookups.
+ * the first sufficient one, or all. The lookups must not reject. The deadline that the sources share ends all lookups.
  */
 export async function lookUpHedged<T>(
-  starts: readonly SourceLookup<T>[],
+  startLookups: readonly SourceLookup<T>[],
   isEnough: (lookup: Lookup<T>) => boolean,
   headStartMs = HEAD_START_MS,
 ): Promise<readonly Lookup<T>[]> {
-  const [start, ...later] = starts;
+  const [start, ...later] = startLookups;
   if (start === undefined) return [];
   const lookup = start();
   const early = await Promise.race([lookup, delay(headStartMs, null, { ref: false })]);

@@ -16,7 +16,7 @@ import type { OriginRow, Unread } from './index-answers.ts';
 import { isSameOrigin } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
-const MAX_ELSEWHERE = 100;
+const MAX_ELSEWHERE_URLS = 100;
 const ORIGINS_PARSER = toIndexParser('readOriginRows');
 const SELLERS_PARSER = toIndexParser('readSellerRows');
 const VERIFICATION_PARSER = toIndexParser('readVerification');
@@ -28,17 +28,14 @@ export async function askX402scanOrigin(
 ): Promise<IndexAnswer<IndexRow>> {
   // A full page may list only other hosts whose names contain this host. A search for the URL finds fewer of them.
   for (const search of [origin.host, origin.url]) {
-    const input = { search: search, limit: MAX_ROWS };
+    const input = { search, limit: MAX_ROWS };
     const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS_PARSER);
     if (!reply.ok) return reply;
     const row = reply.value.find((candidate) => isSameOrigin(candidate.origin, origin));
-    const elsewhere = resourcesElsewhere(reply.value, origin);
-    if (row !== undefined) {
-      const { id, resources } = row;
+    const elsewhere = findElsewhere(reply.value, origin);
+    if (row !== undefined || reply.value.length < MAX_ROWS) {
+      const { id = null, resources = [] } = row ?? {};
       return { ok: true, value: { id, resources, ...elsewhere } };
-    }
-    if (reply.value.length < MAX_ROWS) {
-      return { ok: true, value: { id: null, resources: [], ...elsewhere } };
     }
   }
   return toFailure(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
@@ -55,14 +52,11 @@ export async function askX402scanVerified(
 }
 
 /** The search matches substrings. Only this hostname, its parent domains and its subdomains count. */
-function resourcesElsewhere(
-  rows: readonly OriginRow[],
-  origin: Origin,
-): Pick<IndexRow, 'elsewhere'> {
+function findElsewhere(rows: readonly OriginRow[], origin: Origin): Pick<IndexRow, 'elsewhere'> {
   const elsewhere = rows
     .filter((row) => !isSameOrigin(row.origin, origin) && isRelated(row.origin, origin.hostname))
     .flatMap(({ resources }) => resources.map(({ resource }) => resource))
-    .slice(0, MAX_ELSEWHERE);
+    .slice(0, MAX_ELSEWHERE_URLS);
   return elsewhere.length > 0 ? { elsewhere } : {};
 }
 
@@ -115,7 +109,7 @@ async function askTrpc<Value>(
   context: RequestContext,
   parser: AnswerParser<Value | Unread>,
 ): Promise<IndexAnswer<Value>> {
-  const url = trpcUrl(base, procedure, input);
+  const url = toTrpcUrl(base, procedure, input);
   const answer = await askOk(url, { ...context, parser, detail: null });
   if (!answer.ok) return answer;
   const { value } = answer;
@@ -125,7 +119,7 @@ async function askTrpc<Value>(
   return { ok: true, value };
 }
 
-export function trpcUrl(base: string, procedure: string, input: object): string {
+export function toTrpcUrl(base: string, procedure: string, input: object): string {
   const encoded = encodeURIComponent(JSON.stringify({ json: input }));
   return `${base}/api/trpc/${procedure}?input=${encoded}`;
 }

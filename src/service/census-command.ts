@@ -124,7 +124,7 @@ class DayPlan {
 
   add(source: string, { found, detail }: Awaited<ReturnType<typeof readListings>>): void {
     this.#sources.push({ source, origins: found.byHost.size, detail });
-    this.#refused += found.refused;
+    this.#refused += found.refusedCount;
     for (const [host, { domain, resources }] of found.byHost) {
       const known = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
       for (const { method, path } of resources) known.resources.add(`${method} ${path}`);

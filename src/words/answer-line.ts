@@ -13,12 +13,12 @@ import { toNetworkName } from '../parse/x402/networks.ts';
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
-/** The checks whose evidence names a fault of a challenge. P3 judges its members, and P4 its header. */
+/** The checks whose evidence names a fault of a challenge. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
 
 /**
- * Answers in one line of plain text who can pay. The line may contain a client's message, which may quote the origin.
- * So a caller must escape the line like evidence.
+ * Answers in one line of plain text who can pay. The line may quote a client's message, and this message may quote the
+ * origin. Callers must therefore escape the line.
  */
 export function toAnswerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
@@ -45,12 +45,9 @@ function answerForX402(
   const quoted = message === null ? 'nothing' : JSON.stringify(message);
   if (payableBy === 'settings') return `Only with settings: ${formatSettings(message)}`;
   if (payableBy === 'unknown') {
-    const isRefused = payability.some(({ offers }) =>
-      offers.some(({ verdict }) => verdict === 'refuses'),
-    );
-    if (!isRefused) {
+    const verdicts = payability.flatMap(({ offers }) => offers.map(({ verdict }) => verdict));
+    if (!verdicts.includes('refuses'))
       return 'Not known: no official client here has the schemes and networks that are offered.';
-    }
     return `Not known: the specification allows this offer and the official client refuses it with ${quoted}`;
   }
   if (message !== null && isOurMessage(message)) return `No: ${message}`;
@@ -70,7 +67,7 @@ function findFault(results: ScanReport['results']): string | null {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
     );
-    // The evidence may end with the client's message, which the line has too, so it is cut off.
+    // The evidence may end with the client's message. It is cut off, because the answer line already has it.
     const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split(/; | \(the official/) ?? [];
     if (first !== undefined) return first;
   }
@@ -97,12 +94,11 @@ function findMessage(payability: readonly ResourcePayability[]): string | null {
 
 /** Formats the cheapest offer in a dollar asset: ", from $0.01, USDC on Base". */
 function formatCheapest(resources: readonly ResourcePayability[]): string {
-  const priced = resources
+  const [lowest] = resources
     .flatMap(({ offers }) => offers)
     .filter(({ verdict }) => verdict === 'signs')
     .flatMap((offer) => toOfferPrice(offer) ?? [])
     .toSorted((left, right) => left.dollars - right.dollars);
-  const [lowest] = priced;
   return lowest === undefined ? '' : `, from $${formatDollars(lowest.dollars)}, ${lowest.name}`;
 }
 
@@ -111,7 +107,7 @@ type SentenceMaker = (host: string, evidence: string) => string;
 const NO_PAYMENT_ASKED = 'No: nothing here asked for a payment.';
 
 /** Reasons why the origin could not be scanned, by the outcome of P1. */
-const UNREACHABLE: Readonly<Record<string, SentenceMaker>> = {
+const UNREACHABLE_REASONS: Readonly<Record<string, SentenceMaker>> = {
   dns: (host) => `${host} does not resolve`,
   refused: (host) => `${host} refuses connections`,
   silent: (host) => `${host} does not answer in time`,
@@ -125,7 +121,7 @@ const UNREACHABLE: Readonly<Record<string, SentenceMaker>> = {
 };
 
 /** Answer lines for reports without a challenge, by the outcome of P2. */
-const WITHOUT_CHALLENGE: Readonly<Record<string, SentenceMaker>> = {
+const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   'none-found': (host, evidence) =>
     evidence.startsWith('nothing declares a paid path')
       ? `Not known: nothing on ${host} declares a paid path.`
@@ -146,10 +142,10 @@ function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): 
     results.find(({ id }) => id === checkId);
   const [p1, p2] = [findCheck('P1'), findCheck('P2')];
   if (p1?.status === 'fail') {
-    const reason = UNREACHABLE[p1.outcome]?.(host, p1.evidence);
+    const reason = UNREACHABLE_REASONS[p1.outcome]?.(host, p1.evidence);
     return `Not known: ${reason ?? `${host} could not be reached`}.`;
   }
-  const answer = WITHOUT_CHALLENGE[p2?.outcome ?? '']?.(host, p2?.evidence ?? '');
+  const answer = NO_CHALLENGE_LINES[p2?.outcome ?? '']?.(host, p2?.evidence ?? '');
   return answer ?? NO_PAYMENT_ASKED;
 }
 
@@ -161,12 +157,11 @@ export type OfferPrice = {
 
 /** Returns null if the asset is unknown or the amount is invalid. */
 export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
-  const known = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
-  if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
+  const token = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
+  if (token === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount))
     return null;
-  }
-  const dollars = Number(amount) / 10 ** known.decimals;
-  return { dollars, name: `${known.symbol} on ${toNetworkName(network)}` };
+  const dollars = Number(amount) / 10 ** token.decimals;
+  return { dollars, name: `${token.symbol} on ${toNetworkName(network)}` };
 }
 
 /** Formats two to six decimal places: "0.01", "0.0025". */

@@ -53,10 +53,10 @@ function isNextId(before: string, id: string): boolean {
   return before.charAt(0) === id.charAt(0) && Number(before.slice(1)) + 1 === Number(id.slice(1));
 }
 
-/** Checks that were not evaluated, by the id of the check that caused it. */
+/** Checks that were not evaluated, by the id of the failed check that prevented them. */
 type Causes = ReadonlyMap<string, readonly { readonly id: string }[]>;
 
-/** "19 not evaluated because of it", or "because of P1" if the check is not the only one in `failedIds`. */
+/** "19 not evaluated because of P1". If P1 is the only failed check, "it" replaces "P1". */
 export function formatUnevaluated(causes: Causes, failedIds: readonly string[]): string {
   return [...causes]
     .map(([cause, { length }]) => {

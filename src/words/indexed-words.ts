@@ -37,8 +37,8 @@ const NO_VISIBLE_REASON = 'no reason that can be seen from outside';
 
 export function formatIndexedRow(row: IndexedRow): string {
   const steps = row.reasons.map((reason) => {
-    const { seen, step } = formatIndexedReason(reason);
-    return `${seen}: ${step}`;
+    const { fault, step } = formatIndexedReason(reason);
+    return `${fault}: ${step}`;
   });
   return [formatIndexedState(row), ...steps].join('; ');
 }
@@ -68,7 +68,7 @@ export function formatIndexedState({ state, listedAs, differences, reasons }: In
 export function formatIndexedReason({ code, evidence, check }: IndexedReason) {
   const checkId = check === null ? '' : `, ${check}`;
   return {
-    seen: `${code.replaceAll('_', ' ')} (${evidence}${checkId})`,
+    fault: `${code.replaceAll('_', ' ')} (${evidence}${checkId})`,
     step: INDEXED_STEPS[code],
   };
 }

@@ -133,7 +133,7 @@ describe('a line of a file', () => {
     const origins = await lines(line);
     expect([...origins.byHost.keys()]).toEqual([HOST]);
     expect(origins.byHost.get(HOST)?.resources).toEqual(resources);
-    expect(origins.refused).toBe(0);
+    expect(origins.refusedCount).toBe(0);
   });
 });
 
@@ -148,7 +148,7 @@ test('listings that the guard refuses are counted, and left out', async () => {
     'two words',
   );
   expect(origins.byHost.size).toBe(0);
-  expect(origins.refused).toBe(7);
+  expect(origins.refusedCount).toBe(7);
 });
 
 test('hosts have their registrable domain; customers of a hosting provider do not share one', async () => {

@@ -13,7 +13,7 @@ import {
   startCensus,
 } from './census-rig.ts';
 
-const NO_DECISION = { down: [], ours: [] };
+const NO_DECISION = { down: [], notChecked: [] };
 const MINUTE_MS = 60_000;
 
 /** Adds looks at h0, h1, … A network name means a silent look in this network; null means an answered look. */
@@ -45,22 +45,22 @@ describe('the last 20 looks', () => {
     ['15 silent looks at 10 places', silent(15, 10), names(0, 15)],
     ['15 silent looks at 9 places', silent(15, 9), []],
     ['20 silent looks at 9 places', silent(20, 9), []],
-  ])('%s', (_, places, ours) => {
-    expect(decideLooks(places).last).toEqual({ down: [], ours });
+  ])('%s', (_, places, notChecked) => {
+    expect(decideLooks(places).last).toEqual({ down: [], notChecked });
   });
 
   test('with 6 answers among 21 looks, the first silent one drops out of the 20 and is down', () => {
     const places = [...silent(15).slice(0, 8), ...answered(6), ...silent(15).slice(8)];
-    expect(decideLooks(places).last).toEqual({ down: ['h0'], ours: [] });
+    expect(decideLooks(places).last).toEqual({ down: ['h0'], notChecked: [] });
   });
 
   test('a silent look that drops out of the 20 is down, and an answered one is not', () => {
     const { decided } = decideLooks(['a', null, 'b', ...answered(20)]);
     expect(decided.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NO_DECISION));
     expect(decided.slice(20)).toEqual([
-      { down: ['h0'], ours: [] },
+      { down: ['h0'], notChecked: [] },
       NO_DECISION,
-      { down: ['h2'], ours: [] },
+      { down: ['h2'], notChecked: [] },
     ]);
   });
 

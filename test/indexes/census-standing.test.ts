@@ -298,7 +298,7 @@ describe('settlements in the census', () => {
     expect(await broken.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
     expect(await withoutX402scan.settlements(ORIGIN, [])).toMatchObject({
       state: 'failed',
-      detail: 'asked by recipient, and this origin names none',
+      detail: 'it is asked by recipient, and this origin names no recipient',
     });
   });
 });

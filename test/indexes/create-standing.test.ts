@@ -233,7 +233,7 @@ describe('settlements', () => {
     expect(await openStanding({ x402scanUrl: null }).settlements(ORIGIN, [])).toEqual({
       state: 'failed',
       source: 'Bazaar',
-      detail: 'asked by recipient, and this origin names none',
+      detail: 'it is asked by recipient, and this origin names no recipient',
     });
   });
 

@@ -213,8 +213,8 @@ function toIndexedRows(rows: readonly IndexedRow[]) {
     resource: cutText(`${row.method} ${row.resource}`, MAX_CELL_BYTES),
     words: cutText(formatIndexedState(row), MAX_CELL_BYTES),
     reasons: row.reasons.map((reason) => {
-      const { seen, step } = formatIndexedReason(reason);
-      return { seen: cutText(seen, MAX_CELL_BYTES), step };
+      const { fault, step } = formatIndexedReason(reason);
+      return { seen: cutText(fault, MAX_CELL_BYTES), step };
     }),
   }));
 }
