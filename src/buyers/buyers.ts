@@ -7,28 +7,28 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { SolanaSchemes } from './solana-schemes.ts';
 
 /**
- * `quickstart` follows the packages' README, and `quickstart-svm` adds Solana. `full` has every scheme with a client.
+ * `quickstart` follows the packages' README, and `quickstart-svm` adds Solana. `full` has every scheme of the packages.
  * `unlimited` is `full` without spend controls.
  */
 export type BuyerName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
 
-export type Buyers = (name: BuyerName, solana: boolean) => Promise<x402HTTPClient>;
+export type BuyerFactory = (name: BuyerName, needsSolana: boolean) => Promise<x402HTTPClient>;
 
 const ALL_EVM = 'eip155:*';
 
 /**
- * Sets up official clients as their quickstarts do, with a new key that holds no money. They cannot read a chain, so every
- * scheme signs by the offer only. Each call makes a new client, because some schemes keep state. Solana's packages load at
- * the first use, because they take as long as all others together.
+ * Sets up official clients as their quickstarts do, with a new key that holds no money. The clients cannot read a chain, so
+ * every scheme signs by the offer only. Each call of the factory makes a new client, because some schemes keep state.
  */
-export function createBuyers(): Buyers {
+export function createBuyerFactory(): BuyerFactory {
   const account = privateKeyToAccount(generatePrivateKey());
+  /** Set at the first use, because Solana's packages take as long to load as all others together. */
   let solanaSchemes: Promise<SolanaSchemes> | undefined;
 
-  return async (name, solana) => {
+  return async (name, needsSolana) => {
     const client = new x402Client();
     registerExactEvmScheme(client, { signer: account });
-    if (solana && name !== 'quickstart') {
+    if (needsSolana && name !== 'quickstart') {
       solanaSchemes ??= import('./solana-schemes.ts').then((module) =>
         module.createSolanaSchemes(),
       );

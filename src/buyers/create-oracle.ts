@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Payability, ResourcePayability } from '../model/payability.ts';
+import type {
+  OfferVerdict,
+  Payability,
+  PayableBy,
+  ResourcePayability,
+} from '../model/payability.ts';
 import { serialize } from '../parse/json/transfer.ts';
 import { TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import { openThreads } from '../workers/threads.ts';
@@ -40,7 +45,7 @@ export type Oracle = ReturnType<typeof createOracle>;
 
 const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
-/** Loaded before a challenge that names Solana is tried, so that the loading takes no time of its limits. */
+/** Loaded before the trial of a challenge that names Solana, so that loading does not count against the trial's limits. */
 const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;
 
 const MAX_CACHED_TRIALS = 500;
@@ -63,10 +68,10 @@ export function createOracle(options: OracleOptions = {}) {
     { quick: threads, slow: threads },
     { firstTryMs: cpuMs, cpuMs, beforeLongTry: async () => undefined },
   );
-  /** Finished trials, because equal challenges get equal answers. */
+  /** Equal challenges get equal trials. */
   const cachedTrials = new LRUCache<string, Trial>({ max: MAX_CACHED_TRIALS });
 
-  async function tryOnThread(
+  async function runTrial(
     challenge: ListedChallenge,
     account: WorkAccount,
     signal: AbortSignal | undefined,
@@ -74,18 +79,20 @@ export function createOracle(options: OracleOptions = {}) {
     try {
       const work = () => toWork(challenge);
       const output = await tasks.run({ name: 'trial', work, account, signal });
-      return output as Trial; // what tryOnThread returned, cloned: plain data
+      return output as Trial; // A clone of the return value of tryOnThread.
     } catch (error) {
       if (error instanceof TaskLimitExceeded) {
-        return error.limit === 'budget' ? null : toRefusedTrial(challenge, LIMITS_WORDS);
+        return error.limit === 'budget'
+          ? null
+          : toTrial(challenge, 'nobody', 'refuses', LIMITS_WORDS);
       }
       if (!(error instanceof TaskFault)) throw error;
       onError(`A trial of a challenge threw twice: ${error.message}`);
-      return toRefusedTrial(challenge, THREW_WORDS);
+      return toTrial(challenge, 'nobody', 'refuses', THREW_WORDS);
     }
   }
 
-  async function tryCached(
+  async function findOrRunTrial(
     challenge: ListedChallenge,
     account: WorkAccount,
     signal: AbortSignal | undefined,
@@ -93,8 +100,8 @@ export function createOracle(options: OracleOptions = {}) {
     const key = toKey(challenge);
     const cachedTrial = cachedTrials.get(key);
     if (cachedTrial !== undefined) return cachedTrial;
-    const trial = await tryOnThread(challenge, account, signal);
-    if (trial === null) return toUntriedTrial(challenge);
+    const trial = await runTrial(challenge, account, signal);
+    if (trial === null) return toTrial(challenge, 'unknown', 'unsupported', UNTRIED_WORDS);
     cachedTrials.set(key, trial);
     return trial;
   }
@@ -102,10 +109,7 @@ export function createOracle(options: OracleOptions = {}) {
   return {
     /** Starts the thread early, while requests to the origin are still running. */
     start: () => void threads.start([TRIAL_MODULE]),
-    /**
-     * Rejects with EngineFault if the fault is ours, for example if a package cannot load, and with the signal's
-     * reason.
-     */
+    /** Rejects with EngineFault if a package cannot load, and with the signal's reason after an abort. */
     async tryChallenges(
       { challenged, silent }: ListedChallenges,
       signal?: AbortSignal,
@@ -113,9 +117,9 @@ export function createOracle(options: OracleOptions = {}) {
       const budgets = { origin: scanMs, standing: 0, lightMs: 0 };
       const { origin: account } = openScanAccount('', budgets, scale);
       const resources: ResourcePayability[] = [];
-      for (const one of challenged) {
-        const { method, path } = one;
-        resources.push({ method, path, ...(await tryCached(one, account, signal)) });
+      for (const challenge of challenged) {
+        const { method, path } = challenge;
+        resources.push({ method, path, ...(await findOrRunTrial(challenge, account, signal)) });
       }
       return { clients: CLIENTS, resources, silent };
     },
@@ -126,27 +130,26 @@ export function createOracle(options: OracleOptions = {}) {
   };
 }
 
-function toWork({ answer, solana }: ListedChallenge): Work {
+function toWork({ answer, needsSolana }: ListedChallenge): Work {
   return {
-    modules: solana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
+    modules: needsSolana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
     exportName: 'tryOnThread',
     input: serialize(answer),
     mayReturnPromise: true,
   };
 }
 
-function toRefusedTrial({ offers }: ListedChallenge, words: string): Trial {
-  const refusal = { client: null, verdict: 'refuses', words } as const;
-  return { payableBy: 'nobody', words, offers: offers.map((one) => ({ ...one, ...refusal })) };
+function toTrial(
+  { offers }: ListedChallenge,
+  payableBy: PayableBy,
+  verdict: OfferVerdict,
+  words: string,
+): Trial {
+  const judgement = { client: null, verdict, words };
+  return { payableBy, words, offers: offers.map((offer) => ({ ...offer, ...judgement })) };
 }
 
-function toUntriedTrial({ offers }: ListedChallenge): Trial {
-  const unknown = { client: null, verdict: 'unsupported', words: UNTRIED_WORDS } as const;
-  const untriedOffers = offers.map((offer) => ({ ...offer, ...unknown }));
-  return { payableBy: 'unknown', words: UNTRIED_WORDS, offers: untriedOffers };
-}
-
-function toKey({ answer, solana }: ListedChallenge): string {
-  const text = JSON.stringify([answer, solana]);
+function toKey({ answer, needsSolana }: ListedChallenge): string {
+  const text = JSON.stringify([answer, needsSolana]);
   return createHash('sha256').update(text).digest('base64');
 }

@@ -1,4 +1,4 @@
-/** Lists the challenges for the official clients. Runs on a worker, because origins wrote the challenges. */
+/** Lists the challenges for the official clients. Runs on a worker, because challenges are untrusted input. */
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import type { OfferPayability } from '../model/payability.ts';
@@ -25,8 +25,8 @@ export type ListedChallenge = {
   readonly method: string;
   readonly path: string;
   readonly answer: ChallengeAnswer;
-  /** True if an offer names Solana. Its packages load slowly. */
-  readonly solana: boolean;
+  /** True if an offer names Solana, whose packages load slowly. */
+  readonly needsSolana: boolean;
   readonly offers: readonly OfferTerms[];
 };
 
@@ -39,26 +39,19 @@ export type ListedChallenges = {
 
 export function listChallenges(resources: ResourceSet, kit: Kit = createKit()): ListedChallenges {
   const challenged = kit.challenged(resources);
+  const challengedResources = new Set(challenged.map(({ resource }) => resource));
   const silent = kit
     .selling(resources)
-    .filter(
-      (one) =>
-        !challenged.some(({ resource }) => resource === one) &&
-        !kit.isMadeUp(one) &&
-        !isHidden(one, kit),
-    );
+    .filter((resource) => !challengedResources.has(resource) && !kit.isMadeUp(resource))
+    .filter((resource) => !mayHaveChallenge(resource, kit));
   return {
     challenged: challenged.map(toListedChallenge),
-    silent: silent.map((one) => ({ method: one.method ?? 'GET', path: one.path })),
+    silent: silent.map(({ method, path }) => ({ method: method ?? 'GET', path })),
   };
 }
 
-function toListedChallenge({
-  resource,
-  probe,
-  answer,
-  reading,
-}: ChallengedResource): ListedChallenge {
+function toListedChallenge(challenged: ChallengedResource): ListedChallenge {
+  const { resource, probe, answer, reading } = challenged;
   const { offers } = reading.challenge;
   return {
     method: probe.method,
@@ -70,13 +63,13 @@ function toListedChallenge({
           body: answer.body,
           ...(headBytes(answer) >= NODE_HEAD_BYTES ? { isLongHead: true } : {}),
         },
-    solana: offers.some(({ network }) => findClaimedNamespace(network) === 'solana'),
-    offers: offers.slice(0, MAX_OFFERS).map(offerTerms),
+    needsSolana: offers.some(({ network }) => findClaimedNamespace(network) === 'solana'),
+    offers: offers.slice(0, MAX_OFFERS).map(toOfferTerms),
   };
 }
 
 /**
- * Puts the challenge of a tool's result into a header, if the MCP client reads it there. The client ignores a result
+ * Puts the challenge of a tool's result into a header, if an MCP client would read the challenge. Clients ignore a result
  * without `isError` (specs/transports-v2/mcp.md).
  */
 function toHeaderAnswer(
@@ -88,8 +81,8 @@ function toHeaderAnswer(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** True if the resource may have a challenge that we did not see: no POST was sent, or the input was rejected first. */
-function isHidden(resource: ResourceObservation, kit: Kit): boolean {
+/** True if we sent no POST, or if the origin may have rejected the input before it asked for a payment. */
+function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || VALIDATION_STATUSES.has(status);
 }
@@ -102,17 +95,17 @@ export const MAX_OFFERS = 64;
 const MAX_TERM_CHARS = 120;
 
 /** Formats terms for reports: cuts them and escapes invisible characters. */
-export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
+export function toOfferTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
   return {
     pointer,
-    scheme: shown(scheme),
-    network: shown(network),
-    asset: shown(asset),
-    amount: shown(amount),
+    scheme: showTerm(scheme),
+    network: showTerm(network),
+    asset: showTerm(asset),
+    amount: showTerm(amount),
   };
 }
 
-function shown(value: JsonValue | undefined): string | null {
+function showTerm(value: JsonValue | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? escapeInvisible(value, MAX_TERM_CHARS) : showJson(value);
 }

@@ -1,11 +1,12 @@
 /**
- * Disables the worker's network. `fetch` answers the node requests of a Solana client from fixed data, and refuses all
- * others. Import this module first, before any package loads.
+ * Disables the worker's network. A new `fetch` answers a Solana client's requests to its node from fixed data, and refuses
+ * all other requests. Import this module first, before any package loads.
  */
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const MINT_BYTES = 82;
 const DECIMALS_OFFSET = 44;
 const INITIALIZED_OFFSET = 45;
+/** Every mint has six decimals here. Amounts are in base units, so the number does not matter. */
 const DECIMALS = 6;
 /** 32 zero bytes in base58. No block has this hash, so a signature over it is never valid. */
 const ZERO_BLOCKHASH = '1'.repeat(32);
@@ -25,8 +26,7 @@ function createMintAccount() {
   };
 }
 
-/** Every mint has six decimals here. Amounts are in base units, so the number does not matter. */
-function toAnswer(method: string): unknown {
+function toNodeAnswer(method: string): unknown {
   const context = { slot: SLOT };
   if (method === 'getAccountInfo') return { context, value: createMintAccount() };
   if (method === 'getSlot') return SLOT;
@@ -41,12 +41,12 @@ async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Pro
   if (typeof call !== 'object' || call === null || !('method' in call) || !('id' in call)) {
     throw new TypeError('No network here: only calls of a Solana node are answered.');
   }
-  const result = toAnswer(String(call.method));
+  const result = toNodeAnswer(String(call.method));
   return Response.json({ jsonrpc: '2.0', id: call.id, result });
 }
 
 Object.defineProperty(globalThis, 'fetch', { value: offlineFetch });
-// They are deleted and not read, because the first access would load a module for 20 ms.
+// To read these globals would load a module for 20 ms. To delete them does not.
 for (const name of ['WebSocket', 'EventSource']) Reflect.deleteProperty(globalThis, name);
 
 export {};

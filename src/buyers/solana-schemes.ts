@@ -15,7 +15,7 @@ export async function createSolanaSchemes(): Promise<SolanaSchemes> {
   };
 }
 
-type Unsigned = { readonly messageBytes: Uint8Array<ArrayBuffer> };
+type UnsignedTransaction = { readonly messageBytes: Uint8Array<ArrayBuffer> };
 
 /** Implements the partial signer of Solana's kit without the kit. Its Ed25519 key is never stored. */
 async function createSigner(): Promise<ClientSvmSigner> {
@@ -23,14 +23,14 @@ async function createSigner(): Promise<ClientSvmSigner> {
   if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');
   const publicKey = await webcrypto.subtle.exportKey('raw', pair.publicKey);
   const address = base58.encode(new Uint8Array(publicKey));
-  const sign = async ({ messageBytes }: Unsigned) => {
+  const sign = async ({ messageBytes }: UnsignedTransaction) => {
     const signature = await webcrypto.subtle.sign('Ed25519', pair.privateKey, messageBytes);
     return Object.freeze({ [address]: new Uint8Array(signature) });
   };
   const signer: unknown = Object.freeze({
     address,
-    signTransactions: (transactions: readonly Unsigned[]) => Promise.all(transactions.map(sign)),
+    signTransactions: (list: readonly UnsignedTransaction[]) => Promise.all(list.map(sign)),
   });
-  // Only the kit can create values of its types for addresses and signatures.
+  // Only the kit can create values of its branded types.
   return signer as ClientSvmSigner;
 }

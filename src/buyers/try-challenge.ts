@@ -19,8 +19,8 @@ import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts
 import { showFault } from '../parse/x402/offer-fault.ts';
 import { findOfferFaults } from '../parse/x402/offer-faults.ts';
 import { findClient, findSchemeRow, isPaidMethod } from '../parse/x402/schemes.ts';
-import type { Buyers } from './buyers.ts';
-import { type ChallengeAnswer, MAX_OFFERS, offerTerms } from './list-challenges.ts';
+import type { BuyerFactory } from './buyers.ts';
+import { type ChallengeAnswer, MAX_OFFERS, toOfferTerms } from './list-challenges.ts';
 
 export type Trial = {
   readonly payableBy: PayableBy;
@@ -34,22 +34,24 @@ type ClientAnswer =
   | { readonly kind: 'signs'; readonly payload: PaymentPayload }
   | { readonly kind: 'refuses'; readonly words: string };
 
-const MAX_CHARS = 200;
-const LONG_HEAD = 'Node refuses a response head over 16 KiB, Python reads it';
-const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
+const MAX_WORDS_CHARS = 200;
+const LONG_HEAD_WORDS = 'Node refuses a response head over 16 KiB, Python reads it';
+const OTHER_METHOD_WORDS = 'signs by another transfer method than the one that the offer names';
 
-/** Equal challenges get equal results from the same packages. */
-export async function tryChallenge(answer: ChallengeAnswer, buyers: Buyers): Promise<Trial> {
-  const { challenge } = readChallenge({ ...NO_ANSWER, ...answer });
+export async function tryChallenge(
+  answer: ChallengeAnswer,
+  createBuyer: BuyerFactory,
+): Promise<Trial> {
+  const { challenge } = readChallenge({ ...EMPTY_402, ...answer });
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
   const offers: OfferPayability[] = [];
   for (const offer of challenge.offers.slice(0, MAX_OFFERS)) {
-    offers.push(await tryOffer(offer, challenge, buyers));
+    offers.push(await tryOffer(offer, challenge, createBuyer));
   }
-  return { ...(await tryWhole(answer, challenge, offers, buyers)), offers };
+  return { ...(await tryAllOffers(answer, challenge, offers, createBuyer)), offers };
 }
 
-const NO_ANSWER: HttpData = {
+const EMPTY_402: HttpData = {
   url: '',
   method: 'GET',
   status: 402,
@@ -59,50 +61,53 @@ const NO_ANSWER: HttpData = {
   redirects: [],
 };
 
-/** Tries all offers together. The client chooses among them, and one offer can hide or break the others. */
-async function tryWhole(
+/** Tries the whole challenge. The client chooses an offer, and one offer can hide or break the others. */
+async function tryAllOffers(
   response: ChallengeAnswer,
   challenge: Challenge,
-  offers: readonly OfferPayability[],
-  buyers: Buyers,
+  triedOffers: readonly OfferPayability[],
+  createBuyer: BuyerFactory,
 ): Promise<Pick<Trial, 'payableBy' | 'words'>> {
   const namespaces = challenge.offers.map(({ network }) => findClaimedNamespace(network));
-  const solana = namespaces.includes('solana');
-  const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
-  const readWhole = (client: x402HTTPClient) => readAnswer(client, response);
-  const byDefault = await askClient(await buyers(quickstart, solana), readWhole);
-  const words = findRefusal(byDefault, challenge);
+  const needsSolana = namespaces.includes('solana');
+  const isSolanaOnly = needsSolana && !namespaces.includes('eip155');
+  const quickstart = isSolanaOnly ? 'quickstart-svm' : 'quickstart';
+  const read = (client: x402HTTPClient) => readAnswer(client, response);
+  const quickAnswer = await askClient(await createBuyer(quickstart, needsSolana), read);
+  const words = findRefusal(quickAnswer, challenge);
   const member = findRefusedMember(challenge);
   if (member !== null) {
-    const isNamed = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
-    const own = `${REFUSED_WHOLE_PREFIX}: ${member.pointer} is ${showJson(member.value)}`;
-    return { payableBy: 'nobody', words: isNamed ? words : escapeInvisible(own, MAX_CHARS) };
+    if (quickAnswer.kind === 'refuses' && member.pointer === '/x402Version') {
+      return { payableBy: 'nobody', words };
+    }
+    const reason = `${REFUSED_WHOLE_PREFIX}: ${member.pointer} is ${showJson(member.value)}`;
+    return { payableBy: 'nobody', words: escapeInvisible(reason, MAX_WORDS_CHARS) };
   }
   if (words === null) {
     return response.isLongHead === true
-      ? { payableBy: 'settings', words: LONG_HEAD }
+      ? { payableBy: 'settings', words: LONG_HEAD_WORDS }
       : { payableBy: 'default', words };
   }
-  // If no client can read the challenge, it is not payable, even if its single offers are.
-  const unreadable = findReadError(await buyers('full', solana), response);
-  if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
-  const fullAnswer = await askClient(await buyers('full', solana), readWhole);
-  const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
-  if (payable || findRefusal(fullAnswer, challenge) === null)
+  // If no client can read the challenge, the challenge is not payable, even if a single offer is payable.
+  const readError = findReadError(await createBuyer('full', needsSolana), response);
+  if (readError !== null) return { payableBy: 'nobody', words: readError };
+  const fullAnswer = await askClient(await createBuyer('full', needsSolana), read);
+  const isPayable = triedOffers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
+  if (isPayable || findRefusal(fullAnswer, challenge) === null)
     return { payableBy: 'settings', words };
-  // The specification allows the offer, so another client may accept it.
+  // The specification allows an offer without a fault, so another client may accept it.
   const isUnknown = challenge.offers.some((offer) => findFault(offer, challenge) === null);
   return { payableBy: isUnknown ? 'unknown' : 'nobody', words };
 }
 
-/** Null if the client signs an offer that facilitators accept. */
+/** Finds why the client's answer pays nothing; null if the client signs an offer that facilitators accept. */
 function findRefusal(answer: ClientAnswer, challenge: Challenge): string | null {
   if (answer.kind === 'refuses') return answer.words;
   const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
   return chosen === undefined ? null : findFault(chosen, challenge);
 }
 
-/** A payload of version 1 has no copy of the offer, so scheme and network identify the offer. */
+/** A payload of version 1 has no copy of the chosen offer, so scheme and network must identify the offer. */
 function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): boolean {
   if (payload.accepted !== undefined) {
     return JSON.stringify(entry) === JSON.stringify(payload.accepted);
@@ -121,22 +126,22 @@ function findFault(offer: Offer, { version }: Challenge): string | null {
 async function tryOffer(
   offer: Offer,
   challenge: Challenge,
-  buyers: Buyers,
+  createBuyer: BuyerFactory,
 ): Promise<OfferPayability> {
   const { scheme, network, extra } = offer;
   const client = findClient(challenge.version, scheme, network);
   const row = findSchemeRow(scheme, network);
-  const terms = offerTerms(offer);
-  const form = classifyNetwork(network, challenge.version);
-  const isNamed = typeof scheme === 'string' && scheme !== '' && form !== 'malformed';
-  if (client === null && isNamed) {
+  const terms = toOfferTerms(offer);
+  const networkForm = classifyNetwork(network, challenge.version);
+  const hasPair = typeof scheme === 'string' && scheme !== '' && networkForm !== 'malformed';
+  if (client === null && hasPair) {
     return { ...terms, client, verdict: 'unsupported', words: null };
   }
-  const solana = findClaimedNamespace(network) === 'solana';
+  const needsSolana = findClaimedNamespace(network) === 'solana';
   const singleOffer = () => toSingleOffer(challenge, offer);
-  const answer = await askClient(await buyers('full', solana), singleOffer);
+  const answer = await askClient(await createBuyer('full', needsSolana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
-  // The client signs by a transfer method that the offer does not name, so nobody can settle the payment.
+  // The client would sign by another transfer method than the offer names, so nobody could settle the payment.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
     return { ...terms, client: null, verdict: 'unsupported', words };
   }
@@ -144,55 +149,47 @@ async function tryOffer(
     const fault = findFault(offer, challenge);
     return { ...terms, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
-  const unlimited = findRefusal(
-    await askClient(await buyers('unlimited', solana), singleOffer),
-    challenge,
-  );
+  const unlimitedBuyer = await createBuyer('unlimited', needsSolana);
+  const refusal = findRefusal(await askClient(unlimitedBuyer, singleOffer), challenge);
   // Without spend controls, clients sign even for networks that do not exist.
-  const isLimited = unlimited === null && form === 'ok';
-  const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
-  return { ...terms, client, verdict, words: isLimited ? words : (unlimited ?? words) };
+  const verdict: OfferVerdict = refusal === null && networkForm === 'ok' ? 'limited' : 'refuses';
+  return { ...terms, client, verdict, words: refusal ?? words };
 }
 
-/** Returns a challenge with only this offer, so that the others cannot affect the client. */
+/** Returns a challenge with only this offer, so that the other offers cannot affect the client. */
 function toSingleOffer({ value }: Challenge, { entry }: Offer): PaymentRequired {
   const singleOffer: unknown = { ...value, accepts: [entry] };
-  // The data of the origin has no type. The client decides if it is valid.
+  // The origin's data has no type. The client decides if the data is valid.
   return singleOffer as PaymentRequired;
 }
 
 async function askClient(
   client: x402HTTPClient,
-  required: (client: x402HTTPClient) => PaymentRequired,
+  readRequired: (client: x402HTTPClient) => PaymentRequired,
 ): Promise<ClientAnswer> {
   try {
-    const payload = await client.createPaymentPayload(required(client));
+    const payload = await client.createPaymentPayload(readRequired(client));
     client.encodePaymentSignatureHeader(payload);
-    return isPaidAsNamed(payload)
+    return hasNamedMethod(payload)
       ? { kind: 'signs', payload }
-      : { kind: 'refuses', words: OTHER_METHOD };
+      : { kind: 'refuses', words: OTHER_METHOD_WORDS };
   } catch (error) {
     return { kind: 'refuses', words: toWords(error) };
   }
 }
 
-/** False if the client used its own transfer method, because the offer names an unknown one. */
-function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
+/** False if the offer names a transfer method that the client does not know. The client then uses its own method. */
+function hasNamedMethod({ accepted }: PaymentPayload): boolean {
   if (accepted === undefined) return true;
   const row = findSchemeRow(accepted.scheme, accepted.network);
-  const { assetTransferMethod } = accepted.extra ?? {};
-  return (
-    row === null ||
-    isPaidMethod(row, {
-      assetTransferMethod:
-        typeof assetTransferMethod === 'string' ? assetTransferMethod : undefined,
-    })
-  );
+  const method = accepted.extra?.['assetTransferMethod'];
+  const extra = typeof method === 'string' ? { assetTransferMethod: method } : {};
+  return row === null || isPaidMethod(row, extra);
 }
 
-function findReadError(client: x402HTTPClient, seen: ChallengeAnswer): string | null {
+function findReadError(client: x402HTTPClient, response: ChallengeAnswer): string | null {
   try {
-    readAnswer(client, seen);
+    readAnswer(client, response);
     return null;
   } catch (error) {
     return toWords(error);
@@ -216,7 +213,7 @@ function readAnswer(client: x402HTTPClient, { headers, body }: ChallengeAnswer):
 
 function toWords(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
-  // The full message of viem also has its version and general advice.
+  // The full messages of viem also contain viem's version and general advice.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;
-  return escapeInvisible(typeof short === 'string' ? short : error.message, MAX_CHARS);
+  return escapeInvisible(typeof short === 'string' ? short : error.message, MAX_WORDS_CHARS);
 }

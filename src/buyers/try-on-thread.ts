@@ -1,15 +1,15 @@
-import { createBuyers } from './buyers.ts';
+import { createBuyerFactory } from './buyers.ts';
 import type { ChallengeAnswer } from './list-challenges.ts';
 import { type Trial, tryChallenge } from './try-challenge.ts';
 
-const buyers = createBuyers();
+const createBuyer = createBuyerFactory();
 
-/** Runs on the clients' thread. Clients may change their input, and `answer` is frozen, so it is copied. */
+/** Runs on the clients' thread. Gives the clients a copy, because they may change their input and `answer` is frozen. */
 export async function tryOnThread(answer: ChallengeAnswer): Promise<Trial> {
-  return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), buyers));
+  return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), createBuyer));
 }
 
-/** One thread serves all scans, so a change of these objects would affect later trials. */
+/** One thread serves all scans, so a trial that changes these objects would affect later trials. */
 const SHARED_OBJECTS = [
   Object,
   Function,

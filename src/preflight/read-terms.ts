@@ -1,6 +1,6 @@
 /** Runs on a worker, because a seller wrote the challenge and the documents. */
 import { hash } from 'node:crypto';
-import { MAX_OFFERS, offerTerms } from '../buyers/list-challenges.ts';
+import { MAX_OFFERS, toOfferTerms } from '../buyers/list-challenges.ts';
 import type { HttpData } from '../model/observation.ts';
 import type { Observations } from '../model/observations.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
@@ -61,7 +61,7 @@ function readTerms(challenge: Challenge): ReadTerms {
 function toPricedOffer(offer: Offer): PricedOffer {
   const { network, asset, amount, maxTimeoutSeconds, payTo } = offer;
   return {
-    ...offerTerms(offer),
+    ...toOfferTerms(offer),
     ...toPrice(network, asset, amount),
     payTo: toText(payTo),
     isUpfront: isSettledUpfront(offer.extra),
