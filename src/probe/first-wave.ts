@@ -10,7 +10,7 @@ const DOCUMENT_CAP_BYTES = 256 * KIB;
 const OPENAPI_CAP_BYTES = 2 * KIB * KIB;
 const ROBOTS_CAP_BYTES = 512 * KIB;
 
-/** Prefers data, because sellers send a long page to a client that looks like a browser; accepts anything. */
+/** Prefers data, because sellers send a long page to a client that looks like a browser. */
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_TEXT = 'text/plain, text/markdown;q=0.9, */*;q=0.5';
 const ACCEPT_PAGE = 'text/html, application/json;q=0.9, */*;q=0.5';
@@ -34,9 +34,9 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 const OPENAPI_NAME = '"openapi"';
-/** Matches what follows the name, within `MAX_VALUE_BYTES`. */
 const OPENAPI_VALUE = /^\s*:\s*"3\./;
-const MAX_VALUE_BYTES = 256;
+/** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
+const EXCERPT_BYTES = 256;
 
 const MAX_TIMEOUTS = 2;
 const NOT_ASKED: HttpObservation = {
@@ -99,7 +99,7 @@ export async function askFixedPaths(cache: RequestCache) {
   };
 }
 
-/** Asks one path after the other until one has an OpenAPI document. Five answers at once could hold 2 MiB each. */
+/** Asks the paths in sequence until one has an OpenAPI document. Five answers at once could hold 2 MiB each. */
 async function askAlternates(
   canonical: Promise<HttpObservation>,
   get: GetPath,
@@ -118,17 +118,11 @@ async function askAlternates(
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
   const bytes = findSharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
-  if (
-    !bytes.includes('"paths"') ||
-    !bytes
-      .toString('utf8', bytes.length - MAX_VALUE_BYTES)
-      .trimEnd()
-      .endsWith('}')
-  )
-    return false;
+  const end = bytes.toString('utf8', bytes.length - EXCERPT_BYTES).trimEnd();
+  if (!end.endsWith('}') || !bytes.includes('"paths"')) return false;
   for (let position = bytes.indexOf(OPENAPI_NAME); position !== -1; ) {
     const from = position + OPENAPI_NAME.length;
-    if (OPENAPI_VALUE.test(bytes.toString('latin1', from, from + MAX_VALUE_BYTES))) return true;
+    if (OPENAPI_VALUE.test(bytes.toString('latin1', from, from + EXCERPT_BYTES))) return true;
     position = bytes.indexOf(OPENAPI_NAME, from);
   }
   return false;
@@ -140,6 +134,7 @@ function createGet(root: HttpObservation, cache: RequestCache): GetPath {
   if (root.ok) return get;
   if (FINAL_FAILURES.has(root.reason)) {
     return (path, ...rest) => {
+      // `get` then returns this failure without a request.
       cache.record('GET', path, root);
       return get(path, ...rest);
     };

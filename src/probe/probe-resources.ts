@@ -1,4 +1,4 @@
-/** Requests to the plan's paid resources, in two steps: those to all, and those that follow from the answers. */
+/** Requests the plan's resources in two steps. The requests of the second step depend on the answers of the first. */
 import type {
   HttpObservation,
   Probe,
@@ -13,37 +13,33 @@ import type { Plan } from './plan/plan.ts';
 const CHALLENGE_CAP_BYTES = 64 * 1024;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
-type ResourceRequest = { readonly method: Probe['method']; readonly number: 1 | 2 };
+type ResourceRequest = Pick<Probe, 'method' | 'number'>;
+const GET: ResourceRequest = { method: 'GET', number: 1 };
+const SECOND_GET: ResourceRequest = { method: 'GET', number: 2 };
+const HEAD: ResourceRequest = { method: 'HEAD', number: 1 };
+const POST: ResourceRequest = { method: 'POST', number: 1 };
+const SECOND_POST: ResourceRequest = { method: 'POST', number: 2 };
 
-/** Lists the requests that are sent first. A GET is safe, because crawlers send it too. */
+/** Lists the requests of the first step. A GET is always sent. It is safe, because crawlers send it too. */
 function listFirstRequests(
   resource: PlannedResource,
   probing: ProbingOptions,
 ): readonly ResourceRequest[] {
-  const get: ResourceRequest = { method: 'GET', number: 1 };
-  const secondGet: ResourceRequest = { method: 'GET', number: 2 };
-  const head: ResourceRequest = { method: 'HEAD', number: 1 };
-  if (!resource.declaredPaid) return [get];
-  if (resource.method !== 'POST') return [get, secondGet, head];
-  if (!probing.post) return [get, head];
-  return [get, head, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
+  if (!resource.declaredPaid) return [GET];
+  if (resource.method !== 'POST') return [GET, SECOND_GET, HEAD];
+  return probing.post ? [GET, HEAD, POST, SECOND_POST] : [GET, HEAD];
 }
 
-/** Lists further requests: to a candidate that answered GET with 402, or by POST. */
+/** Lists the requests of the second step: more requests if GET answered 402, and POSTs if POST may be sold. */
 function listFurtherRequests(
   resource: PlannedResource,
   probing: ProbingOptions,
   getStatus: number | null,
 ): readonly ResourceRequest[] {
   const isPaidByGet = getStatus === 402;
-  const further: ResourceRequest[] = isPaidByGet
-    ? [
-        { method: 'GET', number: 2 },
-        { method: 'HEAD', number: 1 },
-      ]
-    : [];
-  if (!needsPost(resource, isPaidByGet) || !probing.post) return further;
-  return [...further, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
+  const further = isPaidByGet ? [SECOND_GET, HEAD] : [];
+  const sendsPost = probing.post && needsPost(resource, isPaidByGet);
+  return sendsPost ? [...further, POST, SECOND_POST] : further;
 }
 
 /**
@@ -79,14 +75,17 @@ export async function probeResources(
   );
 }
 
-/** Sends the requests that the first answers call for. Returns `first` itself if there are none. */
+/** Sends the requests of the second step. Returns `resources` itself if no request is needed. */
 export async function probeFurther(
   cache: RequestCache,
-  first: readonly ProbedResource[],
+  resources: readonly ProbedResource[],
   probing: ProbingOptions,
 ): Promise<readonly ProbedResource[]> {
-  const pending = first.map((probed) => ({ ...probed, requests: findUnsent(probed, probing) }));
-  if (pending.every(({ requests }) => requests.length === 0)) return first;
+  const pending = resources.map((probed) => ({
+    ...probed,
+    requests: findUnsent(probed, probing),
+  }));
+  if (pending.every(({ requests }) => requests.length === 0)) return resources;
   return Promise.all(
     pending.map(async ({ resource, probes, requests }) => {
       return { resource, probes: [...probes, ...(await sendAll(cache, resource, requests))] };
@@ -134,7 +133,7 @@ function findGetStatus(probes: readonly Probe[]): number | null {
 export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
     resource.declaredPaid || findGetStatus(probes) === 402;
-  const candidates = resources.filter((probed) => !isPaid(probed));
+  const candidates = resources.filter((resource) => !isPaid(resource));
   const probed = resources
     .filter(isPaid)
     .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {

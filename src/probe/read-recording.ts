@@ -1,4 +1,4 @@
-/** Reads recordings. Strangers may have made them, so only what a scan could have seen is accepted. */
+/** Reads recordings. A stranger may have written one, so only observations that a scan could make are accepted. */
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type Static, Type } from 'typebox';
@@ -94,7 +94,7 @@ function toCurrentVersion({ observations, ...rest }: StoredRecording): Recording
   return { ...rest, observations: { ...observations, payability } };
 }
 
-/** Cleans the texts as a scan does, because a report prints them and the file's author may not have. */
+/** Cleans the texts as a scan does. A report prints them, and a stranger's file may hold terminal codes. */
 function cleanPayability(payability: Payability): Payability {
   return JSON.parse(JSON.stringify(payability), (_name, value: unknown) =>
     typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : value,

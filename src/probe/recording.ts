@@ -109,8 +109,8 @@ export function trimObservations(observations: Observations, trim: TrimOptions) 
   let secrets = 0;
   const clean = (text: string) =>
     SECRET_PATTERNS.reduce(
-      (rest, pattern) =>
-        rest.replaceAll(pattern, () => {
+      (cleaned, pattern) =>
+        cleaned.replaceAll(pattern, () => {
           secrets += 1;
           return REPLACEMENT;
         }),
@@ -124,7 +124,7 @@ export function trimObservations(observations: Observations, trim: TrimOptions) 
     const copy: object = Object.fromEntries(members);
     return isHttpData(copy) ? trimAnswer(copy, trim) : copy;
   };
-  // The walk keeps every member and its type: texts become shorter texts, lists of headers shorter lists.
+  // `walk` keeps every member and its type, because it only shortens texts and lists of headers.
   return { observations: walk(observations) as Observations, secrets };
 }
 

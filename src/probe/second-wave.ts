@@ -13,37 +13,30 @@ import type { RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { IconPlan, LinkPlan, PlannedLink } from './plan/find-links.ts';
 
-/** Only the status of a link is judged, so a few bytes are enough. */
-const LINK_CAP_BYTES = 4 * 1024;
-/** Links are followed until a scan has sent this many of its 60 requests. The rest is for other requests. */
-const MAX_REQUESTS_FOR_LINKS = 50;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
+/** Only the status of a link is judged, so a few bytes are enough. */
+const LINK_REQUEST = {
+  capBytes: 4 * 1024,
+  accept: ACCEPT_JSON,
+  redirects: 'same-origin',
+} as const;
+/** No link is followed after this many requests of the scan, because other requests need the rest. */
+const MAX_REQUESTS_FOR_LINKS = 50;
 
 export async function followLinks(cache: RequestCache, plan: LinkPlan): Promise<LinkSet> {
-  const checked = await Promise.all(plan.links.map((link) => followLink(cache, link)));
-  return {
-    checked: checked.filter((link) => link !== null),
-    found: plan.found,
-    otherHosts: plan.otherHosts,
-    documents: plan.documents,
-  };
+  const { links, ...counts } = plan;
+  const checked = await Promise.all(links.map((link) => followLink(cache, link)));
+  return { checked: checked.filter((link) => link !== null), ...counts };
 }
 
 /** Sends no POST. For a POST link, it reuses the answer to the same POST of a probe, or returns null. */
 async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkObservation | null> {
   const { url, path, from, method, server } = link;
-  const sentBefore = cache.findAnswer(method, path);
-  if (sentBefore === undefined && (method === 'POST' || cache.size >= MAX_REQUESTS_FOR_LINKS)) {
+  const earlierAnswer = cache.findAnswer(method, path);
+  if (earlierAnswer === undefined && (method === 'POST' || cache.size >= MAX_REQUESTS_FOR_LINKS)) {
     return null;
   }
-  const answer = await (sentBefore ??
-    cache.ask({
-      method,
-      path,
-      capBytes: LINK_CAP_BYTES,
-      accept: ACCEPT_JSON,
-      redirects: 'same-origin',
-    }));
+  const answer = await (earlierAnswer ?? cache.ask({ method, path, ...LINK_REQUEST }));
   return { url, from, method, server, answer: withoutBody(answer) };
 }
 
@@ -58,8 +51,7 @@ function withoutBody(answer: HttpObservation): HttpObservation {
   return { ...answer, data };
 }
 
-const ICON_CAP_BYTES = 64 * 1024;
-const ACCEPT_ICON = 'image/*, */*;q=0.5';
+const ICON_REQUEST = { capBytes: 64 * 1024, accept: 'image/*, */*;q=0.5' } as const;
 
 /** Requests each icon by HEAD. */
 export async function askIcons(
@@ -67,16 +59,10 @@ export async function askIcons(
   plan: IconPlan,
 ): Promise<readonly PathAnswer[]> {
   return Promise.all(
-    plan.paths.map(async (path) => ({
-      path,
-      answer: await cache.ask({
-        method: 'HEAD',
-        path,
-        capBytes: ICON_CAP_BYTES,
-        accept: ACCEPT_ICON,
-        redirects: 'none',
-      }),
-    })),
+    plan.paths.map(async (path) => {
+      const answer = await cache.ask({ method: 'HEAD', path, ...ICON_REQUEST, redirects: 'none' });
+      return { path, answer };
+    }),
   );
 }
 
@@ -90,20 +76,14 @@ export async function askIconsByGet(
   const checked = await Promise.all(
     answers.map(async ({ path, answer }) => {
       if (hasImage || !needsGet(answer)) return { path, answer };
-      const second = await cache.ask({
-        method: 'GET',
-        path,
-        capBytes: ICON_CAP_BYTES,
-        accept: ACCEPT_ICON,
-        redirects: 'same-origin',
-      });
-      return { path, answer: second };
+      const get = { method: 'GET', path, ...ICON_REQUEST, redirects: 'same-origin' } as const;
+      return { path, answer: await cache.ask(get) };
     }),
   );
   return { checked, otherHosts: plan.otherHosts, inline: plan.inline };
 }
 
-/** Some routers answer 404 to every HEAD. If HEAD got no answer, a GET would wait as long. */
+/** Some routers answer 404 to every HEAD. If HEAD got no answer at all, GET would hardly get one. */
 function needsGet(answer: HttpObservation): boolean {
   return answer.ok && (answer.data.status < 200 || answer.data.status > 299);
 }

@@ -1,7 +1,7 @@
 /** Changes the plan of a scan for the census: adds listed resources, and drops those that robots.txt refuses. */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
-import { MAX_PROBED, type Plan } from '../probe/plan/plan.ts';
+import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 import type { CensusInstructions } from './scanner.ts';
 
@@ -28,7 +28,7 @@ export async function planForCensus(
     )
     .map(({ method, path }) => toPlannedResource(origin.url, method, path));
   const others = plan.resources.filter((resource) => !isListed(resource));
-  const wanted = [...known, ...missing, ...others].slice(0, MAX_PROBED);
+  const wanted = [...known, ...missing, ...others].slice(0, MAX_PROBED_RESOURCES);
   const paths = wanted.map(({ path }) => path);
   const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
   return {

@@ -23,7 +23,7 @@ export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
   readonly resolver?: Resolver;
   readonly userAgent: string;
-  /** Deadline of the scan: ends every request that is still open. */
+  /** Aborted at the deadline of the scan. All running requests then end as `timeout`. */
   readonly signal?: AbortSignal;
   /** Trusted roots (PEM) in addition to those of Node. */
   readonly extraCa?: readonly string[];
@@ -50,10 +50,10 @@ export type ProbeRequest = {
   /** Path and query, starting with a slash. */
   readonly path: string;
   readonly body?: '{}';
-  /** A message to an MCP endpoint in place of the empty JSON. */
+  /** A message to an MCP endpoint. It is sent instead of `body`. */
   readonly rpc?: RpcMessage;
   readonly accept?: string;
-  /** Headers of a browser. They override the headers of every request. */
+  /** Headers that a browser would send. They override the default headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
   /**
@@ -62,7 +62,7 @@ export type ProbeRequest = {
    */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
-  /** True if more requests follow the answer. The pool then opens its other connections at the same time. */
+  /** True if more requests to the origin follow. The other connections to it are then opened too. */
   readonly isFirstOfMany?: boolean;
 };
 
@@ -124,23 +124,25 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
   async function sendAndFollow(request: ProbeRequest): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
-    const ms = () => Math.round(performance.now() - startedAt);
+    const elapsedMs = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
     let url = toFirstUrl(request);
-    // The body of a redirect is decoded only if it is the last answer, because decoding costs time.
-    let previous: (() => Promise<AnswerObservation<HttpData>>) | null = null;
+    // The body of a redirect is decoded only if the redirect is the last answer, because decoding costs time.
+    let observePrevious: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
-      const isRedirected = previous !== null;
+      const isRedirected = observePrevious !== null;
       const { userAgent } = options;
       const exchange = toExchangeRequest(request, url, { userAgent, limits, isRedirected });
       const outcome = await send(connections, url, exchange, isRedirected);
       if (outcome.kind === 'failure') {
-        if (previous) return refuseRedirect(await previous(), url.href, outcome.failure);
-        return { ok: false, ...outcome.failure, ms: ms() };
+        if (observePrevious) {
+          return refuseRedirect(await observePrevious(), url.href, outcome.failure);
+        }
+        return { ok: false, ...outcome.failure, ms: elapsedMs() };
       }
       const { answer } = outcome;
-      const context = { ...request, url, redirects: [...redirects], ms: ms() };
+      const context = { ...request, url, redirects: [...redirects], ms: elapsedMs() };
       const observe = () => observeAnswer(answer, context);
       const location = findRedirect(answer, request);
       if (location === null) return await observe();
@@ -151,8 +153,9 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
       redirects.push({ url: url.href, status: answer.status, location: next.href });
       const loop = describeLoop(redirects, next, limits.maxRedirects);
-      if (loop !== null) return { ok: false, reason: 'redirect-loop', detail: loop, ms: ms() };
-      previous = observe;
+      if (loop !== null)
+        return { ok: false, reason: 'redirect-loop', detail: loop, ms: elapsedMs() };
+      observePrevious = observe;
       url = next;
     }
   }
@@ -220,7 +223,7 @@ function toExchangeRequest(
   };
 }
 
-/** Sends one request. Throws if the guard refuses the first host; a refused host of a redirect is a failure. */
+/** Throws if the guard refuses the first host. If it refuses the host of a redirect, returns a failure. */
 async function send(
   connections: ScanConnections,
   url: URL,
@@ -232,8 +235,7 @@ async function send(
   } catch (error) {
     if (error instanceof ProbeFailure) return { kind: 'failure', failure: classifyFailure(error) };
     if (!isRedirected || !(error instanceof OriginRefused)) throw error;
-    const failure = { reason: 'redirect-refused', detail: error.message } as const;
-    return { kind: 'failure', failure };
+    return { kind: 'failure', failure: { reason: 'redirect-refused', detail: error.message } };
   }
 }
 

@@ -1,10 +1,10 @@
-/** From this size on, a buffer has memory pages of its own. */
+/** Buffers of this size or more get memory pages of their own. */
 const OWN_PAGES_FROM_BYTES = 32_768;
-const MIN_CAPACITY_BYTES = 1_024;
+const MIN_CAPACITY = 1_024;
 
 /**
- * Copies pieces into one buffer that doubles up to its cap. The pieces are not kept, because each references
- * the whole read that it was cut from. An origin that sends single bytes would fill the memory with objects.
+ * Copies the pieces of a body into one buffer, which doubles up to its cap. A stored piece would keep alive the
+ * whole read that it was cut from, so an origin that sends single bytes could fill the memory.
  */
 export class GrowingBuffer {
   readonly #cap: number;
@@ -33,33 +33,28 @@ export class GrowingBuffer {
 
   #reserve(size: number): void {
     if (size <= this.#bytes.length) return;
-    const capacity = Math.min(
-      this.#cap,
-      Math.max(MIN_CAPACITY_BYTES, size, 2 * this.#bytes.length),
-    );
-    const grown = capacity < OWN_PAGES_FROM_BYTES ? allocateSmall(capacity) : this.#grow(capacity);
+    const capacity = Math.min(this.#cap, Math.max(MIN_CAPACITY, size, 2 * this.#bytes.length));
+    // `allocUnsafeSlow` avoids Node's pool, in which a small answer would keep a shared 8 KiB block alive.
+    const grown =
+      capacity < OWN_PAGES_FROM_BYTES
+        ? Buffer.allocUnsafeSlow(capacity)
+        : this.#growPages(capacity);
     if (grown.buffer !== this.#bytes.buffer) this.#bytes.copy(grown, 0, 0, this.#size);
     this.#bytes = grown;
   }
 
   /**
-   * A resizable array buffer has memory pages of its own, so it grows without a copy and returns them to the
-   * system. Doubling an ordinary buffer would fragment the heap of the C library, which then returns
-   * nothing.
+   * A resizable array buffer has memory pages of its own. It grows without a copy, and its pages return to the
+   * system. Doubling an ordinary buffer would fragment the C heap, which then returns no memory.
    */
-  #grow(capacity: number): Buffer {
+  #growPages(capacity: number): Buffer {
     this.#pages ??= new ArrayBuffer(0, { maxByteLength: this.#cap });
     this.#pages.resize(capacity);
     return Buffer.from(this.#pages, 0, capacity);
   }
 }
 
-/** Frees the memory of contents that nobody reads any more. The garbage collector would do it much later. */
+/** Frees the memory of a buffer that is no longer read. The garbage collector would free it much later. */
 export function releasePages({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.transfer(0);
-}
-
-/** Allocates outside Node's pool. In the pool, a small answer would keep a shared 8 KiB block alive. */
-function allocateSmall(bytes: number): Buffer {
-  return Buffer.allocUnsafeSlow(bytes);
 }

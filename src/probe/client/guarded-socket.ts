@@ -1,4 +1,4 @@
-/** One connection to an origin. The guard opens it, its bytes are counted, and it is closed over a limit. */
+/** One connection to an origin, opened by the guard. It counts its bytes, and closes if they exceed a limit. */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
@@ -28,7 +28,7 @@ export type SocketEvents = {
   onDialled(): void;
   /** Called when requests can be sent. */
   onOpened(): void;
-  /** Asked if the connection is not open after `connectTimeoutMs`. If true, the socket gives up. */
+  /** Called if the connection is not open after `connectTimeoutMs`. If true, the attempt is ended. */
   isDispensable(): boolean;
   /** Called once, also if the connection never opened. */
   onClosed(socket: GuardedSocket): void;
@@ -39,7 +39,7 @@ export class GuardedSocket implements Meter, RequestSocket {
   readonly opened: Promise<Socket>;
   isOpen = false;
   isClosed = false;
-  /** Method of the previous request. If an answer to HEAD has a body, it looks like the next answer. */
+  /** Method of the previous request. If an origin sends a body after HEAD, that body looks like the next answer. */
   lastMethod: HttpMethod | null = null;
   /** The request that this connection serves now. */
   currentRequest: ResponseCollector | null = null;
@@ -59,7 +59,7 @@ export class GuardedSocket implements Meter, RequestSocket {
       beforeTls,
       onDialled: () => events.onDialled(),
     }).then((socket) => this.#useSocket(socket));
-    // A connection that the pool opens in advance may fail before a request waits for it.
+    // Without this handler, a failure before a request waits for `opened` would be an unhandled rejection.
     this.opened.catch(() => this.#markClosed());
     this.#connectTimer = startPatientTimer(limits.connectTimeoutMs, () => {
       if (events.isDispensable()) this.close({ reason: 'timeout', detail: 'no connection' });
@@ -77,7 +77,7 @@ export class GuardedSocket implements Meter, RequestSocket {
     this.#options.budget.bytes += bytes;
     if (this.isOpen) this.#answerBytes += bytes;
     // Deferred, so that an answer that these bytes complete is read before the connection is closed.
-    if (this.#exceededLimit !== null) process.nextTick(() => this.#endIfExcessive());
+    if (this.#limitFailure !== null) process.nextTick(() => this.#endIfExcessive());
   }
 
   addProcessorMs(ms: number): void {
@@ -91,18 +91,20 @@ export class GuardedSocket implements Meter, RequestSocket {
     this.#socket?.destroy();
   }
 
-  /** The failure to report once a limit is exceeded; null before. */
-  get #exceededLimit(): RequestFailure | null {
+  /** The failure to report if a limit is exceeded, otherwise null. */
+  get #limitFailure(): RequestFailure | null {
     const { limits, budget } = this.#options;
     if (budget.spentReason !== null) return { reason: 'budget', detail: budget.spentReason };
     const maxBytes = maxAnswerBytes(this.currentRequest?.request.capBytes ?? 0, limits);
     if (this.#answerBytes <= maxBytes) return null;
-    const detail = `more than ${maxBytes} bytes on the wire for one answer`;
-    return { reason: 'malformed', detail };
+    return {
+      reason: 'malformed',
+      detail: `more than ${maxBytes} bytes on the wire for one answer`,
+    };
   }
 
   #endIfExcessive(): void {
-    const failure = this.#exceededLimit;
+    const failure = this.#limitFailure;
     if (failure === null) return;
     this.currentRequest?.end(failure);
     this.close(failure);
@@ -131,8 +133,8 @@ export class GuardedSocket implements Meter, RequestSocket {
 export type TakeSocket = () => GuardedSocket;
 
 /**
- * Ties each request to its socket, so that bytes on the wire count for its answer. If a connection closes
- * before the request is written, undici connects again without limit. Here a request gets one connection,
+ * Tells each request which socket sends it, so that the bytes on the wire count for its answer. undici would
+ * connect without limit if connections close before the request is written. Here a request gets one connection,
  * and `OriginPool` decides whether to send the request again.
  */
 export class GuardedClient extends Client {
@@ -140,10 +142,7 @@ export class GuardedClient extends Client {
 
   constructor(origin: URL, options: Client.Options, takeSocket: TakeSocket) {
     const connector = new RequestConnector(takeSocket);
-    super(origin, {
-      ...options,
-      connect: (_options, callback) => connector.connect(callback),
-    });
+    super(origin, { ...options, connect: (_options, callback) => connector.connect(callback) });
     this.#connector = connector;
     listenForBrokenAssertion(this, (error) => connector.collector?.end(classifyFailure(error)));
   }
@@ -177,10 +176,8 @@ class RequestConnector {
   connect(callback: buildConnector.Callback): void {
     const { collector } = this;
     if (collector === null || collector.isOver || collector.hasConnected) {
-      callback(
-        new ProbeFailure('reset', 'the connection closed before the request was sent'),
-        null,
-      );
+      const detail = 'the connection closed before the request was sent';
+      callback(new ProbeFailure('reset', detail), null);
       return;
     }
     collector.hasConnected = true;

@@ -27,14 +27,15 @@ export type ClientAnswer<T> = { readonly stats: ProbeStats } & (
   | { readonly fault: ClientFault }
 );
 
-/** Messages of the thread that answer no call. */
+/** Messages that the thread sends unasked. */
 export type ProbeNotice =
   /** Sent once, when the thread has loaded its modules. */
   | { readonly kind: 'ready' }
+  /** Sent when the texts of all scans become too long for a further scan, and when they no longer are. */
   | { readonly kind: 'saturated'; readonly isSaturated: boolean }
   | { readonly kind: 'error'; readonly error: string };
 
-/** The state of a client that has sent no request yet. */
+/** Counts of a client that has sent no request yet. */
 export const NO_STATS: ProbeStats = {
   requests: 0,
   bytes: 0,

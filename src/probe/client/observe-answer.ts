@@ -1,7 +1,4 @@
-/**
- * Turns an answer on the wire into an observation: plain data that can be stored and replayed. The body is
- * decoded: at most one content encoding, up to a limit, then the character set.
- */
+/** Turns an answer on the wire into an observation: plain data that can be stored and replayed. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Transform } from 'node:stream';
@@ -12,7 +9,6 @@ import {
   createInflate,
   createInflateRaw,
 } from 'node:zlib';
-import type { RequestFailure } from '../../guard/failures.ts';
 import type {
   AnswerObservation,
   Hop,
@@ -33,20 +29,16 @@ export type DecodedBody = {
 };
 
 /**
- * Returns the text of a body. Undoes at most one layer of compression, and stops after `capBytes`. The
- * request asked for `identity`, so a second layer is a trap. Text is UTF-8 unless a byte order mark or
- * the charset of Content-Type says otherwise. Bytes that are not valid text become U+FFFD. A body with
- * a NUL byte is not text.
+ * Returns the text of a body. Undoes at most one layer of compression, and stops after `capBytes`. A second
+ * layer is a trap, because the request asked for `identity`. Text is UTF-8 unless a byte order mark or the
+ * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text.
  */
 export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Promise<DecodedBody> {
-  const encodings = listHeaderItems(answer, 'content-encoding').filter(
-    (encoding) => encoding !== 'identity',
-  );
-  const [encoding] = encodings;
+  const [encoding, ...furtherEncodings] = listEncodings(answer);
   let bytes = answer.body;
   let isCut = false;
   if (encoding !== undefined && bytes.length > 0) {
-    const decoder = encodings.length === 1 ? createDecoder(encoding, bytes) : null;
+    const decoder = furtherEncodings.length === 0 ? createDecoder(encoding, bytes) : null;
     if (!decoder) return { text: '', isCut: false, isBinary: true };
     ({ bytes, isCut } = await inflate(decoder, bytes, capBytes));
   }
@@ -70,7 +62,7 @@ async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
   decoder.end(input);
   try {
     for await (const chunk of decoder) {
-      // Leaving the loop destroys the decoder, which stops a bomb.
+      // Leaving the loop destroys the decoder. This stops a decompression bomb.
       if (!inflated.append(chunk)) return { bytes: inflated.view(), isCut: true };
     }
   } catch {
@@ -86,7 +78,7 @@ function createDecoder(encoding: string, bytes: Buffer): Transform | null {
     return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
   }
   if (encoding !== 'deflate') return null;
-  // In RFC 9110 `deflate` is zlib, but some servers send raw deflate. zlib begins with method 8.
+  // In RFC 9110 `deflate` is zlib, but some servers send raw deflate. The first byte of zlib ends with the method, 8.
   return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(flush) : createInflateRaw(flush);
 }
 
@@ -102,12 +94,12 @@ function findCharset(answer: ExchangeAnswer, bytes: Buffer): string {
   }
 }
 
-function listHeaderItems(answer: ExchangeAnswer, headerName: string): string[] {
-  return answer.headers
-    .filter(([name]) => name === headerName)
+function listEncodings({ headers }: ExchangeAnswer): string[] {
+  return headers
+    .filter(([name]) => name === 'content-encoding')
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((item) => item.trim())
-    .filter((item) => item !== '');
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
 }
 
 export type AnswerContext = {
@@ -135,7 +127,7 @@ export async function observeAnswer(
     ...(isBinary ? { binary: true } : {}),
     ...(answer.bodyFailure ? { bodyFailure: answer.bodyFailure } : {}),
   };
-  const data = deserializeFrozen(members, true) as HttpData; // has these members; the body is a text once it is read
+  const data = deserializeFrozen(members, true) as HttpData; // same members; a shared body is read as a string
   return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut };
 }
 
@@ -143,7 +135,7 @@ export async function observeAnswer(
 export function refuseRedirect(
   answer: AnswerObservation<HttpData>,
   to: string,
-  { reason, detail }: { reason: string; detail: string } | RequestFailure,
+  { reason, detail }: { readonly reason: string; readonly detail: string },
 ): Observation<HttpData> {
   return {
     ...answer,

@@ -35,7 +35,7 @@ const REQUESTS_SPENT: RequestFailure = {
   reason: 'budget',
   detail: 'the scan has used up its requests',
 };
-const CONNECTIONS_SPENT = 'the scan has used up its connections, or their handshakes its time';
+const CONNECTIONS_SPENT = 'the scan has used up its connections, or its time for TLS handshakes';
 const FIRST_CONNECTION_FAILED: RequestFailure = {
   reason: 'reset',
   detail: 'the first connection failed',
@@ -45,8 +45,8 @@ const MAX_FAILED_CONNECTIONS = 2;
 /** Connections on which one request is tried, if other connections of the origin are open. */
 const MAX_ATTEMPTS = 3;
 /**
- * Idle connections close soon. A server that serves one connection at a time answers on no other until
- * then. The server may also close an idle connection while a POST is sent, which cannot be sent again.
+ * Idle connections close soon. Until one closes, a server that serves one connection at a time answers on no
+ * other. A server may also close an idle connection just as we send a POST, and a POST is not sent again.
  */
 const KEEP_ALIVE_MS = 1_000;
 const PRIORITY = { usual: 0, post: 1, repeat: 2 } as const;
@@ -68,7 +68,7 @@ export class OriginPool implements SocketEvents {
   /** Sockets that were opened before a request needs them. */
   readonly #prepared: GuardedSocket[] = [];
   readonly #firstOpened = Promise.withResolvers<void>();
-  #isFirstOfMany = false;
+  #needsMoreSockets = false;
   #hasConnected = false;
   #failedConnections = 0;
   #closeFailure: RequestFailure | null = null;
@@ -97,21 +97,19 @@ export class OriginPool implements SocketEvents {
   }
 
   async run(request: ExchangeRequest): Promise<ExchangeOutcome> {
-    this.#isFirstOfMany ||= request.isFirstOfMany === true;
+    this.#needsMoreSockets ||= request.isFirstOfMany === true;
     let priority: number = request.method === 'POST' ? PRIORITY.post : PRIORITY.usual;
     let sentCount = 0;
     for (let attempts = 1; ; attempts += 1) {
-      const { outcome, isSent, canRepeat } = await this.#queue.add(() => this.#attempt(request), {
-        priority,
-      });
-      if (isSent) sentCount += 1;
-      if (!canRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return outcome;
-      if (!isSent) this.#options.budget.requests -= 1;
+      const attempt = await this.#queue.add(() => this.#attempt(request), { priority });
+      if (attempt.isSent) sentCount += 1;
+      if (!attempt.canRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return attempt.outcome;
+      if (!attempt.isSent) this.#options.budget.requests -= 1;
       priority = PRIORITY.repeat;
     }
   }
 
-  /** Sends nothing for this time, because the origin asked us to wait. The longest of several pauses counts. */
+  /** Sends nothing for `ms`, because the origin asked us to wait. Of several pauses, the last to end counts. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
     this.#queue.pause();
@@ -137,8 +135,8 @@ export class OriginPool implements SocketEvents {
   }
 
   onDialled(): void {
-    if (!this.#isFirstOfMany) return;
-    this.#isFirstOfMany = false;
+    if (!this.#needsMoreSockets) return;
+    this.#needsMoreSockets = false;
     const { budget, limits } = this.#options;
     while (this.#sockets.size < limits.socketsPerOrigin && budget.canConnect) {
       this.#prepared.push(this.#openSocket(this.#firstOpened.promise));
@@ -165,8 +163,10 @@ export class OriginPool implements SocketEvents {
 
   async #attempt(request: ExchangeRequest): Promise<Attempt> {
     const { limits, budget } = this.#options;
-    const refusal = this.#closeFailure ?? (budget.canRequest ? null : REQUESTS_SPENT);
-    if (refusal !== null) return toRefusedAttempt(refusal);
+    const failure = this.#closeFailure ?? (budget.canRequest ? null : REQUESTS_SPENT);
+    if (failure !== null) {
+      return { outcome: { kind: 'failure', failure }, isSent: false, canRepeat: false };
+    }
     budget.requests += 1;
     const collector = new ResponseCollector(request, limits, budget);
     const { method, path, headers, body, timeoutMs } = request;
@@ -179,27 +179,26 @@ export class OriginPool implements SocketEvents {
     const outcome = await collector.outcome;
     deadline.cancel();
     this.#pending.delete(collector);
-    const isLost = outcome.kind === 'failure' && this.#closeFailure === null;
-    const canRepeat = isLost && this.#canRepeat(collector, outcome.failure);
-    // undici frees the connection in the next turn of the event loop. Before that, the pool would open another.
+    const canRepeat = outcome.kind === 'failure' && this.#canRepeat(collector, outcome.failure);
+    // undici frees the connection in the next turn of the event loop. Until then, the pool would open another one.
     await nextLoop();
     return { outcome, isSent: collector.isSent, canRepeat };
   }
 
   #canRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
+    if (this.#closeFailure !== null) return false;
     return collector.isSent
       ? this.#canSendAgain(collector, failure)
       : this.#canUseOtherConnection(collector, failure);
   }
 
-  /** True if the connection closed while the request was sent, or if the body of an earlier HEAD came first. */
+  /** True if the connection closed during the request, or if the body of an earlier HEAD came before the answer. */
   #canSendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
     const { request, socket, hasAnswerBegun, isOnReusedConnection } = collector;
     if (request.method === 'POST') return false;
     if (reason === 'malformed') return isOnReusedConnection && socket?.lastMethod === 'HEAD';
     if (reason !== 'reset' || hasAnswerBegun) return false;
-    if (isOnReusedConnection) return true;
-    return this.#limitToOpenSockets();
+    return isOnReusedConnection || this.#limitToOpenSockets();
   }
 
   /** Decides about a request whose connection could not be opened. */
@@ -236,8 +235,4 @@ export class OriginPool implements SocketEvents {
     this.#sockets.add(socket);
     return socket;
   }
-}
-
-function toRefusedAttempt(failure: RequestFailure): Attempt {
-  return { outcome: { kind: 'failure', failure }, isSent: false, canRepeat: false };
 }

@@ -1,4 +1,4 @@
-/** Runs the connections to origins on a thread of their own, so that they delay no client of the service. */
+/** Runs all connections to origins on one separate thread, so that they do not delay answers to callers. */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
@@ -33,7 +33,7 @@ export type ProbeThreadOptions = {
 
 type OnError = (message: string, error: unknown) => void;
 
-/** A failure of the scanner and never a finding: the scan ends, and no payer is charged. */
+/** A failure of the scanner, not of the origin. The scan ends, and its payer is not charged. */
 export class ProbeThreadLost extends Error {
   override readonly name = 'ProbeThreadLost';
 
@@ -44,7 +44,7 @@ export class ProbeThreadLost extends Error {
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const HEAP_MB = 512;
-/** V8 would let the young generation grow to several times this size, although its objects die soon. */
+/** By default V8's young generation grows to several times this size, although its objects die soon. */
 const YOUNG_HEAP_MB = 8;
 const IDLE_MS = 60_000;
 const END_FAILED = 'the thread that asks origins did not end';
@@ -59,7 +59,7 @@ export function openProbeThread(options: ProbeThreadOptions = {}) {
     return thread;
   };
   return {
-    /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
+    /** Like `createProbeClient`. Requests reject with ProbeThreadLost if the thread ends. */
     createClient: (options: ThreadedClientOptions) => ensureRunning().createClient(options),
     /** True while the running scans hold too much text. No further scan may begin then. */
     isSaturated: () => thread?.isSaturated ?? false,
@@ -106,10 +106,7 @@ class RunningThread {
       transferList: [port2],
       env: environment,
       execArgv: [...execArgv],
-      resourceLimits: {
-        maxOldGenerationSizeMb: heapMb,
-        maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
-      },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     });
     this.#worker.on('message', (message: ProbeNotice) => this.#handleMessage(message));
     this.#worker.on('error', (error) => {
@@ -151,7 +148,7 @@ class RunningThread {
     return {
       async request(request) {
         const answer = await ask(() => calls.request(number, request));
-        // The thread serialized this answer.
+        // The thread serialized an observation.
         return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
       resolveOrigin: (origin) => ask(() => calls.resolveOrigin(number, origin)),
@@ -170,7 +167,7 @@ class RunningThread {
     await this.#worker.terminate();
   }
 
-  /** Starts the timer that ends an idle thread, which holds memory. The next client starts another. */
+  /** Starts the timer that ends the thread if it is idle. An idle thread would hold memory. */
   #startIdleTimer(): void {
     clearTimeout(this.#idleTimer);
     if (this.isLost || this.#clients.size > 0 || this.#pendingRejects.size > 0) return;
@@ -181,7 +178,7 @@ class RunningThread {
     this.#idleTimer = setTimeout(end, this.#idleMs).unref();
   }
 
-  /** Rejects when the thread ends, because Comlink would never settle the call. */
+  /** Makes a call to the thread. Rejects when the thread ends, because Comlink would never settle the call. */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     if (this.isLost) throw new ProbeThreadLost(new Error('ended before'));
     const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -1,10 +1,10 @@
-/** Sends each request of one scan once. Asking again returns the first answer. */
+/** Sends each request of one scan once. The same request again returns the first answer. */
 
 import type { Origin } from '../../guard/origin.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from './client.ts';
 
-/** A request to the scanned origin. Requests with own headers or an MCP message share no cached answer. */
+/** A request to the scanned origin. Requests with `headers` or an MCP message are always sent. */
 export type CachedRequest = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
   readonly accept: string;
   /** 2 sends the same request a second time, for the checks that compare two answers. */
@@ -21,7 +21,7 @@ export class RequestCache {
     this.#origin = origin;
   }
 
-  /** Number of distinct requests that were sent. */
+  /** Number of stored answers. */
   get size(): number {
     return this.#answers.size;
   }
@@ -36,16 +36,14 @@ export class RequestCache {
     this.#answers.set(toKey(method, path, 1), Promise.resolve(answer));
   }
 
-  ask({ number = 1, ...ask }: CachedRequest): Promise<HttpObservation> {
-    const isUnshared = ask.rpc !== undefined || ask.headers !== undefined;
-    const key = toKey(ask.method, ask.path, number) + (isUnshared ? ` ${this.size}` : '');
+  ask({ number = 1, ...request }: CachedRequest): Promise<HttpObservation> {
+    const { method, path, rpc } = request;
+    const isAlwaysSent = rpc !== undefined || request.headers !== undefined;
+    const key = toKey(method, path, number) + (isAlwaysSent ? ` ${this.size}` : '');
     const earlierAnswer = this.#answers.get(key);
     if (earlierAnswer !== undefined) return earlierAnswer;
-    const answer = this.#client.request({
-      origin: this.#origin,
-      ...ask,
-      ...(ask.method === 'POST' && ask.rpc === undefined ? { body: '{}' as const } : {}),
-    });
+    const body = method === 'POST' && rpc === undefined ? ({ body: '{}' } as const) : {};
+    const answer = this.#client.request({ origin: this.#origin, ...request, ...body });
     this.#answers.set(key, answer);
     return answer;
   }

@@ -25,7 +25,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<ExchangeOutcome>;
   isSent = false;
   hasAnswerBegun = false;
-  /** True once settled; later bytes are dropped. */
+  /** True once `outcome` is settled. Later bytes are dropped. */
   isOver = false;
   /** The connection that sends the request. */
   socket: RequestSocket | null = null;
@@ -34,7 +34,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** True once a connection was opened, or taken, for this request. */
   hasConnected = false;
   readonly #settle: (outcome: ExchangeOutcome) => void;
-  /** Number of the scan's sequential round trips, this one included. */
+  /** Number of sequential round trips of the scan up to this request, which counts too. */
   readonly #roundTrips: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
@@ -58,7 +58,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#budget = budget;
   }
 
-  /** Sends the request on this connection. */
+  /** Says which connection sends the request. */
   attachTo(socket: RequestSocket): void {
     if (this.socket !== null) this.socket.currentRequest = null;
     this.socket = socket;
@@ -142,10 +142,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Each piece costs as much processor time as a thousand bytes, however small it is. */
   get #hasTooManyPieces(): boolean {
     const { maxBodyPieces, smallBodyPieces } = this.#limits;
-    if (this.#pieces > maxBodyPieces) return true;
-    return (
-      this.#pieces > smallBodyPieces && this.#pieceBytes < MIN_AVERAGE_PIECE_BYTES * this.#pieces
-    );
+    const minBytes = this.#pieces > smallBodyPieces ? MIN_AVERAGE_PIECE_BYTES * this.#pieces : 0;
+    return this.#pieces > maxBodyPieces || this.#pieceBytes < minBytes;
   }
 
   #endOverBudget(): void {
@@ -161,7 +159,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Reads bytes as UTF-8 if they are valid UTF-8, which some sellers send; else as Latin-1 (RFC 9110). */
+/** Decodes names and values. Some sellers send UTF-8; bytes that are not valid UTF-8 are Latin-1 (RFC 9110). */
 function readHeaders(fields: readonly (string | Buffer)[]): ExchangeAnswer['headers'] {
   const texts = fields.map((field) =>
     typeof field === 'string' ? field : field.toString(isUtf8(field) ? 'utf8' : 'latin1'),
@@ -183,7 +181,7 @@ export type RequestSocket = {
   close(failure: RequestFailure): void;
 };
 
-/** One request to one origin; its caller follows redirects and decodes the body. */
+/** One request to one origin. The caller follows redirects and decodes the body. */
 export type ExchangeRequest = {
   readonly method: HttpMethod;
   /** Path and query in the form of the request line. */
@@ -192,7 +190,7 @@ export type ExchangeRequest = {
   readonly body: string | null;
   readonly capBytes: number;
   readonly timeoutMs: number;
-  /** True if more requests follow the answer. The pool then opens its other connections at the same time. */
+  /** True if more requests to the origin follow. The other connections to it are then opened too. */
   readonly isFirstOfMany?: boolean;
 };
 

@@ -99,7 +99,7 @@ export class TextBudget {
     this.#reportChange();
   }
 
-  /** Ends the largest scan that still reads. A scan that has read everything would free no memory. */
+  /** Ends the largest scan that still reads. Ending a scan that has read everything would free no memory. */
   #endLargest(): void {
     const reading = [...this.#shares.values()].filter(({ endReading }) => endReading !== null);
     const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);

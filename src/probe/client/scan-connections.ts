@@ -4,7 +4,7 @@ import { ProbeFailure, type RequestFailure, ResolverDown } from '../../guard/fai
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
-import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
+import { type Address, type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
 import type { ProcessorTime } from '../../guard/timers.ts';
 import { createOriginContext } from '../../guard/tls-handshake.ts';
 import { retryAfterMs } from '../../parse/text/http-header.ts';
@@ -36,6 +36,7 @@ export class ScanConnections {
   /** Resolves when the scan ends, so that requests do not wait for name servers. */
   readonly #ended = Promise.withResolvers<{ kind: 'closed'; failure: RequestFailure }>();
   #closeFailure: RequestFailure | null = null;
+  /** Number of requests whose final answer was a 429. */
   #final429s = 0;
 
   constructor(options: ScanConnectionsOptions) {
@@ -46,14 +47,12 @@ export class ScanConnections {
   resolveOrigin(origin: Origin): Promise<Resolution> {
     const { policy, resolver } = this.#options;
     const key = isAllowedException(origin, policy) ? origin.url : origin.hostname;
-    const known = this.#resolutions.get(key);
-    if (known) return known;
-    const resolution = resolveHost(origin, policy, resolver);
+    const resolution = this.#resolutions.get(key) ?? resolveHost(origin, policy, resolver);
     this.#resolutions.set(key, resolution);
     return resolution;
   }
 
-  /** Sends a request. After a 429 it waits as asked and sends it once more. Throws like `ProbeClient.request`. */
+  /** Sends a request, and sends it once more after a 429 and its `Retry-After`. Throws like `ProbeClient.request`. */
   async exchange(origin: Origin, request: ExchangeRequest): Promise<ExchangeOutcome> {
     const { limits } = this.#options;
     if (this.#final429s >= limits.maxRateLimited)
@@ -83,7 +82,7 @@ export class ScanConnections {
   }
 
   async #findPool(origin: Origin): Promise<OriginPool> {
-    // The end stands first, because a race returns the first settled promise.
+    // `#ended` stands first. If both promises are settled, the race returns the first.
     const resolution = await Promise.race([this.#ended.promise, this.resolveOrigin(origin)]);
     switch (resolution.kind) {
       case 'addresses':
@@ -97,17 +96,13 @@ export class ScanConnections {
       case 'our-fault':
         throw new ResolverDown(resolution.detail);
     }
-    const known = this.#pools.get(origin.url);
-    if (known) return known;
-    const pool = this.#createPool(origin, resolution);
+    const { addresses } = resolution;
+    const pool = this.#pools.get(origin.url) ?? this.#createPool(origin, addresses);
     this.#pools.set(origin.url, pool);
     return pool;
   }
 
-  #createPool(
-    origin: Origin,
-    { addresses }: Extract<Resolution, { kind: 'addresses' }>,
-  ): OriginPool {
+  #createPool(origin: Origin, addresses: readonly Address[]): OriginPool {
     const { policy, connector, limits, extraCa, processorTime } = this.#options;
     const shared = { policy, connector, limits, processorTime };
     const secureContext = () => {

@@ -5,7 +5,7 @@ export function scannerUserAgent(aboutUrl: string): string {
   return `x402-conformance-scanner/${packageVersion()} (+${aboutUrl})`;
 }
 
-/** "0.3.0" */
+/** The version of this package, such as "0.3.0". */
 export function packageVersion(): string {
   const file = new URL('../../../package.json', import.meta.url);
   const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));

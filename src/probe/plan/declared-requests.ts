@@ -11,29 +11,22 @@ export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin'
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = Omit<ResourceObservation, 'madeUp' | 'probes' | 'tool'> & {
-  /** True if no document declares a value that `path` holds. */
+  /** True if `path` contains a value that no document declares. */
   readonly madeUp: boolean;
-  /** True when OpenAPI declares a POST that no document calls paid; a probe would execute it. */
+  /** True if OpenAPI declares a POST that no document calls paid. We do not send it, because it would run. */
   readonly freePost: boolean;
 };
 
-export type PlannedRequest = {
-  readonly path: string;
-  readonly template: string;
+export type PlannedRequest = Pick<PlannedResource, 'path' | 'template' | 'madeUp'> & {
   readonly method: string | null;
-  readonly madeUp: boolean;
 };
 
 /** Matches a path parameter in the notation of routers, not of OpenAPI: ":id", "[id]", "*". */
 const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
 
-export function toPlannedRequest({
-  requestPath,
-  isMadeUp,
-  template,
-  method,
-}: Operation): PlannedRequest {
-  return { path: requestPath, template, method, madeUp: isMadeUp || hasRouterParameter(template) };
+export function toPlannedRequest(operation: Operation): PlannedRequest {
+  const { requestPath: path, template, method, isMadeUp } = operation;
+  return { path, template, method, madeUp: isMadeUp || hasRouterParameter(template) };
 }
 
 export class DeclaredRequests {
@@ -51,7 +44,7 @@ export class DeclaredRequests {
     }
   }
 
-  /** Returns the request of the declared operation. Without one, fills in the template. */
+  /** Returns the request of the declared operation. If none is declared, fills in the template. */
   find(template: string, method: string | null): PlannedRequest {
     const operation =
       this.#operations.get(`${method?.toUpperCase()} ${template}`) ??
@@ -73,15 +66,13 @@ function hasRouterParameter(template: string): boolean {
 }
 
 /**
- * Returns path and query of an address on this origin, null for other origins. `http://` with the origin's
+ * Returns path and query of an address on this origin, or null for another origin. `http://` with the origin's
  * host counts as this origin, because a proxy may end TLS.
  */
 export function findPathOnOrigin(originUrl: string, target: string, kit: Kit): string | null {
-  const origin = new URL(originUrl);
-  const isHttpTwin = target.startsWith(`http://${origin.hostname}/`);
-  const reference = isHttpTwin
-    ? originUrl + target.slice(`http://${origin.hostname}`.length)
-    : target;
+  const httpOrigin = `http://${new URL(originUrl).hostname}`;
+  const isHttp = target.startsWith(`${httpOrigin}/`);
+  const reference = isHttp ? originUrl + target.slice(httpOrigin.length) : target;
   const url = kit.sameOrigin(originUrl, reference);
   if (url === null) return null;
   // WHATWG encodes the braces of a template; OpenAPI does not.

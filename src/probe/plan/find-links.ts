@@ -2,16 +2,18 @@
 
 import type { LinkSet } from '../../model/observations.ts';
 import type { JsonValue } from '../../parse/json/json.ts';
+import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import type { FirstWave } from './declared-requests.ts';
+import { readManifestEntries } from './find-resources.ts';
 
 export type PlannedLink = {
   readonly url: string;
   readonly path: string;
   readonly from: string;
-  /** POST only if the documents declare no GET. Links send no POST; a probe may have sent the same POST. */
+  /** POST only if the documents declare no GET. A link sends no POST; it uses the answer that a probe got. */
   readonly method: 'GET' | 'POST';
   /** True for a server of the OpenAPI document. */
   readonly server: boolean;
@@ -32,43 +34,38 @@ const MAX_REFERENCES = 2_000;
 const ADDRESS_MEMBER =
   /^(?:url|href|terms|termsofservice|documentation|docs|openapi|manifest|website|\w*url)$/i;
 
-export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
-  const openapi = kit.openapi(seen);
-  const declared = indexMethods(openapi.state === 'found' ? openapi.facts.operations : []);
-  const perDocument = [
-    readLlmsReferences(seen, kit),
+export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
+  const openapi = kit.openapi(wave);
+  const declaredMethods = indexMethods(openapi.state === 'found' ? openapi.facts.operations : []);
+  const referenceLists = [
+    readLlmsReferences(wave, kit),
     openapi.state === 'found' ? readOpenapiReferences(openapi) : null,
-    readCardReferences(seen, kit),
-    readManifestReferences(seen, kit),
+    readCardReferences(wave, kit),
+    readManifestReferences(wave, kit),
   ].filter((references) => references !== null);
 
   const links = new Map<string, PlannedLink>();
   const otherTargets = new Set<string>();
-  for (const reference of perDocument.flat().slice(0, MAX_REFERENCES)) {
-    if (!isFollowable(reference.target, seen.origin.url)) continue;
-    const url = kit.sameOrigin(seen.origin.url, reference.target);
+  for (const reference of referenceLists.flat().slice(0, MAX_REFERENCES)) {
+    const { target, from, server } = reference;
+    if (!isFollowable(target, wave.origin.url)) continue;
+    const url = kit.sameOrigin(wave.origin.url, target);
     if (url === null) {
-      otherTargets.add(reference.target);
+      otherTargets.add(target);
       continue;
     }
     const path = url.pathname + url.search;
-    const method = chooseMethod(path, reference, declared);
-    const key = reference.server ? `server ${path}` : path;
+    const method = chooseMethod(declaredMethods.get(path) ?? [], reference.method);
+    const key = server ? `server ${path}` : path;
     if (method !== null && !links.has(key)) {
-      links.set(key, {
-        url: url.href,
-        path,
-        from: reference.from,
-        method,
-        server: reference.server,
-      });
+      links.set(key, { url: url.href, path, from, method, server });
     }
   }
   return {
     links: [...links.values()].slice(0, MAX_LINKS),
     found: links.size,
     otherHosts: otherTargets.size,
-    documents: perDocument.length,
+    documents: referenceLists.length,
   };
 }
 
@@ -79,14 +76,10 @@ function isFollowable(target: string, originUrl: string): boolean {
   return /^https?:$/.test(new URL(target, originUrl).protocol);
 }
 
-/** Returns GET if a document declares GET or no document declares a method. Else returns POST or null. */
-function chooseMethod(
-  path: string,
-  { method }: Reference,
-  declared: DeclaredMethods,
-): 'GET' | 'POST' | null {
-  const methods = new Set(declared.get(path));
-  if (method !== null) methods.add(method.toUpperCase());
+/** Returns GET if a document declares GET or no document declares a method. Otherwise returns POST or null. */
+function chooseMethod(declared: Iterable<string>, ownMethod: string | null): 'GET' | 'POST' | null {
+  const methods = new Set(declared);
+  if (ownMethod !== null) methods.add(ownMethod.toUpperCase());
   if (methods.size === 0 || methods.has('GET')) return 'GET';
   return methods.has('POST') ? 'POST' : null;
 }
@@ -114,46 +107,36 @@ function readLlmsReferences(
   return kit.markdown(reading.body).links.map((target) => toReference(target, '/llms.txt'));
 }
 
-function readOpenapiReferences(openapi: {
-  readonly path: string;
-  readonly facts: {
-    readonly servers: readonly { readonly url: string; readonly pointer: string }[];
-    readonly externalDocs: readonly { readonly url: string; readonly pointer: string }[];
-  };
-}): readonly Reference[] {
+function readOpenapiReferences({
+  path,
+  facts,
+}: Extract<OpenApiReading, { state: 'found' }>): readonly Reference[] {
+  const servers = facts.servers.map(({ url, pointer }) => toReference(url, `${path}#${pointer}`));
   return [
-    ...openapi.facts.servers.map(({ url, pointer }) => ({
-      ...toReference(url, `${openapi.path}#${pointer}`),
-      server: true,
-    })),
-    ...openapi.facts.externalDocs.map(({ url, pointer }) =>
-      toReference(url, `${openapi.path}#${pointer}`),
-    ),
+    ...servers.map((reference) => ({ ...reference, server: true })),
+    ...facts.externalDocs.map(({ url, pointer }) => toReference(url, `${path}#${pointer}`)),
   ];
 }
 
-function readCardReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
-  const canonical = kit.document('/.well-known/agent-card.json', seen.agentCard, seen.soft404);
+function readCardReferences(wave: FirstWave, kit: Kit): readonly Reference[] | null {
+  const canonical = kit.document('/.well-known/agent-card.json', wave.agentCard, wave.soft404);
   const reading =
     canonical.state === 'present'
       ? canonical
-      : kit.document('/.well-known/agent.json', seen.agentJson, seen.soft404);
+      : kit.document('/.well-known/agent.json', wave.agentJson, wave.soft404);
   return readJsonReferences(reading, kit);
 }
 
-function readManifestReferences(seen: FirstWave, kit: Kit): readonly Reference[] | null {
-  const manifest = kit.manifest(seen);
+function readManifestReferences(wave: FirstWave, kit: Kit): readonly Reference[] | null {
+  const manifest = kit.manifest(wave);
   if (manifest.state !== 'found') return null;
-  const { facts, path } = manifest;
-  const entries =
-    facts.shape === 'unknown'
-      ? []
-      : facts.entries.map(({ target, pointer, method }) => ({
-          ...toReference(target, `${path}#${pointer}`),
-          method,
-        }));
-  const answer = manifest.canonical ? seen.manifest : seen.manifestJson;
-  const others = readJsonReferences(kit.document(path, answer, seen.soft404), kit) ?? [];
+  const { path } = manifest;
+  const entries = readManifestEntries(manifest).map(({ target, pointer, method }) => ({
+    ...toReference(target, `${path}#${pointer}`),
+    method,
+  }));
+  const answer = manifest.canonical ? wave.manifest : wave.manifestJson;
+  const others = readJsonReferences(kit.document(path, answer, wave.soft404), kit) ?? [];
   const entryTargets = new Set(entries.map((entry) => entry.target));
   return [...entries, ...others.filter((reference) => !entryTargets.has(reference.target))];
 }
@@ -195,6 +178,7 @@ function toReference(target: string, from: string): Reference {
 export type IconPlan = {
   readonly paths: readonly string[];
   readonly otherHosts: readonly string[];
+  /** True if an icon is a data URL. */
   readonly inline: boolean;
 };
 

@@ -14,9 +14,9 @@ import {
   toPlannedRequest,
 } from './declared-requests.ts';
 
-/** Bounds the work on a document that lists resources without end. */
+/** Limits the work on a document that lists resources without end. */
 const MAX_RESOURCES = 2_000;
-/** Limit per document. It is higher, because many entries may name one resource, or other origins. */
+/** Limit per document. Higher than `MAX_RESOURCES`, as entries may name other origins, or one resource again. */
 const MAX_ENTRIES_READ = 5_000;
 const MAX_OTHER_ORIGINS = 3;
 const ROOT_REQUEST = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
@@ -34,9 +34,9 @@ type Draft = {
   madeUp: boolean;
 };
 
-export function findResources(seen: FirstWave, kit: Kit) {
-  const openapi = kit.openapi(seen);
-  const manifest = kit.manifest(seen);
+export function findResources(wave: FirstWave, kit: Kit) {
+  const openapi = kit.openapi(wave);
+  const manifest = kit.manifest(wave);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
   const priced = localOperations.filter(({ paid }) => paid);
@@ -47,40 +47,40 @@ export function findResources(seen: FirstWave, kit: Kit) {
     drafts.add({ ...toPlannedRequest(operation), source: 'openapi', declaredPaid: true });
   }
   const declared = new DeclaredRequests(localOperations);
-  for (const { target, method } of readManifestEntries(manifest)) {
-    const template = findPathOnOrigin(seen.origin.url, target, kit);
-    if (template === null) continue;
-    drafts.add({ ...declared.find(template, method), source: 'manifest', declaredPaid: true });
+  const addDeclared = (target: string, method: string | null, source: ResourceSource) => {
+    const template = findPathOnOrigin(wave.origin.url, target, kit);
+    if (template === null) return;
+    drafts.add({ ...declared.find(template, method), source, declaredPaid: true });
+  };
+  for (const entry of readManifestEntries(manifest)) {
+    addDeclared(entry.target, entry.method, 'manifest');
   }
-  for (const { resource, method } of readIndexedResources(seen)) {
-    const template = findPathOnOrigin(seen.origin.url, resource, kit);
-    if (template === null) continue;
-    drafts.add({ ...declared.find(template, method), source: 'index', declaredPaid: true });
+  for (const { resource, method } of readIndexedResources(wave)) {
+    addDeclared(resource, method, 'index');
   }
-  const nothingDeclared = drafts.size === 0 && paid.length === 0;
-  const candidates: readonly Candidate[] = [
-    // A resource that asks for a sign-in sells nothing, unless its answer has a price.
-    ...priced
-      .filter(({ signIn, method }) => signIn && method === 'GET')
-      .map(candidateFrom('openapi')),
-    ...(hasPaidRoot(seen.root) ? [{ ...ROOT_REQUEST, source: 'root' as const }] : []),
-    ...readLlmsLinks(seen, kit).map((path) => ({
-      ...declared.find(path, 'GET'),
-      source: 'llms' as const,
-    })),
-    ...(nothingDeclared ? localOperations.filter(isPlainGet) : []).map(candidateFrom('undeclared')),
-  ];
-  for (const candidate of candidates) {
-    drafts.add({ ...candidate, method: 'GET', declaredPaid: false });
+  const isAnyDeclared = drafts.size > 0 || paid.length > 0;
+  const addCandidates = (requests: readonly PlannedRequest[], source: ResourceSource) => {
+    for (const request of requests) {
+      drafts.add({ ...request, source, method: 'GET', declaredPaid: false });
+    }
+  };
+  // A resource that asks for a sign-in sells nothing, unless its answer has a price.
+  const signInGets = priced.filter(({ signIn, method }) => signIn && method === 'GET');
+  addCandidates(signInGets.map(toPlannedRequest), 'openapi');
+  if (hasPaidRoot(wave.root)) addCandidates([ROOT_REQUEST], 'root');
+  const llmsRequests = readLlmsLinks(wave, kit).map((path) => declared.find(path, 'GET'));
+  addCandidates(llmsRequests, 'llms');
+  if (!isAnyDeclared) {
+    addCandidates(localOperations.filter(isPlainGet).map(toPlannedRequest), 'undeclared');
   }
   const freePosts = findFreePosts(localOperations);
   return {
-    resources: drafts.toResources(seen.origin.url).map((resource) => ({
+    resources: drafts.toResources(wave.origin.url).map((resource) => ({
       ...resource,
       freePost: resource.method !== 'POST' && freePosts.has(resource.path),
     })),
-    otherMethods: countOtherMethods(seen, kit, paid, manifest),
-    looked: describeSources(seen, kit, openapi, manifest),
+    otherMethods: countOtherMethods(wave, kit, paid, manifest),
+    looked: describeSources(wave, kit, openapi, manifest),
     elsewhere: findOtherOrigins(operations),
   };
 }
@@ -107,16 +107,10 @@ function findOtherOrigins(operations: readonly Operation[]): readonly string[] {
     if (paid && origin !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
   }
   return [...counts]
-    .toSorted(([, one], [, other]) => other - one)
+    .toSorted(([, a], [, b]) => b - a)
     .slice(0, MAX_OTHER_ORIGINS)
     .map(([origin]) => origin);
 }
-
-function candidateFrom(source: ResourceSource) {
-  return (operation: Operation): Candidate => ({ ...toPlannedRequest(operation), source });
-}
-
-type Candidate = PlannedRequest & Pick<Finding, 'source'>;
 
 type Finding = PlannedRequest & {
   readonly source: ResourceSource;
@@ -132,20 +126,20 @@ class Drafts {
     return this.#drafts.length;
   }
 
-  add({ path, template, madeUp, method: declared, source, declaredPaid }: Finding): void {
-    const method = declared?.toUpperCase() ?? null;
+  add({ path, template, madeUp, source, declaredPaid, ...finding }: Finding): void {
+    const method = finding.method?.toUpperCase() ?? null;
     if (method !== null && !isProbedMethod(method)) return;
     const samePath = this.#byPath.get(path) ?? [];
-    const known = samePath.find(
+    const existing = samePath.find(
       (draft) => draft.method === method || method === null || draft.method === null,
     );
     // A candidate is dropped if its path is declared with another method.
-    if (known === undefined && !declaredPaid && samePath.length > 0) return;
-    if (known !== undefined) {
-      known.method ??= method;
-      known.sources.add(source);
-      known.declaredPaid ||= declaredPaid;
-      known.madeUp &&= madeUp;
+    if (existing === undefined && !declaredPaid && samePath.length > 0) return;
+    if (existing !== undefined) {
+      existing.method ??= method;
+      existing.sources.add(source);
+      existing.declaredPaid ||= declaredPaid;
+      existing.madeUp &&= madeUp;
       return;
     }
     if (this.#drafts.length >= MAX_RESOURCES) return;
@@ -183,7 +177,7 @@ function isPlainGet(operation: Operation): boolean {
   );
 }
 
-function readManifestEntries(manifest: ManifestReading) {
+export function readManifestEntries(manifest: ManifestReading) {
   if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
   return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
 }
@@ -208,12 +202,12 @@ function readLlmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
     .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY_PATH.test(path));
   // Few links are probed. Those that look like documents rarely sell anything, so they come last.
   return [...new Set(paths)].toSorted(
-    (one, other) => Number(DOCUMENT_PATH.test(one)) - Number(DOCUMENT_PATH.test(other)),
+    (a, b) => Number(DOCUMENT_PATH.test(a)) - Number(DOCUMENT_PATH.test(b)),
   );
 }
 
 function describeSources(
-  seen: FirstWave,
+  wave: FirstWave,
   kit: Kit,
   openapi: OpenApiReading,
   manifest: ManifestReading,
@@ -221,9 +215,9 @@ function describeSources(
   return [
     `/openapi.json: ${describeOpenApi(openapi)}`,
     `/.well-known/x402: ${describeManifest(manifest)}`,
-    `/llms.txt: ${kit.document('/llms.txt', seen.llmsTxt, seen.soft404).state}`,
-    `GET /: ${seen.root.ok ? seen.root.data.status : seen.root.reason}`,
-    `index: ${seen.x402scan.state === 'seen' ? `${seen.x402scan.data.resources.length} resources` : 'not asked'}`,
+    `/llms.txt: ${kit.document('/llms.txt', wave.llmsTxt, wave.soft404).state}`,
+    `GET /: ${wave.root.ok ? wave.root.data.status : wave.root.reason}`,
+    `index: ${wave.x402scan.state === 'seen' ? `${wave.x402scan.data.resources.length} resources` : 'not asked'}`,
   ];
 }
 

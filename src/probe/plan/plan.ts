@@ -22,31 +22,28 @@ export type Plan = {
   readonly icons: IconPlan;
 };
 
-export function makePlan(seen: FirstWave, kit: Kit): Plan {
-  const candidates = findResources(seen, kit);
+export function makePlan(wave: FirstWave, kit: Kit): Plan {
+  const { resources, ...otherFindings } = findResources(wave, kit);
   return {
-    resources: chooseResources(candidates.resources),
-    declared: candidates.resources.filter((resource) => resource.declaredPaid).length,
-    otherMethods: candidates.otherMethods,
-    looked: candidates.looked,
-    elsewhere: candidates.elsewhere,
-    links: findLinks(seen, kit),
-    icons: findIcons(seen, kit),
+    resources: chooseResources(resources),
+    declared: resources.filter((resource) => resource.declaredPaid).length,
+    ...otherFindings,
+    links: findLinks(wave, kit),
+    icons: findIcons(wave, kit),
   };
 }
 
-/** Number of resources that a scan probes at most. */
-export const MAX_PROBED = 6;
+export const MAX_PROBED_RESOURCES = 6;
 
 /**
- * Chooses resources so that each method and each source is covered. Each step takes the resource that adds
- * most uncovered methods and sources. Declared resources precede candidates; ties keep document order.
+ * Chooses resources that cover as many methods and sources as possible. Each step takes the resource with the
+ * most methods and sources that are not yet covered. Declared resources precede candidates.
  */
 export function chooseResources(resources: readonly PlannedResource[]): readonly PlannedResource[] {
   const chosen: PlannedResource[] = [];
   const covered = new Set<string>();
   const remaining = [...resources];
-  while (chosen.length < MAX_PROBED && remaining.length > 0) {
+  while (chosen.length < MAX_PROBED_RESOURCES && remaining.length > 0) {
     const best = remaining.reduce((a, b) =>
       scoreResource(b, covered) > scoreResource(a, covered) ? b : a,
     );

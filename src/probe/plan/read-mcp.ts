@@ -32,18 +32,15 @@ export function readDiscovery({ answer, id }: McpResponse): McpEra | null {
 
 /** Reads the answer to `initialize`; null if no MCP server answered. */
 export function readInitialization({ answer, id }: McpResponse): McpEra | null {
-  const stated = jsonText(readResult(answer, id)?.['protocolVersion']);
-  if (stated === null || !answer.ok) return null;
-  const version = VERSION_FORMAT.test(stated) ? stated : LATEST_LEGACY_VERSION;
-  const sessionId = headerValue(answer.data, 'mcp-session-id');
-  return {
-    kind: 'legacy',
-    version,
-    sessionId: sessionId !== null && SESSION_ID.test(sessionId) ? sessionId : null,
-  };
+  const serverVersion = jsonText(readResult(answer, id)?.['protocolVersion']);
+  if (serverVersion === null || !answer.ok) return null;
+  const version = VERSION_FORMAT.test(serverVersion) ? serverVersion : LATEST_LEGACY_VERSION;
+  const header = headerValue(answer.data, 'mcp-session-id');
+  const sessionId = header !== null && SESSION_ID.test(header) ? header : null;
+  return { kind: 'legacy', version, sessionId };
 }
 
-/** Reads the answer to `tools/list`; null if there is no list in it. */
+/** Reads the answer to `tools/list`; null if it holds no list. */
 export function readTools({ answer, id }: McpResponse): ToolPage | null {
   const result = readResult(answer, id);
   return result === null ? null : readToolPage(result);
@@ -68,7 +65,7 @@ export const MCP_DOCUMENTS = [
   '/server.json',
 ] as const;
 
-/** Two forms of MCP: without sessions, and with a session that `initialize` opens. */
+/** The form of MCP that a server speaks: `modern` has no sessions, in `legacy` `initialize` opens a session. */
 export type McpEra =
   | { readonly kind: 'modern'; readonly hasExtension: boolean }
   | { readonly kind: 'legacy'; readonly version: string; readonly sessionId: string | null };
@@ -98,14 +95,15 @@ const MCP_PATH = /(?:^|\/)mcp\/?$/i;
 /** Returns paths on this origin, the likeliest first. */
 export function findEndpoints({ first, documents }: EndpointClues): readonly string[] {
   const kit = createKit();
-  const named = [
+  const { agentCard, agentJson, manifest, manifestJson } = first;
+  const addresses = [
     ...documents.flatMap(({ answer }) => findAddresses(answer, kit)),
-    ...[first.agentCard, first.agentJson, first.manifest, first.manifestJson]
+    ...[agentCard, agentJson, manifest, manifestJson]
       .flatMap((answer) => findAddresses(answer, kit))
-      .filter((address) => MCP_PATH.test(parsePathname(address))),
-    ...findLlmsAddresses(first, kit).filter((address) => MCP_PATH.test(parsePathname(address))),
+      .filter(isMcpAddress),
+    ...findLlmsAddresses(first, kit).filter(isMcpAddress),
   ];
-  const paths = [...named, USUAL_PATH].flatMap((address) => {
+  const paths = [...addresses, USUAL_PATH].flatMap((address) => {
     const url = kit.sameOrigin(first.origin.url, address);
     return url === null ? [] : [url.pathname + url.search];
   });
@@ -124,7 +122,7 @@ function findAddresses(answer: HttpObservation, kit: Kit): readonly string[] {
     if (depth > MAX_DEPTH || visits > MAX_VALUES) return;
     for (const item of jsonList(value)) walk(item, depth + 1);
     if (!isJsonObject(value)) return;
-    for (const [name, inner] of Object.entries(jsonObject(value))) {
+    for (const [name, inner] of Object.entries(value)) {
       if (typeof inner === 'string' && /^(?:url|endpoint|resource)$/.test(name))
         addresses.push(inner);
       if (typeof inner === 'object' && inner !== null) walk(inner, depth + 1);
@@ -142,16 +140,20 @@ function findLlmsAddresses(
   return reading.state === 'present' ? kit.markdown(reading.body).links.slice(0, MAX_VALUES) : [];
 }
 
-function parsePathname(address: string): string {
-  return URL.parse(address, 'https://any.invalid')?.pathname ?? '';
+function isMcpAddress(address: string): boolean {
+  return MCP_PATH.test(URL.parse(address, 'https://any.invalid')?.pathname ?? '');
 }
 
 export type SentMessage = RpcMessage & { readonly id: number };
 
-const OFFERED_VERSION = '2025-11-25';
 const CLIENT = { name: 'x402-conformance-scanner', version: '1' };
 const PLAIN_HEADER = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
+const LEGACY_PARAMS = {
+  protocolVersion: LATEST_LEGACY_VERSION,
+  capabilities: {},
+  clientInfo: CLIENT,
+};
 /** Sent with each request: the version, our name, and that we understand a `payment_required` result. */
 const MODERN_META: JsonObject = {
   'io.modelcontextprotocol/protocolVersion': MODERN_VERSION,
@@ -179,12 +181,8 @@ export function createMcpMessages() {
     /** `server/discover`, which MCP has from 2026-07-28 on. */
     discover: () => toMessage('server/discover', {}, { kind: 'modern', hasExtension: true }),
     /** Opens a session with a server of an older revision. */
-    initialize: () =>
-      toMessage(
-        'initialize',
-        { protocolVersion: OFFERED_VERSION, capabilities: {}, clientInfo: CLIENT },
-        null,
-      ),
+    initialize: () => toMessage('initialize', LEGACY_PARAMS, null),
+    /** A notification, which gets no answer. Its id is not sent. */
     initialized: (era: McpEra): SentMessage => ({
       id: 0,
       body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
