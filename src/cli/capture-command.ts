@@ -15,10 +15,10 @@ import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** From the strongest to the weakest. Each trim removes secrets. */
 const TRIMS: readonly TrimOptions[] = [
-  { maxTextChars: 2_000, headers: true },
-  { maxTextChars: 20_000, headers: true },
-  { maxTextChars: Number.POSITIVE_INFINITY, headers: true },
-  { maxTextChars: Number.POSITIVE_INFINITY, headers: false },
+  { maxTextChars: 2_000, onlyReadHeaders: true },
+  { maxTextChars: 20_000, onlyReadHeaders: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, onlyReadHeaders: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, onlyReadHeaders: false },
 ];
 
 /** Returns the exit code. Throws UsageError, and the errors of a scan. */

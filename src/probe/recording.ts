@@ -67,8 +67,8 @@ function removePosts(payability: Observations['payability']): Observations['paya
 export type TrimOptions = {
   /** Bodies are cut at this length, unless they are JSON. */
   readonly maxTextChars: number;
-  /** True to leave out headers that the scanner does not read. */
-  readonly headers: boolean;
+  /** True to remove the headers that the scanner does not read. */
+  readonly onlyReadHeaders: boolean;
 };
 
 /** Headers that a check, a parser or the prober reads. */
@@ -132,11 +132,13 @@ function isHttpData(value: object): value is HttpData {
   return 'headers' in value && 'body' in value && 'firstByteMs' in value;
 }
 
-function trimAnswer(data: HttpData, { maxTextChars, headers }: TrimOptions): HttpData {
+function trimAnswer(data: HttpData, { maxTextChars, onlyReadHeaders }: TrimOptions): HttpData {
   const isLong = data.body.length > maxTextChars && !isJson(data.body);
   return {
     ...data,
-    headers: headers ? data.headers.filter(([name]) => READ_HEADERS.has(name)) : data.headers,
+    headers: onlyReadHeaders
+      ? data.headers.filter(([name]) => READ_HEADERS.has(name))
+      : data.headers,
     body: isLong ? data.body.slice(0, maxTextChars) : data.body,
   };
 }
