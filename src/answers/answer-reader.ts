@@ -46,7 +46,8 @@ const POOL_LIMITS = { threads: 1, cpuMs: 10_000, firstTryMs: 10_000, wallMs: 20_
 /** The pool and its worker start with the first long answer. They do not keep the process alive. */
 export function createAnswerReader(): AnswerReader {
   let pool: WorkerPool | undefined;
-  const { origin: account } = openEndlessAccount('');
+  // This work belongs to no scan, so no budget limits it.
+  const account = openEndlessAccount('').origin;
 
   async function parseOnWorker<Value, Detail extends Serialized>(
     bytes: Buffer,
@@ -55,14 +56,9 @@ export function createAnswerReader(): AnswerReader {
   ): Promise<Value> {
     const shared = new SharedArrayBuffer(bytes.length, { maxByteLength: bytes.length });
     bytes.copy(Buffer.from(shared));
+    const modules = [WORKER_MODULE, module] as const;
     const input = { bytes: shared, exportName, detail };
-    const work = () =>
-      ({
-        modules: [WORKER_MODULE, module],
-        exportName: 'parseOnThread',
-        input,
-        isRaw: true,
-      }) as const;
+    const work = () => ({ modules, exportName: 'parseOnThread', input, isRaw: true }) as const;
     pool ??= createWorkerPool(POOL_LIMITS);
     const value = await pool.runTask({ name: exportName, work, account });
     return value as Value; // a structured clone of what `parse` returned
@@ -79,13 +75,13 @@ export function createAnswerReader(): AnswerReader {
   };
 }
 
-/** A throw inside `for await` destroys the body and its connection. */
+/** If the body is too long, the throw ends `for await`, which destroys the body and its connection. */
 async function readUpToCap(body: AsyncIterable<Uint8Array>, capBytes: number): Promise<Buffer> {
   let bytes = Buffer.allocUnsafe(0);
   let size = 0;
   for await (const piece of body) {
     if (size + piece.length > capBytes) throw new AnswerTooLong(capBytes);
-    // One buffer that doubles, because a list of small pieces takes many times their size.
+    // Pieces are copied into one buffer, because a list of small pieces takes many times their size.
     if (size + piece.length > bytes.length) {
       const larger = Buffer.allocUnsafe(Math.max(2 * (size + piece.length), FIRST_BUFFER_BYTES));
       bytes.copy(larger, 0, 0, size);

@@ -38,7 +38,7 @@ const CAP_BYTES: Readonly<Record<string, number>> = {
   // A payer can pad the transaction that spends their nonce, so we never refuse a receipt for its size.
   eth_getTransactionReceipt: Number.POSITIVE_INFINITY,
 };
-/** Characters of `0x` and 32 bytes. No topic and no data of the events that we read is longer. */
+/** Length of `0x` and 32 bytes in hex. Topics and data of the events that we read are not longer. */
 const MAX_WORD_CHARS = 66;
 const MAX_TOPICS = 4;
 const MAX_ERROR_MESSAGE_CHARS = 160;
@@ -81,12 +81,12 @@ function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): u
       if (members === null) return result;
       const logs = Array.isArray(members['logs']) ? members['logs'].flatMap(toLog) : [];
       const isOfContract = ({ address }: NodeLog) => contract === null || address === contract;
-      return { ...withoutLists(members), logs: logs.filter(isOfContract) };
+      return { ...keepScalars(members), logs: logs.filter(isOfContract) };
     }
     case 'eth_getBlockByNumber':
     case 'eth_getBlockByHash':
-      // The hashes of its transactions are most of a block, and we use none.
-      return members === null ? result : withoutLists(members);
+      // A block consists mostly of transaction hashes, which we do not use.
+      return members === null ? result : keepScalars(members);
     case 'getTokenAccountsByOwner':
       // Only the number is used. Anybody can open accounts for an owner, so the list may be long.
       return Array.isArray(members?.['value']) ? members['value'].length : null;
@@ -99,11 +99,9 @@ function isLogList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.every((log) => readMembers(log) !== null);
 }
 
-/** Empty for a pending log, and for a log that is not an event of a token. */
+/** Returns no log if the log is pending, or has longer values than the events that we read. */
 function toLog(value: unknown): readonly NodeLog[] {
-  const log = readMembers(value);
-  if (log === null) return [];
-  const { address, topics, data = '0x', blockNumber, transactionHash } = log;
+  const { address, topics, data = '0x', blockNumber, transactionHash } = readMembers(value) ?? {};
   if (!Array.isArray(topics) || topics.length > MAX_TOPICS || !topics.every(isShortText)) return [];
   if (![address, data, blockNumber, transactionHash].every(isShortText)) return [];
   return [
@@ -127,7 +125,7 @@ function readMembers(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
-function withoutLists(members: Members): Members {
+function keepScalars(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => typeof value !== 'object'),
   );

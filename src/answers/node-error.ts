@@ -42,11 +42,8 @@ export class NodeError extends Error {
 export function requireResult(method: string, status: number, answer: NodeAnswer): unknown {
   if (answer !== null && 'error' in answer) {
     const { code = SERVER_ERROR_CODE, message, data } = answer.error;
-    const isRevertAnswer = code === REVERT_CODE || REVERT_TEXT.test(message);
-    throw new NodeError(`${method}: ${message} (${code})`, {
-      code: isRevertAnswer ? REVERT_CODE : code,
-      data,
-    });
+    const errorCode = REVERT_TEXT.test(message) ? REVERT_CODE : code;
+    throw new NodeError(`${method}: ${message} (${code})`, { code: errorCode, data });
   }
   if (status !== 200) throw new NodeError(`${method}: HTTP ${status}`);
   if (answer === null) throw new NodeError(`${method}: no JSON-RPC answer`);
@@ -54,8 +51,8 @@ export function requireResult(method: string, status: number, answer: NodeAnswer
 }
 
 /**
- * Replaces an answer over its cap. Callers only ask if there is contract code, so any code will do. Throws
- * `NodeError` for every other method.
+ * Replaces an answer that is longer than its cap. Callers of `eth_getCode` only test if there is code, so any code
+ * will do. Throws `NodeError` for every other method.
  */
 export function replaceLongAnswer(method: string): NodeAnswer {
   if (method === 'eth_getCode') return { result: SHORT_CONTRACT_CODE };

@@ -4,8 +4,8 @@ import { type JsonObject, type JsonValue, readMembers } from '../model/json.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /**
- * RFC 8785. Text with a lone surrogate has no UTF-8 form, so U+FFFD replaces the surrogate first. Members
- * that are `undefined` are dropped.
+ * Returns RFC 8785 JSON. A lone surrogate has no UTF-8 form, so U+FFFD replaces it. Members that are `undefined` are
+ * dropped.
  */
 export function toCanonicalJson(value: JsonValue): string {
   const text = canonicalize(toWellFormed(value));
@@ -43,18 +43,14 @@ export type EnvelopeSignature = {
   readonly sig: string;
 };
 
-export function signEnvelope(
-  payload: string,
-  { kid, privateKey }: Pick<SigningKey, 'kid' | 'privateKey'>,
-) {
+export function signEnvelope(payload: string, { kid, privateKey }: SigningKey) {
   const bytes = Buffer.from(payload);
   const sig = sign(null, toSignedBytes(PAYLOAD_TYPE, bytes), privateKey).toString('base64');
-  const envelope = {
+  return {
     payload: bytes.toString('base64'),
     payloadType: PAYLOAD_TYPE,
     signatures: [{ keyid: kid, sig }],
-  };
-  return envelope satisfies Envelope;
+  } satisfies Envelope;
 }
 
 /** Returns null for JSON that is not an envelope. */
@@ -67,7 +63,7 @@ export function readEnvelope(value: unknown): Envelope | null {
   return { payload, payloadType, signatures };
 }
 
-/** True if the key with these 32 bytes (base64url) made the signature. */
+/** True if `publicKey` (32 bytes, base64url) made the signature. */
 export function isSignedBy(
   envelope: Envelope,
   { sig }: EnvelopeSignature,
@@ -92,16 +88,12 @@ export function isSignedBy(
  */
 export function fromBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
-  const standard = bytes.toString('base64');
-  const isCanonical = text === standard || text === toUrlAlphabet(standard);
-  return isCanonical ? bytes : null;
+  const base64 = bytes.toString('base64');
+  const base64Url = base64.replaceAll('+', '-').replaceAll('/', '_');
+  return text === base64 || text === base64Url ? bytes : null;
 }
 
-function toUrlAlphabet(base64: string): string {
-  return base64.replaceAll('+', '-').replaceAll('/', '_');
-}
-
-/** Returns DSSE's pre-authentication encoding. The signature covers it, not the payload alone. */
+/** Returns DSSE's pre-authentication encoding, which the signature covers. */
 function toSignedBytes(payloadType: string, payload: Buffer): Buffer {
   const type = Buffer.from(payloadType);
   const start = `DSSEv1 ${type.length} `;
@@ -136,7 +128,7 @@ export type ScanStatement = {
     readonly report: JsonObject;
     readonly catalog: {
       readonly checksVersion: string;
-      /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` has the same text. */
+      /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` lists the digests. */
       readonly digest: string;
     };
     readonly scanner: { readonly name: string; readonly version: string };
@@ -157,7 +149,7 @@ export function toStatement(
   };
 }
 
-/** Returns the site in a predicate type; null if the type is not one of a scan. */
+/** Returns the site in the predicate type of a scan; null for any other predicate type. */
 export function parsePredicateSite(predicateType: string): string | null {
   if (!predicateType.endsWith(PREDICATE_PATH)) return null;
   const site = predicateType.slice(0, -PREDICATE_PATH.length);

@@ -6,8 +6,8 @@ import type { VerificationKey } from './signing-keys.ts';
 
 export type EnvelopeProof = {
   readonly isProved: boolean;
-  /** The result for people: a clause about what was proved, or about what is wrong. */
-  readonly says: string;
+  /** A clause for people that says what was proved, or what is wrong. */
+  readonly message: string;
 };
 
 export type SignatureProof = EnvelopeProof & {
@@ -28,7 +28,8 @@ export function proveSignature(
     return candidates.map((key) => {
       if (!key.hasOwnKid)
         return toRefusal(key, `the key ${key.kid} was changed: it has another id`);
-      if (isSignedBy(envelope, signature, key.x)) return toProof(key);
+      if (isSignedBy(envelope, signature, key.x))
+        return { isProved: true, message: `by the key ${key.kid}`, key };
       return toRefusal(key, `the report or its signature was changed: ${key.kid} did not sign it`);
     });
   });
@@ -43,7 +44,7 @@ export function proveTime(
   nowMs: number,
 ): EnvelopeProof {
   const scannedAtMs = Date.parse(scannedAt);
-  const toFailure = (says: string): EnvelopeProof => ({ isProved: false, says });
+  const toFailure = (message: string): EnvelopeProof => ({ isProved: false, message });
   if (Number.isNaN(scannedAtMs)) return toFailure('scannedAt is not an instant');
   if (scannedAtMs > nowMs) return toFailure(`scannedAt ${scannedAt} is in the future`);
   if (key === null) return toFailure('no key gives a time to compare with');
@@ -55,15 +56,11 @@ export function proveTime(
     return toFailure(`the key was in use from ${from} on, after ${scannedAt}`);
   if (scannedAtMs >= expMs)
     return toFailure(`the key was in use until ${until}, before ${scannedAt}`);
-  return { isProved: true, says: `the key was in use at ${scannedAt} (${from} to ${until})` };
+  return { isProved: true, message: `the key was in use at ${scannedAt} (${from} to ${until})` };
 }
 
-function toProof(key: VerificationKey): SignatureProof {
-  return { isProved: true, says: `by the key ${key.kid}`, key };
-}
-
-function toRefusal(key: VerificationKey | null, says: string): SignatureProof {
-  return { isProved: false, says, key };
+function toRefusal(key: VerificationKey | null, message: string): SignatureProof {
+  return { isProved: false, message, key };
 }
 
 function toInstantText(ms: number): string {
@@ -75,10 +72,7 @@ const statementSchema = Type.Object({
   _type: Type.Literal(STATEMENT_TYPE),
   subject: Type.Array(
     Type.Object({ name: Type.String(), digest: Type.Object({ sha256: Type.String() }) }),
-    {
-      minItems: 1,
-      maxItems: 1,
-    },
+    { minItems: 1, maxItems: 1 },
   ),
   predicateType: Type.String(),
   predicate: Type.Object({

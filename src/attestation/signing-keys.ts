@@ -39,9 +39,9 @@ export function toThumbprint(publicKey: string): string {
 }
 
 /**
- * Returns the key that this service signs with: the configured key, or else the last one in the store. Without
- * either, it makes a key and stores it. Instances that start at the same time append keys in turn. Each reads the
- * list again until the last key is its own. Without a configured key, any private key may be the last.
+ * Returns the key that this service signs with: the configured key, or else the last key in the store. If there is
+ * neither, it makes a key and stores it. Another instance may append its own key at the same time. The list is
+ * therefore read again until the last key is the configured key, or has a private key.
  */
 export async function openSigningKey(
   keys: SigningKeyStore,
@@ -55,7 +55,7 @@ export async function openSigningKey(
       return toSigningKey(createPrivateKey(last.privateKey));
     }
     const { kid, publicKey, privateKey } = configured ?? makeSigningKey();
-    // A private key of the setting SIGNING_KEY stays with its operator, so the store gets only the public key.
+    // The operator keeps the private key of the setting SIGNING_KEY, so the store gets only the public key.
     const toPem = () => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const storedKey = configured === null ? toPem() : null;
     await keys.append({ n: (last?.n ?? 0) + 1, kid, publicKey, privateKey: storedKey });
@@ -68,7 +68,7 @@ type PublishedKey = ReturnType<typeof toPublishedKey>;
 const DAY_MS = 24 * 3_600_000;
 /** A new key also signs reports of scans in the 24 hours before its first use. */
 const BEFORE_FIRST_USE_MS = DAY_MS;
-/** The `exp` of the key in use is the end of the day in 90 days. It moves on each day. */
+/** The `exp` of the key in use is the end of the UTC day that is 90 days ahead, so it changes daily. */
 const VALID_AHEAD_MS = 90 * DAY_MS;
 
 /**
@@ -101,7 +101,7 @@ function toSeconds(ms: number): number {
   return Math.ceil(ms / 1_000);
 }
 
-/** A public key of a JWK Set, which a stranger may have made. */
+/** A public key of a JWK Set. A stranger may have made the set. */
 export type VerificationKey = {
   readonly kid: string;
   readonly x: string;

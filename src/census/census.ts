@@ -48,10 +48,13 @@ export class Census {
     this.#rounds = new Rounds({
       maxRunning: MAX_LOOKS,
       now: () => store.now(),
-      firstDueMs: () => store.census.findFirstDueMs(),
+      findFirstDueMs: () => store.census.findFirstDueMs(),
       readDue: (due) => this.#readDue(due),
       runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
-      messages: { unread: 'the census is not read', failed: 'the look at a host failed' },
+      messages: {
+        dueTasksUnread: 'the census is not read',
+        taskFailed: 'the look at a host failed',
+      },
       onError: (message, error) => onError(`census: ${message}`, error),
     });
   }

@@ -90,7 +90,7 @@ function compareReports(newReport: ScanReport, report: SignedReport['report']): 
   }
   return {
     isProved: true,
-    says: `its digest, its time, and all ${length} results again, byte for byte`,
+    message: `its digest, its time, and all ${length} results again, byte for byte`,
   };
 }
 
@@ -98,6 +98,6 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
   return toCanonicalJson(a) === toCanonicalJson(b);
 }
 
-function toRefusal(says: string): EnvelopeProof {
-  return { isProved: false, says };
+function toRefusal(message: string): EnvelopeProof {
+  return { isProved: false, message };
 }

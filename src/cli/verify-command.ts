@@ -119,8 +119,8 @@ function toKeysLine(source: KeySource, site: string | null): string {
     : `keys of ${at}`;
 }
 
-function toProofLine(proofName: string, { isProved, says }: EnvelopeProof): string {
-  return `${isProved ? 'proved' : 'NOT proved'} ${proofName}: ${says}`;
+function toProofLine(proofName: string, { isProved, message }: EnvelopeProof): string {
+  return `${isProved ? 'proved' : 'NOT proved'} ${proofName}: ${message}`;
 }
 
 async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {

@@ -27,17 +27,17 @@ const ADDRESS_AND_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
  * connection of a client.
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
-  // Most clients have a plain IPv4 address.
+  // Most clients have an IPv4 address without a port.
   if (!/[:[]/.test(ip)) return ip.toLowerCase();
   const [, ipv4, ipv6] = ADDRESS_AND_PORT.exec(ip) ?? [];
-  const bare = ipv4 ?? ipv6 ?? ip;
+  const portless = ipv4 ?? ipv6 ?? ip;
   // All IPv6 addresses have a colon. `isIPv6` has a pattern that takes 4 ms to compile, so it is called only if needed.
-  if (!bare.includes(':') || !isIPv6(bare)) return bare.toLowerCase();
+  if (!portless.includes(':') || !isIPv6(portless)) return portless.toLowerCase();
   // The zone is dropped because the sender chooses it.
-  const [address = bare] = bare.split('%', 1);
+  const [address = portless] = portless.split('%', 1);
   // `process` returns an IPv4-mapped IPv6 address as IPv4.
-  const plain = ipaddr.process(address);
-  if (plain.kind() === 'ipv4') return plain.toString();
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toString();
 }
 
@@ -47,9 +47,9 @@ export function toClient(ip: string, disconnect?: AbortSignal): Client {
 
 /** The /24 or /48 around an address. */
 export function toNetwork(ip: string): string {
-  const wide = addressBlock(ip, IPV6_BLOCK_BITS);
+  const block = addressBlock(ip, IPV6_BLOCK_BITS);
   // `addressBlock` returns an IPv4 address without a block.
-  return wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
+  return block.includes(':') ? block : block.replace(/\.\d+$/, '.0/24');
 }
 
 function digest(text: string): string {

@@ -23,7 +23,7 @@ export type TurnRequest = {
   /** Default: `call`. */
   readonly kind?: TurnKind;
   readonly origin: Origin;
-  /** Hashes of client address blocks. More may be added during the wait. Their best rank counts. */
+  /** Hashes of client address blocks. More may be added during the wait. The best rank of all blocks counts. */
   readonly blocks: ReadonlySet<string>;
   /**
    * Registrable domain of a watched host. It has a rank and is charged like a block, because the owner of a domain may
@@ -57,7 +57,7 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** For each kind: limits of running requests, of those that run beside paid scans, and of waiters with a deadline. */
+/** For each kind: the most requests that run, that run while paid scans run, and that wait with a deadline. */
 const LIMITS = {
   call: { maxRunning: 8, maxBesideScans: 1, maxWaiting: 64 },
   look: { maxRunning: 16, maxBesideScans: 4, maxWaiting: 256 },
@@ -66,19 +66,19 @@ const LIMITS = {
 } as const;
 /**
  * Shortest time between two connections while scans run. It applies to calls, and to waiters over their handshake
- * budget. Callers can wait this long, and it hardly slows down scans.
+ * budget. Callers can wait this long, and connections at this rate hardly slow down scans.
  */
 const CONNECT_INTERVAL_MS = 1_000;
 const MAX_REQUESTS_PER_WINDOW = 2;
 const TARGET_WINDOW_MS = 1_000;
-/** A further request may wait at least this long: one window for its target, and one more in the queue. */
+/** A further request may always wait this long: one window for its target, and one more in the queue. */
 const MIN_FURTHER_WAIT_MS = 2 * TARGET_WINDOW_MS;
-/** Interval of checks for requests that only have to wait for time to pass. */
+/** The queue is checked this often, because some requests only wait for time to pass. */
 const POLL_INTERVAL_MS = 50;
-/** If the TLS handshakes of a block or domain take more processor time in an hour, it goes after the others. */
+/** A block or domain whose TLS handshakes take more processor time in an hour goes after the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;
 const HOUR_MS = 3_600_000;
-const MAX_BLOCKS = 10_000;
+const MAX_ACCOUNTS = 10_000;
 const MAX_TARGETS = 10_000;
 
 type TurnClaim = {
@@ -89,17 +89,20 @@ type TurnClaim = {
 type Waiter = TurnClaim & {
   readonly isUrgent: boolean;
   readonly targets: readonly string[];
+  /** True for a request after `admit`, which opens a connection. */
   readonly connects: boolean;
   readonly expiresAtMs: number;
   readonly resolve: (hasSlot: boolean) => void;
 };
-type Block = {
+/** The use of the queue by one block or domain. */
+type Account = {
   readonly lastTurnNumber: number;
-  readonly sinceMs: number;
+  /** Start of the hour in which `handshakeMs` is counted. */
+  readonly startMs: number;
   readonly handshakeMs: number;
 };
 
-const NEW_BLOCK: Block = { lastTurnNumber: 0, sinceMs: 0, handshakeMs: 0 };
+const NEW_ACCOUNT: Account = { lastTurnNumber: 0, startMs: 0, handshakeMs: 0 };
 
 export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   const { now } = options;
@@ -144,7 +147,7 @@ export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>):
 
 class SlotQueue {
   readonly #options: OriginTurnsOptions;
-  readonly #blocks = new LRUCache<string, Block>({ max: MAX_BLOCKS });
+  readonly #accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
   /** Start times of the newest requests to each domain and network. */
   readonly #recentStarts = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
   readonly #stopping = new AbortController();
@@ -183,10 +186,10 @@ class SlotQueue {
   #beginReady(): void {
     const nowMs = this.#options.now();
     const expired = this.#waiting.filter(({ expiresAtMs }) => expiresAtMs < nowMs);
-    this.#waiting = this.#waiting.filter((one) => !expired.includes(one));
+    this.#waiting = this.#waiting.filter((waiter) => !expired.includes(waiter));
     for (const { resolve } of expired) resolve(false);
     for (;;) {
-      const ready = this.#waiting.filter((one) => this.#mayBegin(one, nowMs));
+      const ready = this.#waiting.filter((waiter) => this.#mayBegin(waiter, nowMs));
       if (ready.length === 0) break;
       this.#begin(this.#chooseNext(ready), nowMs);
     }
@@ -227,13 +230,14 @@ class SlotQueue {
   }
 
   #chooseNext(ready: readonly Waiter[]): Waiter {
-    const orderOf = (one: Waiter) => {
-      const rank = this.#rankOf(one);
-      return one.isUrgent && rank <= this.#turnNumber ? rank - this.#turnNumber - 1 : rank;
+    const orderOf = (waiter: Waiter) => {
+      const rank = this.#rankOf(waiter);
+      // Urgent work gets a negative rank, unless it is over its handshake budget.
+      return waiter.isUrgent && rank <= this.#turnNumber ? rank - this.#turnNumber - 1 : rank;
     };
     const others = ready.filter(({ kind }) => kind !== 'census');
     const candidates = others.length > 0 ? others : ready;
-    return candidates.reduce((best, one) => (orderOf(one) < orderOf(best) ? one : best));
+    return candidates.reduce((best, next) => (orderOf(next) < orderOf(best) ? next : best));
   }
 
   /**
@@ -241,36 +245,31 @@ class SlotQueue {
    * their handshake budget go last, because their ranks are greater than the number of the newest turn.
    */
   #rankOf({ blocks, domain }: TurnClaim): number {
-    const ranks = [...blocks].map((block) => this.#nameRank(block));
+    const ranks = [...blocks].map((block) => this.#rankAccount(block));
     const best = Math.min(...ranks);
-    return domain === null ? best : Math.max(best, this.#nameRank(toDomainName(domain)));
+    return domain === null ? best : Math.max(best, this.#rankAccount(toDomainName(domain)));
   }
 
-  #nameRank(name: string): number {
-    const entry = this.#blocks.get(name) ?? NEW_BLOCK;
-    return this.#isCostly(entry)
-      ? this.#turnNumber + 1 + entry.lastTurnNumber
-      : entry.lastTurnNumber;
+  #rankAccount(name: string): number {
+    const { startMs, handshakeMs, lastTurnNumber } = this.#accounts.get(name) ?? NEW_ACCOUNT;
+    const isCostly = handshakeMs >= HANDSHAKE_BUDGET_MS && this.#options.now() - startMs < HOUR_MS;
+    return isCostly ? this.#turnNumber + 1 + lastTurnNumber : lastTurnNumber;
   }
 
-  #isCostly({ sinceMs, handshakeMs }: Block): boolean {
-    return handshakeMs >= HANDSHAKE_BUDGET_MS && this.#options.now() - sinceMs < HOUR_MS;
-  }
-
-  #charge(block: string, handshakeMs: number): void {
-    const { sinceMs, handshakeMs: spentMs } = this.#blocks.get(block) ?? NEW_BLOCK;
+  #charge(name: string, handshakeMs: number): void {
+    const { startMs, handshakeMs: usedMs } = this.#accounts.get(name) ?? NEW_ACCOUNT;
     const nowMs = this.#options.now();
-    const isOld = nowMs - sinceMs >= HOUR_MS;
-    const change = isOld ? { sinceMs: nowMs, handshakeMs } : { handshakeMs: spentMs + handshakeMs };
-    this.#remember(block, change);
+    const isOld = nowMs - startMs >= HOUR_MS;
+    const change = isOld ? { startMs: nowMs, handshakeMs } : { handshakeMs: usedMs + handshakeMs };
+    this.#remember(name, change);
   }
 
-  #remember(block: string, change: Partial<Block>): void {
-    this.#blocks.set(block, { ...(this.#blocks.get(block) ?? NEW_BLOCK), ...change });
+  #remember(name: string, change: Partial<Account>): void {
+    this.#accounts.set(name, { ...(this.#accounts.get(name) ?? NEW_ACCOUNT), ...change });
   }
 
   async #poll(): Promise<void> {
-    const { wait = waitOnClock } = this.#options;
+    const { wait = (ms, signal) => delay(ms, undefined, { signal }) } = this.#options;
     this.#isPolling = true;
     try {
       while (this.#waiting.length > 0) {
@@ -293,5 +292,3 @@ function toAccountNames(blocks: ReadonlySet<string>, domain: string | null): rea
 function toDomainName(domain: string): string {
   return `domain ${domain}`;
 }
-
-const waitOnClock = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

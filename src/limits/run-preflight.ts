@@ -55,7 +55,7 @@ const COOL_DOWN_MS = 5_000;
 /** A call that would wait longer gets an answer from the stored report. */
 const MAX_WAIT_MS = 1_000;
 
-const BUSY_REASON = 'too many are asked at once: ask again in a few seconds';
+const BUSY_REASON = 'too many sellers are asked at once: ask again in a few seconds';
 
 export function createPreflightRunner(options: PreflightRunnerOptions) {
   const { store, policy, askSeller, askHost, turns } = options;
@@ -64,7 +64,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     const { host, url } = request.origin;
     const report = await findFreshReport(store, host);
     if (report?.origin !== url) return notAsked(reason);
-    // Loaded with the first preflight: it imports the parsers of offers.
+    // This module imports the parsers of offers, so it is loaded with the first preflight.
     const { storedPreflight } = await import('../preflight/verdict.ts');
     return storedPreflight(request, report.report) ?? notAsked(reason);
   }
@@ -75,8 +75,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     { block }: Client,
     ask: (admit: AdmitAddresses) => Promise<Answer>,
   ): Promise<Answer | null> {
-    const blocks = new Set([block]);
-    const turn = await turns.enter({ origin, blocks, withinMs: MAX_WAIT_MS });
+    const turn = await turns.enter({ origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS });
     let handshakeMs = 0;
     try {
       if (turn === null) return null;
@@ -107,10 +106,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
       }
       const { origin } = request;
       if (method !== 'GET') {
-        return answerFromStore(
-          request,
-          `${method} is not sent, and no report of ${origin.host} covers it`,
-        );
+        const reason = `${method} is not sent, and no report of ${origin.host} covers it`;
+        return answerFromStore(request, reason);
       }
       const coolDownReason = await findCoolDownReason(origin);
       if (coolDownReason !== null) return answerFromStore(request, coolDownReason);

@@ -15,19 +15,20 @@ import type {
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
-/** The present answer of a resource that gave a challenge earlier. `unknown`: the answer proves nothing. */
-export type ResourceAnswer = WatchedResource &
-  (
-    | { readonly kind: 'unknown' | 'unreachable' }
-    | {
-        readonly kind: 'answered';
-        readonly payableBy: PayableBy;
-        /** Empty when the answer is not a challenge. */
-        readonly offers: readonly PreflightOffer[];
-        /** The outcome of check P3 if it fails; otherwise null. */
-        readonly schemaOutcome: string | null;
-      }
-  );
+/** The present answer of a resource that gave a challenge earlier. */
+export type ResourceAnswer = WatchedResource & ResourceVerdict;
+
+/** `unknown`: the answer proves nothing. */
+type ResourceVerdict =
+  | { readonly kind: 'unknown' | 'unreachable' }
+  | {
+      readonly kind: 'answered';
+      readonly payableBy: PayableBy;
+      /** Empty when the answer is not a challenge. */
+      readonly offers: readonly PreflightOffer[];
+      /** The outcome of check P3 if it fails; otherwise null. */
+      readonly schemaOutcome: string | null;
+    };
 
 /**
  * Asks the resources one after the other, until one answers 429 or `admit` allows no further request. Rejects if the
@@ -53,11 +54,8 @@ export type AskResourcesOptions = {
 const TIMEOUT_MS = 10_000;
 export const TOO_MANY_REQUESTS = 429;
 
-export function createAskResources({
-  engine,
-  createClient,
-  ...clientOptions
-}: AskResourcesOptions): AskResources {
+export function createAskResources(options: AskResourcesOptions): AskResources {
+  const { engine, createClient, ...clientOptions } = options;
   return async (origin, resources, admit) => {
     const client = createClient(clientOptions);
     try {
@@ -71,8 +69,8 @@ export function createAskResources({
         if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
-      const unasked = resources.slice(answers.length);
-      for (const resource of unasked) answers.push({ ...resource, kind: 'unknown' });
+      const inconclusive = resources.slice(answers.length);
+      for (const resource of inconclusive) answers.push({ ...resource, kind: 'unknown' });
       return { answers, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
@@ -101,24 +99,18 @@ export async function askResource(
   return { observation: sent.observation, preflight };
 }
 
-type ResourceVerdict =
-  | { readonly kind: 'unknown' | 'unreachable' }
-  | Pick<
-      Extract<ResourceAnswer, { kind: 'answered' }>,
-      'kind' | 'payableBy' | 'offers' | 'schemaOutcome'
-    >;
-
 function toResourceVerdict({ reasons, terms }: Preflight): ResourceVerdict {
   const codes = new Set(reasons.map(({ code }) => code));
   if (codes.has('not_asked') || codes.has('not_judged')) return { kind: 'unknown' };
   if (codes.has('unreachable') || codes.has('no_answer') || codes.has('refused')) {
     return { kind: 'unreachable' };
   }
-  const invalid = reasons.find(({ code }) => code === 'invalid_challenge');
+  // The evidence of this reason begins with the outcome of check P3.
+  const invalidChallenge = reasons.find(({ code }) => code === 'invalid_challenge');
   return {
     kind: 'answered',
     payableBy: terms?.payableBy ?? 'nobody',
     offers: terms?.offers ?? [],
-    schemaOutcome: invalid?.evidence.split(':', 1)[0] ?? null,
+    schemaOutcome: invalidChallenge?.evidence.split(':', 1)[0] ?? null,
   };
 }

@@ -1,6 +1,11 @@
 import type { JsonObject } from '../model/json.ts';
 import { PAYABLE_BY, type PayableBy } from '../model/payability.ts';
-import { ALL_GRADES, type CheckResult, type ScanReport } from '../model/report.ts';
+import {
+  ALL_GRADES,
+  type CheckResult,
+  type ReportRoute,
+  type ScanReport,
+} from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
@@ -44,8 +49,9 @@ export const MAX_RESOURCES = 6;
 const MAX_TERM_CHARS = 120;
 const MAX_PATH_CHARS = 500;
 const DAY_MS = 24 * 3_600_000;
-/** The Bazaar removes a listing that nobody has paid for this long. */
+/** The Bazaar removes a listing after this long without a payment. */
 const LISTED_FOR_MS = 30 * DAY_MS;
+/** A listing counts as lapsing after this long without a payment. */
 const LAPSING_AFTER_MS = 25 * DAY_MS;
 const PLAIN_TERM = /^[!-~]+$/;
 
@@ -93,32 +99,27 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
     const outcome = invalid?.schemaOutcome ?? 'valid';
     entries.push(['check P3', toCheckFact({ id: 'P3', status, outcome }, 'challenge')]);
   }
-  return {
-    by: 'challenge',
-    atMs,
-    facts: Object.fromEntries(entries),
-    resources: null,
-    checksVersion: null,
-  };
+  const facts = Object.fromEntries(entries);
+  return { by: 'challenge', atMs, facts, resources: null, checksVersion: null };
 }
 
-function findChallenged({ payability: challenged }: ScanReport): readonly WatchedResource[] {
-  return (challenged ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
+function findChallenged({ payability }: ScanReport): readonly WatchedResource[] {
+  return (payability ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
 }
 
 function toPaymentFacts(
-  { payability: challenged, payableBy, routes }: ScanReport,
+  { payability, payableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): FactEntry[] {
   // The report of an origin without a challenge has no `payableBy`.
   const by = payableBy ?? 'nobody';
   const entries: FactEntry[] =
-    challenged === null ? [] : [['payability', toPayabilityFact(by, 'scan')]];
+    payability === null ? [] : [['payability', toPayabilityFact(by, 'scan')]];
   for (const { method, path } of resources) {
-    const hasChallenged = challenged?.some(
-      (one) => one.method === method && one.path === path && one.offers.length > 0,
-    );
-    const route = routes?.paid.find((one) => one.method === method && one.path === path);
+    const isSame = (other: Pick<ReportRoute, 'method' | 'path'>) =>
+      other.method === method && other.path === path;
+    const hasChallenged = payability?.some((entry) => isSame(entry) && entry.offers.length > 0);
+    const route = routes?.paid.find(isSame);
     if (hasChallenged && route === undefined) continue;
     const offers = hasChallenged ? (route?.offers ?? []) : [];
     if (offers.length === 0 && by === 'nobody') continue;
@@ -169,6 +170,7 @@ function toTermsFact(
 function toLapsingFacts({ indexed }: ScanReport, atMs: number): readonly FactEntry[] {
   // Reports of older releases do not have `indexed`.
   return (indexed ?? []).flatMap(({ index, resource, lastSettledAt }) => {
+    // NaN if no settlement is known.
     const lastMs = Date.parse(lastSettledAt ?? '');
     if (index !== 'bazaar' || !(atMs - lastMs >= LAPSING_AFTER_MS)) return [];
     const at = new Date(lastMs).toISOString();

@@ -1,4 +1,4 @@
-/** A look is a free scan or some free requests. It needs a lease, a turn in the queue of free work, and a time. */
+/** A look is a free scan or some free requests. It needs a lease, a turn in the queue of free work, and a time of day. */
 import { hash } from 'node:crypto';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
@@ -94,7 +94,7 @@ export type FreeScanOptions = {
   readonly admit: AdmitAddresses;
 };
 
-/** Scans an origin that nobody pays for. Throws LimitReached, Saturated, OriginRefused and ScannerFailure. */
+/** Scans an origin without a payment. Throws LimitReached, Saturated, OriginRefused and ScannerFailure. */
 export async function scanForFree(
   origin: Origin,
   { scanCoordinator, resolve, admit }: FreeScanOptions,

@@ -8,13 +8,13 @@ export type RoundsOptions = {
   readonly maxRunning: number;
   readonly now: () => number;
   /** Time at which the earliest task is due; null if none is planned. */
-  readonly firstDueMs: () => Promise<number | null>;
+  readonly findFirstDueMs: () => Promise<number | null>;
   /** The names of due tasks, most urgent first. */
   readonly readDue: (due: DueOptions) => Promise<readonly string[]>;
   /** Rejects with LimitReached if a limit forbids the task now. The task is then tried again soon. */
   readonly runTask: (name: string) => Promise<void>;
-  /** Messages for `onError`. `unread`: the due tasks could not be read. `failed`: a task failed. */
-  readonly messages: { readonly unread: string; readonly failed: string };
+  /** Messages for `onError`. */
+  readonly messages: { readonly dueTasksUnread: string; readonly taskFailed: string };
   readonly onError: (message: string, error: unknown) => void;
 };
 
@@ -26,7 +26,8 @@ const RETRY_AFTER_MS = 5_000;
 export class Rounds {
   readonly #options: RoundsOptions;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #notBefore = new Map<string, number>();
+  /** Times at which failed and rejected tasks may begin again. */
+  readonly #retryAtMs = new Map<string, number>();
   #isTicking = false;
   #latenessMs = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -44,13 +45,13 @@ export class Rounds {
 
   /** Begins all due tasks. Resolves when they have begun. */
   async tick(): Promise<void> {
-    const { maxRunning, now, firstDueMs, readDue, runTask } = this.#options;
+    const { maxRunning, now, findFirstDueMs, readDue, runTask } = this.#options;
     for (;;) {
       const nowMs = now();
-      for (const [name, atMs] of this.#notBefore) if (atMs <= nowMs) this.#notBefore.delete(name);
-      this.#latenessMs = Math.max(0, nowMs - ((await firstDueMs()) ?? nowMs));
+      for (const [name, atMs] of this.#retryAtMs) if (atMs <= nowMs) this.#retryAtMs.delete(name);
+      this.#latenessMs = Math.max(0, nowMs - ((await findFirstDueMs()) ?? nowMs));
       const limit = Math.max(0, maxRunning - this.#running.size);
-      const except = [...this.#running.keys(), ...this.#notBefore.keys()];
+      const except = [...this.#running.keys(), ...this.#retryAtMs.keys()];
       const names = limit === 0 ? [] : await readDue({ upToMs: nowMs, limit, except });
       for (const name of names) this.begin(name, () => runTask(name));
       if (names.length < limit || this.#isStopped) return;
@@ -65,8 +66,9 @@ export class Rounds {
     const { now, messages, onError } = this.#options;
     const ended = task()
       .catch((error: unknown) => {
-        this.#notBefore.set(name, now() + RETRY_AFTER_MS);
-        if (!(error instanceof LimitReached || this.#isStopped)) onError(messages.failed, error);
+        this.#retryAtMs.set(name, now() + RETRY_AFTER_MS);
+        if (!(error instanceof LimitReached || this.#isStopped))
+          onError(messages.taskFailed, error);
       })
       .finally(() => this.#running.delete(name));
     this.#running.set(name, ended);
@@ -91,10 +93,10 @@ export class Rounds {
   async stop(graceMs = 0): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    const timer = new AbortController();
-    const grace = pause(graceMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    const allEnded = new AbortController();
+    const grace = pause(graceMs, undefined, { signal: allEnded.signal }).catch(() => undefined);
     await Promise.race([this.idle(), grace]);
-    timer.abort();
+    allEnded.abort();
   }
 
   async #tickSafely(): Promise<void> {
@@ -103,7 +105,7 @@ export class Rounds {
     try {
       await this.tick();
     } catch (error) {
-      if (!this.#isStopped) this.#options.onError(this.#options.messages.unread, error);
+      if (!this.#isStopped) this.#options.onError(this.#options.messages.dueTasksUnread, error);
     } finally {
       this.#isTicking = false;
     }

@@ -4,7 +4,7 @@ import { NotVerified, NotYourProof } from '../model/errors.ts';
 import type { ListingChange, ListingSettings, StoredListing } from '../store/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
-import { isKey, type Verification } from './verification.ts';
+import { isKeyOfHash, type Verification } from './verification.ts';
 
 export type ListingRequest = {
   readonly listed?: boolean | undefined;
@@ -28,12 +28,8 @@ export async function changeListing(
   const { listingKey, listed, suppressEnrichment } = request;
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
-  const { confirm, hasKey, isOwner, provedWhen, Refusal } = await findProof(
-    store,
-    host,
-    client,
-    listingKey,
-  );
+  const proof = await findProof(store, host, client, listingKey);
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
   if (!isOwner && makesVisible(change)) {
     throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
@@ -41,13 +37,13 @@ export async function changeListing(
   const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
-    : 'proof replaced';
+    : 'proof outdated';
   // Another proof was confirmed during this call, and the new proof decides who the owner is.
-  if (settings === 'proof replaced' && isOwner)
+  if (settings === 'proof outdated' && isOwner)
     return changeListing(options, origin, client, request);
-  if (settings === 'proof replaced') {
+  if (settings === 'proof outdated') {
     throw new Refusal(
-      `You proved control of ${host} ${provedWhen}, and the file is no longer served. ${HOW_TO_PROVE}`,
+      `Control of ${host} was proved ${provedWhen}, and the file is no longer served. ${HOW_TO_PROVE}`,
     );
   }
   if (settings === 'set by key') {
@@ -68,19 +64,15 @@ export async function requireOwner(
   client: Client,
   listingKey: string | undefined,
 ): Promise<Confirm> {
-  const { confirm, hasKey, isOwner, provedWhen, Refusal } = await findProof(
-    store,
-    host,
-    client,
-    listingKey,
-  );
+  const proof = await findProof(store, host, client, listingKey);
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
   if (hasKey || isOwner) return confirm;
   throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
 }
 
 /**
- * Finds the host's last proof, and if the caller made it or has its key. Throws without a proof, or if the listing
- * key is wrong.
+ * Finds the host's last proof, and decides whether the caller made it or has its key. Throws if there is no proof, or
+ * if the listing key is wrong.
  */
 async function findProof(
   store: Pick<Store, 'ownership' | 'now'>,
@@ -94,7 +86,7 @@ async function findProof(
 
   const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
   const Refusal = isRecent ? NotYourProof : NotVerified;
-  const hasKey = isRecent && isKey(listingKey, confirm.keyHash);
+  const hasKey = isRecent && isKeyOfHash(listingKey, confirm.keyHash);
   if (isRecent && listingKey !== undefined && !hasKey) {
     throw new Refusal(
       `listingKey did not come with the token that proved ${host}. ${HOW_TO_PROVE}`,
@@ -111,12 +103,12 @@ async function setWhileProved(
   host: string,
   confirm: Confirm,
   change: ListingChange,
-): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
+): Promise<ListingSettings | 'proof outdated' | 'set by key'> {
   for (;;) {
     const stored = await store.listing.get(host);
     const lastConfirm = await store.ownership.findLastConfirm(host);
-    if (lastConfirm?.tokenHash !== confirm.tokenHash) return 'proof replaced';
-    const allowed = withoutSetByKey(stored, confirm, change);
+    if (lastConfirm?.tokenHash !== confirm.tokenHash) return 'proof outdated';
+    const allowed = omitMembersSetByKey(stored, confirm, change);
     if (allowed === null) return 'set by key';
     const settings = await store.listing.setIf(host, stored.version, allowed);
     if (settings !== null) return settings;
@@ -131,7 +123,7 @@ function makesVisible({ listed, enrichmentSuppressed }: ListingChange): boolean 
 }
 
 /** Removes members that were set with the key of this proof. Returns null if the change would alter such a member. */
-function withoutSetByKey(
+function omitMembersSetByKey(
   { settings, tokenHashes }: StoredListing,
   { tokenHash }: Confirm,
   change: ListingChange,

@@ -53,7 +53,7 @@ type Caller = {
   readonly block: string;
   /** Aborted when the caller hangs up, and when the service stops. */
   readonly signal: AbortSignal;
-  shared: SharedReading | null;
+  sharedReading: SharedReading | null;
 };
 
 function joinReading(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | 'signal'>) {
@@ -102,7 +102,7 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     }
   }
 
-  /** Joins a reading that has not begun, if one may begin now. Otherwise waits and returns null. */
+  /** Joins or plans a reading, if a reading may begin now. Otherwise waits, and returns null. */
   async function shareOrWait(origin: Origin, caller: Caller): Promise<TokenReading | null> {
     const running = readings.get(origin.host);
     const waitMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();
@@ -110,9 +110,9 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
     if (running?.hasBegun) await running.result.catch(() => null);
     else if (waitMs > 0) await wait(waitMs, caller.signal);
     else {
-      caller.shared = shareReading(origin, caller);
-      const reading = await caller.shared.result;
-      caller.shared = null;
+      caller.sharedReading = shareReading(origin, caller);
+      const reading = await caller.sharedReading.result;
+      caller.sharedReading = null;
       return reading;
     }
     return null;
@@ -121,18 +121,18 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   return async (origin, { block, disconnect }, isFound) => {
     const arrivedAtMs = store.now();
     const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
-    const caller: Caller = { block, signal, shared: null };
+    const caller: Caller = { block, signal, sharedReading: null };
     const hangUp = Promise.withResolvers<never>();
     // The callers of a reading that has begun get its result, even if the service stops before it ends.
-    const leaveUnlessBegun = () => caller.shared?.hasBegun || hangUp.reject(new Saturated());
+    const leaveUnlessBegun = () => caller.sharedReading?.hasBegun || hangUp.reject(new Saturated());
     signal.addEventListener('abort', leaveUnlessBegun);
 
-    const isAnswer = ({ beganAtMs, finding }: TokenReading) =>
+    const isUsable = ({ beganAtMs, finding }: TokenReading) =>
       beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
     async function findReading(): Promise<TokenReading> {
       for (;;) {
         if (signal.aborted) throw new Saturated();
-        const storedReading = (await readFindings(store, origin)).findLast(isAnswer);
+        const storedReading = (await readFindings(store, origin)).findLast(isUsable);
         const reading = storedReading ?? (await shareOrWait(origin, caller));
         if (reading !== null) return reading;
       }

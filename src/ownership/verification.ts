@@ -27,7 +27,7 @@ export type Verification = ReturnType<typeof createVerification>;
 export function createVerification({ store, readToken }: VerificationOptions) {
   const { ownership } = store;
 
-  /** Reads the token file, unless the client has too many failed confirms. `recordFailure` counts one more. */
+  /** Reads the token file, unless the client has too many failed confirms. `recordFailure` adds a failed confirm. */
   async function readWithinLimits(
     origin: Origin,
     client: Client,
@@ -72,24 +72,20 @@ export function createVerification({ store, readToken }: VerificationOptions) {
       const { host } = origin;
       const tokens = await ownership.findLiveTokens(host);
       if (tokens.length === 0) return toFailure(host, 'no_live_token');
-      const tokenOfKey = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
+      const tokenOfKey = tokens.find(({ keyHash }) => isKeyOfHash(listingKey, keyHash));
       const failureKey = tokenOfKey ? `key ${tokenOfKey.keyHash}` : client.key;
       // A caller expects their newest token. A caller without a token accepts any live token.
       const ownToken = tokenOfKey ?? tokens.findLast((issued) => issued.client === client.key);
       const isFound = (finding: TokenFinding) =>
         findServedToken(finding, ownToken ? [ownToken] : tokens) !== null;
-      const { finding, recordFailure } = await readWithinLimits(
-        origin,
-        client,
-        isFound,
-        failureKey,
-      );
+      const reading = await readWithinLimits(origin, client, isFound, failureKey);
+      const { finding } = reading;
       const token = findServedToken(finding, tokens);
       if (token) {
         await ownership.recordConfirm(host, token);
         return { host, verified: true, instructions: INSTRUCTIONS_AFTER_PROOF };
       }
-      await recordFailure();
+      await reading.recordFailure();
       if (finding.kind === 'served') return toFailure(host, 'mismatch');
       return toFailure(host, finding.reason, finding.detail);
     },
@@ -99,7 +95,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
      * call it and it sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
      */
     async stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean> {
-      // `isFound` is false for every earlier reading, which cannot tell if the token is served now.
+      // An earlier reading cannot tell if the token is served now, so `isFound` accepts none.
       const { finding, recordFailure } = await readWithinLimits(origin, client, () => false);
       await recordFailure();
       return finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);
@@ -108,7 +104,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
 }
 
 /** Compares a caller's key, if there is one, with a stored hash. */
-export function isKey(listingKey: string | undefined, keyHash: string): boolean {
+export function isKeyOfHash(listingKey: string | undefined, keyHash: string): boolean {
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }
 
@@ -124,14 +120,13 @@ function toFailure(host: string, reason: ConfirmFailure, detail = '') {
 }
 
 function toInstructions(reason: ConfirmFailure, detail: string): string {
-  const path = TOKEN_PATH;
   if (reason === 'no_live_token') {
     return 'No unexpired token was issued for this host. POST /v1/verify/start for a new one.';
   }
   if (reason === 'mismatch') {
-    return `${path} does not serve one of the unexpired tokens. Serve only the token, without quotes, and confirm again.`;
+    return `${TOKEN_PATH} does not serve one of the unexpired tokens. Serve only the token, without quotes, and confirm again.`;
   }
-  return `${path} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
+  return `${TOKEN_PATH} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
 }
 
 function toConfirmLimit({ host }: Origin, retryAfterSec: number): ConfirmLimit {

@@ -34,21 +34,21 @@ export class Watching {
     this.#options = options;
     const { store, onError } = options;
     const { watches } = store;
-    const unread = 'watches are not read';
+    const dueTasksUnread = 'watches are not read';
     const now = () => store.now();
     this.#looks = new Rounds({
       ...{ now, onError, maxRunning: MAX_LOOKS },
-      firstDueMs: () => watches.findFirstDueMs('lookAtMs'),
+      findFirstDueMs: () => watches.findFirstDueMs('lookAtMs'),
       readDue: (due) => watches.findDueLooks(due),
       runTask: (host) => this.#lookAt(host),
-      messages: { unread, failed: 'watch: a look failed' },
+      messages: { dueTasksUnread, taskFailed: 'watch: a look failed' },
     });
     this.#sends = new Rounds({
       ...{ now, onError, maxRunning: MAX_RECEIVERS },
-      firstDueMs: () => watches.findFirstDueMs('sendAtMs'),
+      findFirstDueMs: () => watches.findFirstDueMs('sendAtMs'),
       readDue: (due) => watches.findDueReceivers(due),
       runTask: (receiver) => this.#sendTo(receiver),
-      messages: { unread, failed: 'watch: a send failed' },
+      messages: { dueTasksUnread, taskFailed: 'watch: a send failed' },
     });
   }
 
