@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { OriginRefused } from '../guard/errors.ts';
 import { parseOrigin } from '../guard/origin.ts';
-import { acceptedFor, SettingError, type SettingName, type Settings } from './environment.ts';
+import { SettingError, type Settings, toSettingError } from './environment.ts';
+import { splitList } from './parse-values.ts';
 
 /** A URL is null if its index is switched off. */
 type IndexUrls = { readonly bazaarUrl: string | null; readonly x402scanUrl: string | null };
@@ -36,11 +37,8 @@ export function readCensusConfig(
     exclude: requireReadable('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
   };
   if (settings.API_REVISION === '0.1.0') {
-    throw new SettingError(
-      'API_REVISION',
-      '0.1.0',
-      '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE',
-    );
+    const accepted = '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE';
+    throw new SettingError('API_REVISION', '0.1.0', accepted);
   }
   if (CONTACT_EMAIL === undefined) {
     const accepted =
@@ -48,7 +46,7 @@ export function readCensusConfig(
     throw new SettingError('CONTACT_EMAIL', undefined, accepted);
   }
   if (!EMAIL_PATTERN.test(CONTACT_EMAIL)) throw toSettingError('CONTACT_EMAIL', CONTACT_EMAIL);
-  // A census of private hosts is a test.
+  // With SCAN_ALLOW_HOSTS the census requests private hosts, which is a test.
   const isTest = settings.SCAN_ALLOW_HOSTS !== undefined;
   if (!isTest && !isPublic(siteUrl)) {
     const accepted =
@@ -59,9 +57,7 @@ export function readCensusConfig(
 }
 
 function parseIndexes(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
-  const names = [...new Set(list.split(',').map((name) => name.trim()))].filter(
-    (name) => name !== '',
-  );
+  const names = [...new Set(splitList(list))];
   if (names.length === 0) throw toSettingError('CENSUS', list);
   return names.map((name) => {
     if (name !== 'bazaar' && name !== 'x402scan') throw toSettingError('CENSUS', list);
@@ -69,18 +65,16 @@ function parseIndexes(list: string, ecosystem: IndexUrls): readonly CensusIndex[
       name === 'bazaar'
         ? [ecosystem.bazaarUrl, 'BAZAAR_URL']
         : [ecosystem.x402scanUrl, 'X402SCAN_URL'];
-    if (url === null) {
-      throw new SettingError(
-        'CENSUS',
-        list,
-        `only indexes that are switched on: ${setting} is empty`,
-      );
-    }
-    return { name, url };
+    if (url !== null) return { name, url };
+    throw new SettingError(
+      'CENSUS',
+      list,
+      `only indexes that are switched on: ${setting} is empty`,
+    );
   });
 }
 
-/** True also for hosts under `.example` (RFC 2606), which documents use and nobody can reach. */
+/** True also for hosts under `.example` (RFC 2606), which are for documentation, so nobody can reach them. */
 function isPublic(siteUrl: string): boolean {
   if (/^https:\/\/[^/:]+\.example$/.test(siteUrl)) return true;
   try {
@@ -91,7 +85,7 @@ function isPublic(siteUrl: string): boolean {
   }
 }
 
-/** Returns the path. Throws SettingError if the file cannot be read. */
+/** Returns the path; null if it is not set. Throws SettingError if the file cannot be read. */
 function requireReadable(
   name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE',
   path: string | undefined,
@@ -103,10 +97,6 @@ function requireReadable(
   } catch {
     throw toSettingError(name, path);
   }
-}
-
-function toSettingError(name: SettingName, value: string): SettingError {
-  return new SettingError(name, value, acceptedFor(name));
 }
 
 /** Reads a file with one entry in each line; `#` begins a comment. Rejects if the file cannot be read. */

@@ -1,4 +1,4 @@
-/** Reads and validates all settings when the service starts: a bad value stops the start, and not a later request. */
+/** Reads and validates all settings when the service starts, so that a bad value does not fail a later request. */
 
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -6,11 +6,11 @@ import { isIPv6 } from 'node:net';
 import { DEFAULT_POLICY, type OriginPolicy, parseAllowHosts } from '../guard/origin.ts';
 import { readCensusConfig } from './census.ts';
 import {
-  acceptedFor,
   type Environment,
   readSettings,
   SettingError,
   type Settings,
+  toSettingError,
 } from './environment.ts';
 import { parsePorts, readAddressBlocks, readWebAddress } from './parse-values.ts';
 import { parseEd25519Key, readPaymentConfig } from './payment.ts';
@@ -70,12 +70,11 @@ function refuseUnsafeInProduction(settings: Settings): void {
     throw new SettingError(
       'RPC_URL',
       undefined,
-      'in production a node must prove if a settlement succeeded whose answer was lost. Without a node, set ALLOW_UNPROVED_SETTLEMENTS=1: then a payer who cancels the payment in time gets the answer for nothing',
+      'in production a node must prove whether a settlement succeeded if its answer was lost. Without a node, set ALLOW_UNPROVED_SETTLEMENTS=1: then a payer who cancels the payment in time gets the answer for nothing',
     );
   }
-  if (settings.RATE_LIMIT === 'off') {
+  if (settings.RATE_LIMIT === 'off')
     throw new SettingError('RATE_LIMIT', 'off', 'on in production');
-  }
   if (settings.TEST_TIME_SCALE !== 1) {
     const value = String(settings.TEST_TIME_SCALE);
     throw new SettingError('TEST_TIME_SCALE', value, 'nothing in production: it is for tests');
@@ -102,27 +101,26 @@ function readAllowedHosts(list: string): ReadonlySet<string> {
   try {
     return parseAllowHosts(list);
   } catch {
-    throw new SettingError('SCAN_ALLOW_HOSTS', list, acceptedFor('SCAN_ALLOW_HOSTS'));
+    throw toSettingError('SCAN_ALLOW_HOSTS', list);
   }
 }
 
 function readSigningKey({ SIGNING_KEY: text }: Settings): KeyObject | null {
   if (text === undefined) return null;
   const key = parseEd25519Key(text);
-  if (key === null) throw new SettingError('SIGNING_KEY', text, acceptedFor('SIGNING_KEY'));
+  if (key === null) throw toSettingError('SIGNING_KEY', text);
   return key;
 }
 
 function toListeningAddress({ HOST, PORT }: Settings): string {
-  if (PORT === 0) throw new SettingError('PORT', '0', acceptedFor('PORT'));
+  if (PORT === 0) throw toSettingError('PORT', '0');
   // A client cannot connect to the wildcard address.
   if (HOST === '0.0.0.0') return `http://127.0.0.1:${PORT}`;
   if (HOST === '::') return `http://[::1]:${PORT}`;
   const host = isIPv6(HOST) ? `[${HOST}]` : HOST;
-  if (!URL.canParse(`http://${host}:${PORT}`)) {
-    throw new SettingError('HOST', HOST, acceptedFor('HOST'));
-  }
-  return new URL(`http://${host}:${PORT}`).origin;
+  const url = URL.parse(`http://${host}:${PORT}`);
+  if (url === null) throw toSettingError('HOST', HOST);
+  return url.origin;
 }
 
 function requireCertificates(path: string): void {
@@ -131,7 +129,7 @@ function requireCertificates(path: string): void {
   } catch {
     // The error below is for a file that cannot be read and for a file without certificates.
   }
-  throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
+  throw toSettingError('NODE_EXTRA_CA_CERTS', path);
 }
 
 const PUBLIC_SOURCE_URLS = {

@@ -30,6 +30,7 @@ function oneOf<T extends string>(values: readonly T[], fallback: T) {
   return Type.Unsafe<T>({ type: 'string', enum: [...values], default: fallback, description });
 }
 
+const SITE_ADDRESS = 'an http or https address without a path, such as https://scanner.example';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PAYMENT_MODES = ['mock', 'local', 'facilitator'] as const;
 
@@ -41,12 +42,8 @@ const SCHEMA = Type.Object({
     default: 4021,
     description: 'a port from 1 to 65535, or 0 for any free one if BASE_URL is set',
   }),
-  BASE_URL: optionalText(
-    'an http or https address without a path, such as https://scanner.example',
-  ),
-  SITE_URL: optionalText(
-    'an http or https address without a path, such as https://scanner.example',
-  ),
+  BASE_URL: optionalText(SITE_ADDRESS),
+  SITE_URL: optionalText(SITE_ADDRESS),
   API_REVISION: oneOf(['0.1.0', '0.3.0'], '0.3.0'),
   CHECKS_VERSION: Type.Optional(
     Type.String({
@@ -129,40 +126,32 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
 /** An empty value switches these sources off. Any other setting with an empty value counts as not set. */
-const SOURCE_SETTINGS: ReadonlySet<string> = new Set([
-  'X402SCAN_URL',
-  'BAZAAR_URL',
-  'ECOSYSTEM_URL',
-]);
-const SECRET_SETTINGS: ReadonlySet<string> = new Set([
+const SOURCE_SETTINGS: readonly string[] = ['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL'];
+const SECRET_SETTINGS: readonly string[] = [
   'SETTLEMENT_KEY',
   'CDP_API_KEY_ID',
   'CDP_API_KEY_SECRET',
   'SIGNING_KEY',
-]);
+];
 /** URLs of nodes and facilitators often have an API key in their path. */
-const URLS_WITH_KEYS: ReadonlySet<string> = new Set([
-  'RPC_URL',
-  'SOLANA_RPC_URL',
-  'FACILITATOR_URL',
-]);
+const URLS_WITH_KEYS: readonly string[] = ['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL'];
 
 /** Throws SettingError for the first bad value. */
 export function readSettings(environment: Environment): Settings {
   const data = Object.fromEntries(
     Object.entries(environment).filter(
-      ([name, value]) => value !== undefined && (value !== '' || SOURCE_SETTINGS.has(name)),
+      ([name, value]) => value !== undefined && (value !== '' || SOURCE_SETTINGS.includes(name)),
     ),
   );
   try {
     return envSchema<Settings>({ schema: SCHEMA, data, env: false });
   } catch (error) {
     const name = findBadSetting(error);
-    throw name === null ? error : new SettingError(name, data[name], acceptedFor(name));
+    throw name === null ? error : toSettingError(name, data[name]);
   }
 }
 
-/** Finds the first setting that the library refuses. Its message is one sentence about all refused settings. */
+/** Finds the first refused setting. The library's message is one sentence about all refused settings. */
 function findBadSetting(error: unknown): SettingName | null {
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
   const [first]: readonly Partial<ErrorObject>[] = error.errors;
@@ -174,25 +163,31 @@ function isSettingName(name: string | undefined): name is SettingName {
   return name !== undefined && name in SCHEMA.properties;
 }
 
+/** The accepted values of a setting, as its description names them. */
 export function acceptedFor(setting: SettingName): string {
   const { [setting]: schema } = SCHEMA.properties;
   return 'description' in schema ? String(schema.description) : '';
 }
 
+/** The error for a value that the description of the setting does not allow. */
+export function toSettingError(name: SettingName, value: string | undefined): SettingError {
+  return new SettingError(name, value, acceptedFor(name));
+}
+
 /** Quotes a value on one line and hides secrets, because logs and terminals show this text. */
 function toPrintable(setting: string, value: string): string {
-  if (SECRET_SETTINGS.has(setting)) return `(hidden, ${value.length} characters)`;
-  const withoutKeys = URLS_WITH_KEYS.has(setting)
+  if (SECRET_SETTINGS.includes(setting)) return `(hidden, ${value.length} characters)`;
+  const withoutKeys = URLS_WITH_KEYS.includes(setting)
     ? redact(value)
     : value.replace(/\/\/[^/@]*@/, '//(hidden)@');
   return JSON.stringify(withoutKeys.slice(0, 200));
 }
 
-/** Writes a warning for each name that differs from a setting by one letter. A warning has no value: it may be secret. */
+/** Writes a warning for each name that differs from a setting by one letter. A value may be secret, so it is left out. */
 export function findMisspelledSettings(environment: Environment): string[] {
   return Object.keys(environment).flatMap((name) => {
     if (SETTING_NAMES.includes(name)) return [];
-    const setting = SETTING_NAMES.find((known) => isMisspelled(name, known));
+    const setting = SETTING_NAMES.find((candidate) => isMisspelled(name, candidate));
     if (setting === undefined) return [];
     return [`${name} in the environment is not a setting and is ignored: did you mean ${setting}?`];
   });

@@ -4,9 +4,9 @@ import { createECDH } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import ipaddr from 'ipaddr.js';
-import { acceptedFor, SettingError, type Settings } from './environment.ts';
+import { type Settings, toSettingError } from './environment.ts';
 
-/** Addresses are computed without viem: it would load 360 modules at the start of the service. */
+/** Addresses are computed without viem, because viem would load 360 modules at the start of the service. */
 export type EvmAddress = `0x${string}`;
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -69,10 +69,9 @@ export function readWebAddress(
 ): string | null {
   const value = settings[name];
   if (value === undefined) return null;
-  const refusal = new SettingError(name, value, acceptedFor(name));
-  if (!URL.canParse(value)) throw refusal;
-  const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refusal;
+  const refusal = toSettingError(name, value);
+  const url = URL.parse(value);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw refusal;
   if (path === 'any path') return value.replace(/\/+$/, '');
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '') {
     throw refusal;
@@ -83,7 +82,7 @@ export function readWebAddress(
 export function parsePorts(list: string): number[] {
   const ports = splitList(list).map((entry) => (/^\d{1,5}$/.test(entry) ? Number(entry) : 0));
   if (ports.length === 0 || ports.some((port) => port < 1 || port > 65_535)) {
-    throw new SettingError('SCAN_ALLOWED_PORTS', list, acceptedFor('SCAN_ALLOWED_PORTS'));
+    throw toSettingError('SCAN_ALLOWED_PORTS', list);
   }
   return ports;
 }
@@ -97,12 +96,13 @@ export function readAddressBlocks(
   if (list === undefined) return null;
   const blocks = splitList(list);
   if (!blocks.every((block) => ipaddr.isValid(block) || ipaddr.isValidCIDR(block))) {
-    throw new SettingError(name, list, acceptedFor(name));
+    throw toSettingError(name, list);
   }
   return blocks;
 }
 
-function splitList(list: string): string[] {
+/** Returns the entries of a list with commas, without blanks and empty entries. */
+export function splitList(list: string): string[] {
   return list
     .split(',')
     .map((entry) => entry.trim())
@@ -110,8 +110,6 @@ function splitList(list: string): string[] {
 }
 
 export function parseEvmAddress(name: 'PAY_TO' | 'ASSET', value: string): EvmAddress {
-  if (!isChecksummed(value) || value === ZERO_ADDRESS) {
-    throw new SettingError(name, value, acceptedFor(name));
-  }
+  if (!isChecksummed(value) || value === ZERO_ADDRESS) throw toSettingError(name, value);
   return toChecksummed(value);
 }

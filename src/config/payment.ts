@@ -5,6 +5,7 @@ import {
   SettingError,
   type SettingName,
   type Settings,
+  toSettingError,
 } from './environment.ts';
 import { deriveAddress, isSameAddress, parseEvmAddress, readWebAddress } from './parse-values.ts';
 
@@ -36,12 +37,12 @@ export function readPaymentConfig(settings: Settings, environment: Environment) 
   const facilitatorUrl = readWebAddress(settings, 'FACILITATOR_URL', 'any path');
   const rpcUrl = readWebAddress(settings, 'RPC_URL', 'any path');
   const isModeStated = (environment['PAYMENT_MODE'] ?? '') !== '';
-  const setName = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
+  const paymentSetting = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
   if (!isModeStated && (facilitatorUrl !== null || settlementKey !== undefined)) {
     throw new SettingError(
       'PAYMENT_MODE',
       undefined,
-      `it must be mock, local or facilitator, because ${setName} is set. The default, mock, would give answers away for nothing`,
+      `it must be mock, local or facilitator, because ${paymentSetting} is set. The default, mock, would give answers away for nothing`,
     );
   }
   if (mode === 'facilitator') requireSetting(settings, 'FACILITATOR_URL', mode);
@@ -98,15 +99,11 @@ const CDP_SECRET_FORMS =
 function readCdpKey(settings: Settings): CdpKey | null {
   const { CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret } = settings;
   if (id === undefined && secret === undefined) return null;
-  if (id === undefined) throw new SettingError('CDP_API_KEY_ID', id, acceptedFor('CDP_API_KEY_ID'));
-  if (secret === undefined) {
-    throw new SettingError('CDP_API_KEY_SECRET', secret, acceptedFor('CDP_API_KEY_SECRET'));
-  }
+  if (id === undefined) throw toSettingError('CDP_API_KEY_ID', id);
+  if (secret === undefined) throw toSettingError('CDP_API_KEY_SECRET', secret);
   const privateKey = parseCdpPrivateKey(secret);
-  if (privateKey === null) {
-    throw new SettingError('CDP_API_KEY_SECRET', secret, CDP_SECRET_FORMS);
-  }
-  return { id, privateKey };
+  if (privateKey !== null) return { id, privateKey };
+  throw new SettingError('CDP_API_KEY_SECRET', secret, CDP_SECRET_FORMS);
 }
 
 function requireSetting(settings: Settings, name: SettingName, mode: PaymentMode): void {
@@ -116,9 +113,7 @@ function requireSetting(settings: Settings, name: SettingName, mode: PaymentMode
 
 function readSettlementKey(value: string | undefined): `0x${string}` | null {
   if (value === undefined) return null;
-  if (deriveAddress(value) === null) {
-    throw new SettingError('SETTLEMENT_KEY', value, acceptedFor('SETTLEMENT_KEY'));
-  }
+  if (deriveAddress(value) === null) throw toSettingError('SETTLEMENT_KEY', value);
   return value as `0x${string}`; // every key with an address has this form
 }
 
@@ -154,14 +149,10 @@ function parsePemKey(secret: string): KeyObject | null {
 function parseSeedKey(secret: string): KeyObject | null {
   const bytes = Buffer.from(secret, 'base64');
   if (bytes.length !== ED25519_SECRET_BYTES) return null;
-  const seed = bytes.subarray(0, ED25519_SEED_BYTES);
-  const publicKey = bytes.subarray(ED25519_SEED_BYTES);
-  const jwk = { kty: 'OKP', crv: 'Ed25519', d: toBase64Url(seed), x: toBase64Url(publicKey) };
+  const seed = bytes.toString('base64url', 0, ED25519_SEED_BYTES);
+  const publicKey = bytes.toString('base64url', ED25519_SEED_BYTES);
+  const jwk = { kty: 'OKP', crv: 'Ed25519', d: seed, x: publicKey };
   return createPrivateKey({ key: jwk, format: 'jwk' });
-}
-
-function toBase64Url(bytes: Buffer): string {
-  return bytes.toString('base64url');
 }
 
 const PKCS8_PEM = /^\s*-----BEGIN PRIVATE KEY-----/;

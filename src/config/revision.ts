@@ -71,7 +71,7 @@ const FREE_6: FreeOffer = { kind: 'free', requestsPerMinute: 6 };
 /** For `/mcp`, which one session of an agent calls many times. */
 const FREE_60: FreeOffer = { kind: 'free', requestsPerMinute: 60 };
 
-/** A scan may take over a minute, and the payer's signature must still be valid when it ends. */
+/** A scan may take over a minute, and the payer's signature must still be valid when the scan ends. */
 const SCAN_TIMEOUT_SECONDS = 300;
 const LOOKUP_TIMEOUT_SECONDS = 120;
 

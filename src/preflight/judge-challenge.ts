@@ -23,7 +23,7 @@ export type PreflightEngine = {
 export type ChallengeRequest = {
   readonly origin: Origin;
   readonly method: 'GET' | 'POST';
-  /** Set for MCP, where `mcp://tool/NAME` is a valid `resource.url`. */
+  /** True for a call of an MCP tool, whose `resource.url` may be `mcp://tool/NAME`. */
   readonly isTool?: boolean;
 };
 
@@ -46,7 +46,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../buyers/list-challenges.ts'
   import.meta.url,
 );
 
-/** Rejects if the fault is ours, and with the signal's reason. */
+/** Rejects if the fault is ours; after an abort, with the signal's reason. */
 export async function judgeChallenge(
   request: ChallengeRequest,
   answer: HttpData,
@@ -55,17 +55,17 @@ export async function judgeChallenge(
 ): Promise<ChallengeJudgement> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
-  const worked = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
-  const { terms, others }: ReadAnswer = worked.ok ? worked.output : { terms: null, others: [] };
+  const reading = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
+  const { terms, others }: ReadAnswer = reading.ok ? reading.output : { terms: null, others: [] };
   const { method } = request;
-  const otherWays = others.map((one) => ({ method, path: toPath(answer), ...one }));
+  const otherWays = others.map((other) => ({ method, path: toPath(answer), ...other }));
   if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
   const resources = toResourceSet(request, answer);
-  const listed = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
-  const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
+  const listing = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
+  const challenges = listing.ok ? listing.output : { challenged: [], silent: [] };
   const payability = await oracle.tryChallenges(challenges, signal);
-  const [judged] = await runChecks({
+  const [schemaResult] = await runChecks({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,
     observations: { ...EMPTY_OBSERVATIONS, origin: request.origin, resources, payability },
@@ -77,11 +77,11 @@ export async function judgeChallenge(
     terms,
     otherWays,
     payability: payability.resources[0] ?? null,
-    schema: judged?.verdict ?? null,
+    schema: schemaResult?.verdict ?? null,
   };
 }
 
-/** The tool behind a challenge that the caller supplied. The caller's client has already read the challenge. */
+/** The tool of a challenge that the caller supplied. The caller's client read it, so that client has the extension. */
 const CALLER_TOOL: ToolFacts = {
   name: '',
   endpoint: '/',

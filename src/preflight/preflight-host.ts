@@ -1,9 +1,14 @@
 import type { Origin } from '../guard/origin.ts';
 import type { HttpObservation } from '../model/observations.ts';
-import type { ProbeClient } from '../probe/client/client.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
-import { askOnce, resolveForStranger, type StrangerOptions, unanswered } from './preflight.ts';
+import {
+  ACCEPT,
+  askOnce,
+  resolveForStranger,
+  type StrangerOptions,
+  unanswered,
+} from './preflight.ts';
 import { notAsked } from './preflight-request.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import type { Preflight } from './result.ts';
@@ -20,9 +25,8 @@ const PAID_GET_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
   import.meta.url,
 );
 const MANIFEST_DOCUMENT = { path: '/.well-known/x402', capBytes: 256 * 1_024 };
-/** A scan reads twice as many bytes. A preflight is free. */
+/** A scan reads up to twice as many bytes. A preflight reads fewer, because it is free. */
 const OPENAPI_DOCUMENT = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
-const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI document.
@@ -37,11 +41,8 @@ export async function preflightHost(
   if ('verdict' in resolved) return { path: null, preflight: resolved };
   const isAdmitted = () => admit(resolved.addresses);
   const work = { pool: engine.pool, account: engine.pool.openScan() };
-  let documents: DeclaringDocuments = {
-    origin,
-    manifest: EMPTY_OBSERVATIONS.manifest,
-    openapi: EMPTY_OBSERVATIONS.openapi,
-  };
+  const { manifest, openapi } = EMPTY_OBSERVATIONS;
+  let documents: DeclaringDocuments = { origin, manifest, openapi };
   let path: string | null = null;
   for (const [name, document] of [
     ['manifest', MANIFEST_DOCUMENT],
@@ -64,15 +65,10 @@ export async function preflightHost(
 const NO_PAID_GET =
   'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something it sells';
 
-type DocumentOptions = {
-  readonly client: Pick<ProbeClient, 'request'>;
-  readonly answerWithinMs: number;
-};
-
 function readDocument(
   origin: Origin,
   { path, capBytes }: typeof MANIFEST_DOCUMENT,
-  { client, answerWithinMs }: DocumentOptions,
+  { client, answerWithinMs }: Pick<StrangerOptions, 'client' | 'answerWithinMs'>,
 ): Promise<HttpObservation> {
   const settings = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
   return client.request({ ...settings, origin, path, capBytes, timeoutMs: answerWithinMs });

@@ -9,7 +9,7 @@ import { notAsked, type PreflightRequest, refusedPreflight } from './preflight-r
 import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
-/** The caller closes it. */
+/** The caller closes the client. */
 type Client = Pick<ProbeClient, 'resolveOrigin' | 'request'>;
 
 export type PreflightDeps = PreflightEngine & { readonly client: Client };
@@ -22,7 +22,7 @@ export type StrangerOptions = PreflightDeps & {
 };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-const ACCEPT = 'application/json, */*;q=0.5';
+export const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
@@ -128,20 +128,20 @@ const UNKNOWN_ORIGIN = 'https://unknown.invalid';
 const MCP_URL = /^mcp:\/\//i;
 
 /**
- * Judges a challenge that the caller supplies, and sends no request. `url` is its source. If `url` is null,
- * `resource.url` counts as the source. Rejects with OriginRefused for an invalid URL, and if the fault is ours.
+ * Judges a challenge that the caller supplies, and sends no request. `url` is the source of the challenge. If `url` is
+ * null, `resource.url` counts as the source. Rejects with OriginRefused for an invalid URL, and if the fault is ours.
  */
 export async function preflightInHand(
-  required: object,
+  challenge: object,
   url: string | null,
   buyer: Omit<BuyerTerms, 'origin'>,
   engine: PreflightEngine,
 ): Promise<Preflight> {
-  const resourceUrl = readResourceUrl(required);
-  const stated = toOriginText(url ?? resourceUrl);
+  const resourceUrl = readResourceUrl(challenge);
+  const originText = toOriginText(url ?? resourceUrl);
   // No request is sent, so an address that the guard would refuse does no harm.
-  const origin = parseOrigin(stated, allowOrigin(stated, DEFAULT_POLICY));
-  const answer = toAnswer(required, url ?? UNKNOWN_ORIGIN);
+  const origin = parseOrigin(originText, allowOrigin(originText, DEFAULT_POLICY));
+  const answer = toAnswer(challenge, url ?? UNKNOWN_ORIGIN);
   const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
   const judgement = await judgeChallenge(request, answer, engine);
   return verdictOn(judgement, { ...buyer, origin: url === null ? null : origin });
@@ -149,15 +149,15 @@ export async function preflightInHand(
 
 /** The URL "mcp://api.example.com/tools/x" names its server, and "mcp://tool/x" does not. */
 function toOriginText(url: string): string {
-  const named = MCP_URL.test(url) ? url.replace(MCP_URL, 'https://') : url;
-  const parsed = /^https?:\/\//i.test(named) ? URL.parse(named) : null;
+  const webUrl = url.replace(MCP_URL, 'https://');
+  const parsed = /^https?:\/\//i.test(webUrl) ? URL.parse(webUrl) : null;
   return parsed === null || parsed.hostname === 'tool' ? UNKNOWN_ORIGIN : parsed.origin;
 }
 
-/** Puts a challenge of version 2 into the header, and one of version 1 into the body. */
-function toAnswer(required: object, url: string): HttpData {
-  const text = JSON.stringify(required);
-  const isHeader = !('x402Version' in required) || required.x402Version !== 1;
+/** Puts a challenge of version 1 into the body, and any other challenge into the header. */
+function toAnswer(challenge: object, url: string): HttpData {
+  const text = JSON.stringify(challenge);
+  const isHeader = !('x402Version' in challenge) || challenge.x402Version !== 1;
   return {
     url,
     method: 'GET',
@@ -169,8 +169,8 @@ function toAnswer(required: object, url: string): HttpData {
   };
 }
 
-function readResourceUrl(required: object): string {
-  const resource: unknown = 'resource' in required ? required.resource : null;
+function readResourceUrl(challenge: object): string {
+  const resource: unknown = 'resource' in challenge ? challenge.resource : null;
   const url: unknown =
     typeof resource === 'object' && resource !== null && 'url' in resource ? resource.url : null;
   return typeof url === 'string' ? url : UNKNOWN_ORIGIN;

@@ -71,11 +71,10 @@ function toPricedOffer(offer: Offer): PricedOffer {
 
 function digestTerms(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
-    const on = typeof network === 'string' ? toCaip2(network) : (network ?? null);
-    return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
+    const networkId = typeof network === 'string' ? toCaip2(network) : (network ?? null);
+    return [scheme ?? null, networkId, asset ?? null, amount ?? null, payTo ?? null];
   });
-  const text = JSON.stringify([version, terms]);
-  return `sha256:${hash('sha256', text)}`;
+  return `sha256:${hash('sha256', JSON.stringify([version, terms]))}`;
 }
 
 function toText(value: JsonValue | undefined): string | null {
@@ -86,11 +85,13 @@ function toText(value: JsonValue | undefined): string | null {
 export type DeclaringDocuments = Pick<Observations, 'origin' | 'manifest' | 'openapi'>;
 
 /**
- * Finds the path of the first resource that is declared as paid and sold by GET. Prefers a resource whose parameters are
- * declared to one with made-up values. Null if there is no such resource.
+ * Finds the path of the first resource that is declared as paid and sold by GET. Prefers declared
+ * parameters to made-up ones. Null if there is no such resource.
  */
 export function findPaidGet(documents: DeclaringDocuments): string | null {
   const { resources } = findResources({ ...EMPTY_OBSERVATIONS, ...documents }, createKit());
-  const bought = resources.filter(({ method, declaredPaid }) => declaredPaid && method !== 'POST');
-  return (bought.find(({ madeUp }) => !madeUp) ?? bought[0])?.path ?? null;
+  const paidGets = resources.filter(
+    ({ method, declaredPaid }) => declaredPaid && method !== 'POST',
+  );
+  return (paidGets.find(({ madeUp }) => !madeUp) ?? paidGets[0])?.path ?? null;
 }

@@ -50,7 +50,7 @@ export type PreflightOffer = {
   /** Such as "0.05 USDC"; null if the asset is unknown. */
   readonly price: string | null;
   readonly isTestnet: boolean;
-  /** The official client's verdict on this offer alone; null if no client was run. */
+  /** The official client's verdict on this offer; null if no client was run. */
   readonly client: OfferVerdict | null;
 };
 

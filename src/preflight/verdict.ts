@@ -20,8 +20,8 @@ export type BuyerTerms = {
   readonly origin: Origin | null;
   /** In whole units of the asset, such as "0.05"; null sets no limit. */
   readonly maxPrice: string | null;
-  /** Index of the offer that the client chose; null if it may choose any. */
-  readonly chosen?: number | null;
+  /** Index of the offer that the client chose; null if the client may choose any offer. */
+  readonly chosenIndex?: number | null;
 };
 
 const MAX_QUOTE_CHARS = 160;
@@ -33,7 +33,7 @@ export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Pre
     ...offer,
     client: payability?.offers.find(({ pointer }) => pointer === offer.pointer)?.verdict ?? null,
   }));
-  const chosen = offers.filter((_, at) => (buyer.chosen ?? at) === at);
+  const chosen = offers.filter((_, index) => index === (buyer.chosenIndex ?? index));
   const payable = chosen.filter(({ client }) => client !== 'refuses' && client !== 'unsupported');
   const reasons = [
     ...findClientReasons(judgement),
@@ -45,15 +45,17 @@ export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Pre
   ];
   const { x402Version, resourceUrl, digest } = terms;
   const payableBy = payability?.payableBy ?? null;
-  const shown = offers.map(({ decimals: _, isUpfront: __, ...offer }) => offer);
-  const shownTerms = { x402Version, resourceUrl, payableBy, offers: shown };
+  const shownOffers = offers.map(({ decimals: _, isUpfront: __, ...offer }) => offer);
+  const shownTerms = { x402Version, resourceUrl, payableBy, offers: shownOffers };
   return toPreflight(reasons, shownTerms, digest, otherWays);
 }
 
 function toNoTermsReason(otherWays: readonly OtherWay[]): PreflightReason {
   if (otherWays.length === 0) {
-    const evidence = 'the 402 holds no challenge that a client could read';
-    return { code: 'no_challenge', evidence };
+    return {
+      code: 'no_challenge',
+      evidence: 'the 402 holds no challenge that a client could read',
+    };
   }
   const ways = otherWays.map(formatProtocol).join(', ');
   return { code: 'other_protocol', evidence: `the 402 asks for a payment over ${ways}, not x402` };
@@ -80,19 +82,19 @@ function findClientReasons({ payability }: ChallengeJudgement): readonly Preflig
   }
 }
 
-/** A challenge for another origin pays the other origin, or is a copy of its challenge. */
+/** With the challenge of another origin, the buyer would pay that origin. */
 function findOriginReasons(
   { resourceUrl }: ReadTerms,
   origin: Origin | null,
 ): readonly PreflightReason[] {
   const url = resourceUrl === null ? null : URL.parse(resourceUrl);
-  if (origin === null || url === null || isSame(url, origin)) return [];
+  if (origin === null || url === null || isSameOrigin(url, origin)) return [];
   const evidence = `resource.url is on ${quoteText(url.origin, MAX_QUOTE_CHARS)}, not on ${origin.url}`;
   return [{ code: 'other_origin', evidence }];
 }
 
-/** A seller behind a TLS proxy may state "http://" for its own URL. That is accepted here, and P3 reports it. */
-function isSame(url: URL, origin: Origin): boolean {
+/** A seller behind a TLS proxy may state "http://" for its own URL. This function accepts that, and P3 reports it. */
+function isSameOrigin(url: URL, origin: Origin): boolean {
   if (url.origin === origin.url) return true;
   // The URL "mcp://tool/NAME" names no server. P3 refuses it if no tool was called.
   if (url.protocol === 'mcp:') return url.host === 'tool' || url.hostname === origin.hostname;
@@ -103,15 +105,9 @@ function isSame(url: URL, origin: Origin): boolean {
 
 function findSchemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
   if (schema === null || schema.status === 'pass') return [];
-  const { outcome, evidence } = schema;
-  const message = `${outcome}: ${evidence}`;
-  if (outcome === 'fault') return [{ code: 'not_judged', evidence: message }];
-  return [
-    {
-      code: schema.status === 'fail' ? 'invalid_challenge' : 'flawed_challenge',
-      evidence: message,
-    },
-  ];
+  const evidence = `${schema.outcome}: ${schema.evidence}`;
+  if (schema.outcome === 'fault') return [{ code: 'not_judged', evidence }];
+  return [{ code: schema.status === 'fail' ? 'invalid_challenge' : 'flawed_challenge', evidence }];
 }
 
 function findPriceReasons(
@@ -119,27 +115,30 @@ function findPriceReasons(
   maxPrice: string | null,
 ): readonly PreflightReason[] {
   if (maxPrice === null || payable.length === 0) return [];
-  const over = payable.filter((offer) => isOver(offer, maxPrice) === true);
-  const unknown = payable.filter((offer) => isOver(offer, maxPrice) === null);
-  const list = (offers: readonly PricedOffer[]) =>
+  const overpriced = payable.filter((offer) => isOverpriced(offer, maxPrice) === true);
+  const unknown = payable.filter((offer) => isOverpriced(offer, maxPrice) === null);
+  const formatPrices = (offers: readonly PricedOffer[]) =>
     offers.map(({ pointer, price, amount }) => `${pointer} ${price ?? amount}`).join(', ');
   const limit = `the limit is ${maxPrice}`;
-  if (over.length === payable.length) {
-    return [{ code: 'over_max_price', evidence: `${list(over)}: ${limit}` }];
+  if (overpriced.length === payable.length) {
+    return [{ code: 'over_max_price', evidence: `${formatPrices(overpriced)}: ${limit}` }];
   }
   const reasons: PreflightReason[] = [];
-  if (over.length > 0) {
-    reasons.push({ code: 'some_over_max_price', evidence: `${list(over)}: ${limit}` });
+  if (overpriced.length > 0) {
+    reasons.push({
+      code: 'some_over_max_price',
+      evidence: `${formatPrices(overpriced)}: ${limit}`,
+    });
   }
   if (unknown.length > 0) {
-    const evidence = `${list(unknown)}: the asset is not known here, and ${limit}`;
+    const evidence = `${formatPrices(unknown)}: the asset is not known here, and ${limit}`;
     reasons.push({ code: 'price_unknown', evidence });
   }
   return reasons;
 }
 
 /** Null if the asset's decimals are unknown. */
-function isOver({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
+function isOverpriced({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
   if (amount === null || decimals === null) return null;
   // Digits beyond the asset's decimals are below its smallest unit.
   const [whole = '', fraction = ''] = maxPrice.split('.');
@@ -170,16 +169,16 @@ export function storedPreflight(
   { method, path, origin, maxPrice }: PreflightRequest,
   { payability, otherWays = [] }: Pick<ScanReport, 'payability' | 'otherWays'>,
 ): Preflight | null {
-  const isRequested = (one: Pick<OtherWay, 'method' | 'path'>) =>
-    one.method === method && one.path === path;
-  const known = payability?.find(isRequested);
+  const isRequested = (candidate: Pick<OtherWay, 'method' | 'path'>) =>
+    candidate.method === method && candidate.path === path;
+  const buyer = { origin, maxPrice };
+  const resource = payability?.find(isRequested);
   const ways = otherWays.filter(isRequested);
-  if (known === undefined || (known.offers.length === 0 && ways.length > 0)) {
+  if (resource === undefined || (resource.offers.length === 0 && ways.length > 0)) {
     if (ways.length === 0) return null;
-    const judgement = { terms: null, otherWays: ways, payability: null, schema: null };
-    return verdictOn(judgement, { origin, maxPrice });
+    return verdictOn({ terms: null, otherWays: ways, payability: null, schema: null }, buyer);
   }
-  const offers = known.offers.map(({ pointer, scheme, network, asset, amount }) => ({
+  const offers = resource.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,
     scheme,
     network,
@@ -191,8 +190,5 @@ export function storedPreflight(
     ...toPrice(network ?? undefined, asset ?? undefined, amount ?? undefined),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
-  return verdictOn(
-    { terms, otherWays: ways, payability: known, schema: null },
-    { origin, maxPrice },
-  );
+  return verdictOn({ terms, otherWays: ways, payability: resource, schema: null }, buyer);
 }

@@ -103,8 +103,9 @@ function judgeGivenChallenge(
   engine: PreflightEngine,
 ): Promise<Preflight> {
   const { url = null } = options;
-  const chosen = findChosenIndex(paymentRequired, selectedRequirements);
-  return preflightInHand(paymentRequired, url, { maxPrice: readMaxPrice(options), chosen }, engine);
+  const chosenIndex = findChosenIndex(paymentRequired, selectedRequirements);
+  const buyer = { maxPrice: readMaxPrice(options), chosenIndex };
+  return preflightInHand(paymentRequired, url, buyer, engine);
 }
 
 /** Index of the offer that the client chose; null if the challenge does not contain that offer. */
