@@ -32,12 +32,11 @@ export default fp(
 );
 
 /** A segment of the pattern that begins with a colon matches any segment that is not empty. */
-function matchesPath({ segments: expected }: PathPattern, segments: readonly string[]): boolean {
+function matchesPath(pattern: PathPattern, segments: readonly string[]): boolean {
   return (
-    expected.length === segments.length &&
-    expected.every((expectedSegment, index) => {
-      const segment = segments[index] ?? '';
-      return expectedSegment.startsWith(':') ? segment !== '' : expectedSegment === segment;
-    })
+    pattern.segments.length === segments.length &&
+    pattern.segments.every((expected, index) =>
+      expected.startsWith(':') ? segments[index] !== '' : expected === segments[index],
+    )
   );
 }

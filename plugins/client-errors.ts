@@ -1,13 +1,9 @@
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 
-type ErrorAnswer = {
-  readonly statusLine: string;
-  readonly error: string;
-  readonly message: string;
-};
+type ErrorAnswer = Readonly<Record<'statusLine' | 'error' | 'message', string>>;
 
-/** Answers by Node's error code. */
+/** The keys are Node's error codes. */
 const ERROR_ANSWERS: Readonly<Record<string, ErrorAnswer>> = {
   HPE_HEADER_OVERFLOW: {
     statusLine: '431 Request Header Fields Too Large',
@@ -27,7 +23,7 @@ const MALFORMED_REQUEST: ErrorAnswer = {
   message: 'This is not a well-formed HTTP request.',
 };
 
-/** Answers a request that Node could not parse, or that was too slow; Fastify never gets it. */
+/** Answers a request that Node could not parse, or that arrived too slowly. Fastify never gets such a request. */
 export function answerClientError(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

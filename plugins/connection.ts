@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
-/** Names of headers that proxies add. Some proxies add only one of them. */
+/** Names of the headers that proxies add. All are listed, because some proxies add only one of them. */
 const FORWARDING_HEADER =
   /^(?:forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|.*-connecting-ip|true-client-ip|fastly-client-ip|x-original-.*|x-envoy-.*)$/;
-/** Names that ipaddr.js gives to address ranges. No client on the internet has an address in them. */
+/** Address ranges of private networks, by ipaddr.js's names. No client on the internet has such an address. */
 const OWN_NETWORK_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',
@@ -14,7 +14,7 @@ const OWN_NETWORK_RANGES: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/** True if the request has a header that proxies add. Any client can send one too. */
+/** True if the request has a header that proxies add. Any client can send such a header, too. */
 export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 }

@@ -28,7 +28,7 @@ export default fp(
         'RateLimit-Reset',
       ],
       maxAge: 86_400,
-      // Answers every OPTIONS request 204, also one that is not a CORS preflight.
+      // Also answers 204 to an OPTIONS request that is not a CORS preflight.
       strictPreflight: false,
     });
   },

@@ -47,7 +47,7 @@ export function answerError(
     .send({ error: code, message, charged, ...serviceError.body });
 }
 
-/** Replaces the route's rate headers: a limit other than the route's may have been reached. */
+/** Replaces the rate headers of the route, because the reached limit may be another limit. */
 function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
   if (limit !== null) reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', 0);
@@ -55,8 +55,8 @@ function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyR
 }
 
 /**
- * Tells whether the payment of the request was charged. Null means unknown: if the payment gate did not
- * read the payment, an earlier request may have spent it.
+ * True if the payment of the request was charged. Null if that is unknown: the payment gate did not read
+ * the payment, and an earlier request may have spent the same payment.
  */
 function findCharged(
   { charged, status }: ServiceError,
@@ -68,28 +68,23 @@ function findCharged(
   return isPaidRoute && hasPaymentHeader(headers) && isPaymentUnread ? null : false;
 }
 
-/** Errors of the store that end without a change of our code, such as a full disk. */
-const TRANSIENT_STORE_ERRORS: ReadonlySet<StoreErrorCode> = new Set([
-  'unavailable',
-  'full',
-  'locked',
-]);
+/** Store errors that can go away without a change of our code. `full` means that the disk is full. */
+const TRANSIENT_ERRORS: ReadonlySet<StoreErrorCode> = new Set(['unavailable', 'full', 'locked']);
 
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof OriginRefused) return new InvalidUrl(error.message, error.reason);
   if (error instanceof ScannerFailure) return new ScannerFailed(error);
-  if (error instanceof StoreError && TRANSIENT_STORE_ERRORS.has(error.code)) {
+  if (error instanceof StoreError && TRANSIENT_ERRORS.has(error.code)) {
     return new StoreUnavailable(error);
   }
   return (error instanceof Error && fromFastifyError(error, request)) || new InternalError(error);
 }
 
-/** Maps an error that Fastify throws before the handler; null for any other. */
-function fromFastifyError(
-  error: Error & Partial<FastifyError>,
-  request: FastifyRequest,
-): ServiceError | null {
+type FastifyFailure = Error & Partial<FastifyError>;
+
+/** Maps an error that Fastify throws before the handler. Returns null for any other error. */
+function fromFastifyError(error: FastifyFailure, request: FastifyRequest): ServiceError | null {
   if (error.validation !== undefined) return fromValidationError(error);
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -106,8 +101,8 @@ function fromFastifyError(
   }
 }
 
-/** The JSON parser throws a 400 without a code, also for members such as `__proto__`. */
-function fromParserError(error: Error & Partial<FastifyError>): ServiceError | null {
+/** Maps any other 4xx error. The JSON parser throws a 400 without a code, also for members such as `__proto__`. */
+function fromParserError(error: FastifyFailure): ServiceError | null {
   const { statusCode } = error;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;
   if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
@@ -122,8 +117,8 @@ function fromValidationError({ validation = [], validationContext }: Partial<Fas
   const isMissing = typeof missingName === 'string';
   const name = isMissing ? missingName : (fault?.instancePath.slice(1) ?? '');
   const verboseFault = fault as { parentSchema?: { description?: string } } | undefined; // ajv's verbose mode
-  const accepted = verboseFault?.parentSchema?.description ?? '';
-  if (validationContext !== 'body') return new RejectedParameter(name, isMissing ? '' : accepted);
+  const acceptedValues = isMissing ? '' : (verboseFault?.parentSchema?.description ?? '');
+  if (validationContext !== 'body') return new RejectedParameter(name, acceptedValues);
   const subject = name === '' ? 'The body' : `The member "${name}" of the body`;
   const problem = isMissing ? 'is missing' : (fault?.message ?? 'is not valid');
   return new InvalidRequest(`${subject} ${problem}. GET /openapi.json has the schema.`);

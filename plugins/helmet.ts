@@ -22,7 +22,7 @@ export default fp(
       },
       // Other sites embed badges and icons.
       crossOriginResourcePolicy: { policy: 'cross-origin' },
-      // Browsers that do not know frame-ancestors read this header.
+      // Sets X-Frame-Options, for browsers that do not know frame-ancestors.
       frameguard: { action: 'deny' },
       // Subdomains may belong to other people, whose sites may not serve https.
       hsts: { maxAge: 31_536_000, includeSubDomains: false },

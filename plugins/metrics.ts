@@ -65,8 +65,8 @@ export default fp(
       if (hidesClient(request, trustsProxy) || !isAllowed(request.ip, allowedAddresses)) {
         throw new Forbidden('Only the addresses in METRICS_ALLOW may read the metrics.');
       }
-      const registries = [registry, ...otherRegistries];
-      const texts = await Promise.all(registries.map((each) => each.metrics()));
+      const sources = [registry, ...otherRegistries];
+      const texts = await Promise.all(sources.map((source) => source.metrics()));
       return reply.type(registry.contentType).send(texts.join('\n'));
     });
   },
@@ -74,8 +74,8 @@ export default fp(
 );
 
 /**
- * True if `ip` is the address of a proxy and not of the client. A proxy often has a loopback address, which
- * METRICS_ALLOW accepts by default.
+ * True if `ip` is the address of a proxy and not of the client. A proxy often has a loopback address, and
+ * METRICS_ALLOW allows these by default. Clients of the proxy must not read the metrics because of that.
  */
 function hidesClient({ headers, ip }: FastifyRequest, trustsProxy: boolean): boolean {
   if (!hasForwardingHeader(headers)) return false;

@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** The asset has 6 decimals. */
+/** USDC has 6 decimals. */
 const BASE_UNITS_PER_DOLLAR = 1_000_000n;
 
 /** The body of a 402. Its `PAYMENT-REQUIRED` header holds the same JSON. */
@@ -54,8 +54,8 @@ const challengeSchema = Type.Object(
 );
 
 /**
- * Adds security, payment info and the 402 answer to the schema of every route that has an offer. Documents
- * every such route, unless its schema is hidden.
+ * Adds security, payment info and the 402 answer to the schema of every route that has an offer. Lists the
+ * route in `app.operations`, unless the schema is hidden.
  */
 export default fp(
   async (app: FastifyInstance) => {
@@ -99,9 +99,7 @@ function toOperation(
 ) {
   const { operationId, summary, description, tags } = schema;
   if (operationId === undefined || summary === undefined || tags?.[0] === undefined) {
-    throw new Error(
-      `${method} ${path} has an offer, and needs an operationId, a summary and a tag.`,
-    );
+    throw new Error(`${method} ${path} is offered: it needs an operationId, a summary and a tag.`);
   }
   return {
     operationId,
@@ -132,7 +130,7 @@ function listParameters(schema: unknown, location: 'path' | 'query' | 'body') {
   }));
 }
 
-export function toPaymentInfo(priceBaseUnits: bigint): PaymentInfo {
+function toPaymentInfo(priceBaseUnits: bigint): PaymentInfo {
   return {
     price: { mode: 'fixed', currency: 'USD', amount: formatSixDecimals(priceBaseUnits) },
     protocols: [{ x402: {} }],

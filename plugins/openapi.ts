@@ -9,7 +9,7 @@ export type OpenApiOptions = {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 };
 
-/** Keyword of a property in a route's schema. Its members appear only in the OpenAPI document, and validate nothing. */
+/** A keyword for properties in schemas of routes. Its members go into the OpenAPI document, and validate nothing. */
 export const OPENAPI_KEYWORD = 'documented';
 
 /** Writes OpenAPI 3.1 from the schemas of the routes; `app.swagger()` returns it. */
@@ -45,13 +45,13 @@ function withOpenApiMembers(schema: FastifySchema): FastifySchema {
   const { body, querystring, params } = schema;
   return {
     ...schema,
-    ...(body ? { body: addOpenApiMembers(body) } : {}),
-    ...(querystring ? { querystring: addOpenApiMembers(querystring) } : {}),
-    ...(params ? { params: addOpenApiMembers(params) } : {}),
+    ...(body ? { body: mergeOpenApiMembers(body) } : {}),
+    ...(querystring ? { querystring: mergeOpenApiMembers(querystring) } : {}),
+    ...(params ? { params: mergeOpenApiMembers(params) } : {}),
   };
 }
 
-function addOpenApiMembers(schema: unknown): unknown {
+function mergeOpenApiMembers(schema: unknown): unknown {
   const { properties = {}, ...rest } = schema as {
     readonly properties?: Readonly<Record<string, { readonly [OPENAPI_KEYWORD]?: object }>>;
   }; // schemas of our routes are always objects

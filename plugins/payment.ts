@@ -11,12 +11,12 @@ import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './con
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Registers a route behind the payment gate. Fastify adds a HEAD route to a GET; a HEAD never takes money. */
+    /** Registers a route behind the payment gate. Fastify adds a HEAD route to each GET route. HEAD is never charged. */
     sell<Input>(
       route: PaidRoute<Input>,
       operation: { schema: FastifySchema; offer: PaidOffer },
     ): void;
-    /** Finds the address block whose limits count a paid call; null if the address is a proxy's. */
+    /** Finds the client's address block, for limits of paid calls; null if the address is a proxy's. */
     findPayingClient(request: FastifyRequest): string | null;
   }
 }
@@ -131,6 +131,6 @@ function send(answer: PaidAnswer, reply: FastifyReply, disconnect?: AbortSignal)
     });
   }
   reply.code(status).headers(headers);
-  // Node writes the head together with a string body, but not with a stream.
+  // A string is sent as it is, because Node then writes it together with the head.
   return reply.send(typeof body === 'string' ? body : Readable.from(body));
 }

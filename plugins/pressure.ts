@@ -5,14 +5,14 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Saturated } from '../src/model/errors.ts';
 
-/** Limit of the mean delay over one sample interval. A slow machine that still answers stays under it. */
+/** Limit of the mean delay over one sample interval. A slow machine that still answers stays under this limit. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;
 const SAMPLE_INTERVAL_MS = 10_000;
 /** Share of the heap limit. Above it, garbage collection takes most of the time. */
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
-/** Answers 503 before validation and payment while the process is overloaded or stopping, and closes unused connections. */
+/** Answers 503 if the process is overloaded or stops, before validation and payment. At a stop, closes unused sockets. */
 export default fp(
   async (app: FastifyInstance) => {
     let isStopping = false;
@@ -32,7 +32,7 @@ export default fp(
       sampleInterval: SAMPLE_INTERVAL_MS,
       // Async, because the plugin forwards a rejected promise but not a thrown exception.
       pressureHandler: async (_request, _reply, _type, value) => {
-        // The delay is infinite until the first sample.
+        // Until the first sample, the plugin reports an infinite delay.
         if (Number.isFinite(value)) throw new Saturated(RETRY_AFTER_SEC);
       },
     });

@@ -22,8 +22,8 @@ export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Creates a function that counts a request against the limit of the route at `url`, too. The function
-     * throws RateLimited. Undefined if RATE_LIMIT is off.
+     * Creates a function that also counts a request against the limit of the route at `url`, and throws
+     * RateLimited. Undefined if RATE_LIMIT is off.
      */
     createRouteCounter?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
   }
@@ -36,8 +36,8 @@ const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
  * The route's offer limits how many requests a client may send to the route in a minute. The store holds
- * the counts, which all instances share. While the store is unavailable, requests are not limited: routes
- * that need it answer 503.
+ * the counts, which all instances share. While the store is unavailable, requests are not limited. Routes
+ * that need the store then answer 503.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
@@ -58,12 +58,12 @@ export default fp(
       return limit === null ? async () => {} : createCounter(app, limit);
     });
     // Unknown paths share one count, because a caller could otherwise invent a new path for each request.
-    const countUnknown = app.rateLimit({
+    const countUnknownPath = app.rateLimit({
       max: UNKNOWN_PATHS_PER_MINUTE,
       keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
     });
     app.addHook('onRequest', async (request, reply) => {
-      if (request.is404) await countUnknown.call(app, request, reply);
+      if (request.is404) await countUnknownPath.call(app, request, reply);
     });
   },
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
@@ -91,15 +91,15 @@ function toRateLimited(max: number, ttlMs: number): RateLimited {
 
 /** `@fastify/rate-limit` counts a request against its own route. This function counts it against another route. */
 function createCounter(app: FastifyInstance, limit: RouteLimit): CountRequest {
-  const count = app.createRateLimit(limit);
+  const countRequest = app.createRateLimit(limit);
   return async (request, reply) => {
-    const state = await count(request);
-    if (state.isAllowed) return;
-    if (state.isExceeded) throw toRateLimited(state.max, state.ttl);
+    const usage = await countRequest(request);
+    if (usage.isAllowed) return;
+    if (usage.isExceeded) throw toRateLimited(usage.max, usage.ttl);
     reply.headers({
-      'ratelimit-limit': state.max,
-      'ratelimit-remaining': state.remaining,
-      'ratelimit-reset': state.ttlInSeconds,
+      'ratelimit-limit': usage.max,
+      'ratelimit-remaining': usage.remaining,
+      'ratelimit-reset': usage.ttlInSeconds,
     });
   };
 }

@@ -15,9 +15,9 @@ export default fp(
     app.addHook('onRequest', async ({ raw }) => {
       // In `rawHeaders`, each name is followed by its value.
       const names = raw.rawHeaders.filter((_text, index) => index % 2 === 0);
-      const hostHeaders = names.filter((name) => name.toLowerCase() === 'host').length;
+      const hostCount = names.filter((name) => name.toLowerCase() === 'host').length;
       const isHostOptional = raw.httpVersion === '1.0';
-      if (hostHeaders > 1 || (hostHeaders === 0 && !isHostOptional)) throw new InvalidHost();
+      if (hostCount > 1 || (hostCount === 0 && !isHostOptional)) throw new InvalidHost();
     });
     const parseJson = app.getDefaultJsonParser('error', 'error');
     // Fastify's default parser would call a compressed body invalid JSON.
@@ -31,14 +31,9 @@ export default fp(
       },
     );
     // This hook runs after the payment gate, which answers 402 to any input.
-    app.addHook('preValidation', ({ raw, body }, _reply, next) => {
-      try {
-        refuseAmbiguousQuery(raw.url ?? '');
-        refuseForbiddenMembers(body);
-      } catch (error) {
-        return next(error instanceof Error ? error : new Error(String(error)));
-      }
-      next();
+    app.addHook('preValidation', async ({ raw, body }) => {
+      refuseAmbiguousQuery(raw.url ?? '');
+      refuseForbiddenMembers(body);
     });
   },
   { name: 'request-guard', dependencies: ['errors'] },
@@ -47,16 +42,16 @@ export default fp(
 function refuseAmbiguousQuery(url: string): void {
   const start = url.indexOf('?');
   if (start === -1) return;
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (const name of readNames(url.slice(start + 1))) {
     if (/[[\]]/.test(name)) throw new InvalidQuery('The name of a query parameter has a bracket.');
     if (PROTOTYPE_KEYS.has(name)) throw new InvalidQuery('A query parameter has a forbidden name.');
-    if (seen.has(name)) throw new InvalidQuery('A query parameter is repeated.');
-    seen.add(name);
+    if (seenNames.has(name)) throw new InvalidQuery('A query parameter is repeated.');
+    seenNames.add(name);
   }
 }
 
-/** The JSON parser refuses only `__proto__`, and a `constructor` that holds a `prototype`. */
+/** Needed because the JSON parser refuses only `__proto__`, and a `constructor` that holds a `prototype`. */
 function refuseForbiddenMembers(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   for (const name of PROTOTYPE_KEYS) {
@@ -64,7 +59,7 @@ function refuseForbiddenMembers(body: unknown): void {
   }
 }
 
-/** Decodes a query only if it may hold an encoded name. Decoding can cost more than the rest of the answer. */
+/** Decodes a query only if a name may be encoded, because decoding can cost more than the rest of the answer. */
 function readNames(query: string): Iterable<string> {
   const names = query.split('&').map((part) => part.split('=', 1)[0] ?? '');
   const arePlain = names.every((name) => /^\w+$/.test(name));

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts';
 
-/** Far above the longest path of a link of ours. The router's cost grows with the length of a path. */
+/** Our links have far shorter paths. The limit exists because the router's cost grows with the length of a path. */
 export const MAX_PATH_CHARS = 512;
 
 /**
- * Paths for requests that no route may get. A client cannot send them, because they contain a space. The
- * router would answer a path that it cannot decode without our hooks: without rate limits and headers.
+ * `toRoutableUrl` replaces a path by one of these, which have no route. A client cannot send them, because they
+ * contain a space. The router itself would answer an undecodable path without our rate limits and headers.
  */
 const UNKNOWN_PATH = '/path nowhere';
 const UNDECODABLE_PATH = '/path undecodable';

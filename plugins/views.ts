@@ -27,7 +27,7 @@ export default fp(
       engine: {
         eta: new Eta({ views: TEMPLATE_FOLDER, autoEscape: true, plugins: [INDENT_REMOVER] }),
       },
-      // Without it, the plugin reads and compiles the templates again for each page.
+      // Otherwise the plugin reads and compiles the templates again for each page.
       production: true,
       root: TEMPLATE_FOLDER,
       viewExt: 'eta',

@@ -18,7 +18,7 @@ export function parseChangesQuery(query: {
   if (sinceMs === null || sinceMs < 0 || sinceMs >= MAX_SINCE_MS) {
     throw new InvalidParameter(
       'since',
-      'an ISO 8601 instant with an offset from 1970 to 9998, such as 2026-08-14T00:00:00Z ("+" of an offset is written %2B)',
+      'an ISO 8601 instant with an offset, from 1970 to 9998, such as 2026-08-14T00:00:00Z; a "+" must be sent as %2B',
     );
   }
   const limit = query.limit ?? String(DEFAULT_LIMIT);
@@ -46,7 +46,6 @@ export async function listChanges(store: Store, query: ChangesQuery, siteUrl: st
 }
 
 function toChange(change: DirectoryChange, siteUrl: string) {
-  const { previousGrade, previousScore } = change;
   return {
     changeType: change.changeType,
     // No two changes have the same instant.
@@ -56,7 +55,7 @@ function toChange(change: DirectoryChange, siteUrl: string) {
     score: change.score,
     checksVersion: change.checksVersion,
     reportUrl: reportUrl(siteUrl, change.host),
-    ...(previousGrade === undefined ? {} : { previousGrade }),
-    ...(previousScore === undefined ? {} : { previousScore }),
+    previousGrade: change.previousGrade,
+    previousScore: change.previousScore,
   };
 }

@@ -42,7 +42,7 @@ export async function exportDirectory(
 function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
     // Every API revision with an export also has the census.
-    ...toProject(record, { siteUrl, showsCensus: true }, nowMs),
+    ...toProject(record, { siteUrl, revision: { showsCensus: true } }, nowMs),
     // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
       grade,
@@ -55,8 +55,8 @@ function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number)
   };
 }
 
-const MAX_AGE_MS = 60_000;
-/** The export is written again if an owner changes a setting meanwhile. */
+const MAX_EXPORT_AGE_MS = 60_000;
+/** An export is written again if an owner changes a setting during the export. */
 const MAX_ATTEMPTS = 5;
 
 type StoredExport = {
@@ -73,24 +73,24 @@ export type ExportSnapshotOptions = {
 
 /**
  * Stores exports. All payers of one minute get the same export if the directory has not changed. Each call reads the
- * versions from the store, so an export that is sold after an opt-out never lists that owner.
+ * versions from the store. An export that is sold after an owner's opt-out therefore never lists this owner.
  */
 export class ExportSnapshots {
   readonly #options: ExportSnapshotOptions;
-  #last: StoredExport | null = null;
+  #lastExport: StoredExport | null = null;
 
   constructor(options: ExportSnapshotOptions) {
     this.#options = options;
   }
 
-  /** Returns the id of a complete stored answer with the present directory. */
-  async current(): Promise<string> {
+  /** Returns the id of a complete stored export of the present directory. */
+  async findOrWrite(): Promise<string> {
     const { store } = this.#options;
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const versions = await store.directory.readVersions();
       const { answerId } = this.#findReusable(versions) ?? this.#startExport(versions);
       const id = await answerId;
-      // An owner's change during the write must be in the export. A scan that is published meanwhile need not.
+      // The export must contain each setting that an owner changed during the write, but not each new scan.
       const { preferences } = await store.directory.readVersions();
       if (preferences === versions.preferences) return id;
     }
@@ -99,19 +99,19 @@ export class ExportSnapshots {
   }
 
   #findReusable({ published, preferences }: DirectoryVersions): StoredExport | null {
-    const last = this.#last;
+    const last = this.#lastExport;
     if (last?.versions.published !== published) return null;
     if (last.versions.preferences !== preferences) return null;
-    return this.#options.store.now() - last.takenAtMs < MAX_AGE_MS ? last : null;
+    return this.#options.store.now() - last.takenAtMs < MAX_EXPORT_AGE_MS ? last : null;
   }
 
   #startExport(versions: DirectoryVersions): StoredExport {
     const answerId = this.#write();
     const snapshot = { versions, takenAtMs: this.#options.store.now(), answerId };
-    this.#last = snapshot;
+    this.#lastExport = snapshot;
     // The next caller starts a new export instead of waiting for a failed one.
     answerId.catch(() => {
-      if (this.#last === snapshot) this.#last = null;
+      if (this.#lastExport === snapshot) this.#lastExport = null;
     });
     return snapshot;
   }

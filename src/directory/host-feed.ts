@@ -16,7 +16,6 @@ export async function writeHostFeed(
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
   const link = reportUrl(siteUrl, host);
-  // Loaded at the first call.
   const { Feed } = await import('feed');
   const feed = new Feed({
     id: toTag(firstSeenAtMs, host, siteUrl),
@@ -30,8 +29,8 @@ export async function writeHostFeed(
   });
   for (const event of events) {
     const { kind, atMs, text } = event;
-    const name = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
-    const id = `${toTag(atMs, host, siteUrl)}/${name}`;
+    const idSuffix = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
+    const id = `${toTag(atMs, host, siteUrl)}/${idSuffix}`;
     feed.addItem({ id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text });
   }
   return { xml: feed.atom1(), updatedAtMs };
@@ -74,33 +73,31 @@ export function findFeedEvents(
   firstSeenAtMs: number,
   history: readonly HistoryRow[],
 ): readonly FeedEvent[] {
-  const [first] = history;
+  const [firstRow] = history;
   const events: FeedEvent[] = [
-    { kind: 'first-seen', atMs: firstSeenAtMs, text: toFirstText(firstSeenAtMs, first) },
+    { kind: 'first-seen', atMs: firstSeenAtMs, text: toFirstText(firstSeenAtMs, firstRow) },
   ];
-  let grade = first?.grade;
-  let payableBy = first?.payableBy;
-  for (const row of history.slice(1)) {
-    const atMs = row.scannedAtMs;
-    if (row.grade !== grade) {
-      const text = `grade ${grade} → ${row.grade}, score ${row.score}, checks ${row.checksVersion}`;
+  let oldGrade = firstRow?.grade;
+  let oldPayableBy = firstRow?.payableBy;
+  for (const { scannedAtMs: atMs, grade, score, checksVersion, payableBy } of history.slice(1)) {
+    if (grade !== oldGrade) {
+      const text = `grade ${oldGrade} → ${grade}, score ${score}, checks ${checksVersion}`;
       events.push({ kind: 'grade', atMs, text });
     }
     // Rows of older releases have no `payableBy` to compare.
-    const [before, now] = [payableBy, row.payableBy ?? payableBy];
-    if (before !== undefined && now !== undefined && before !== now) {
-      const text = `${PAYABILITY_TEXTS[before]} → ${PAYABILITY_TEXTS[now]}`;
+    if (payableBy && oldPayableBy && payableBy !== oldPayableBy) {
+      const text = `${PAYABILITY_TEXTS[oldPayableBy]} → ${PAYABILITY_TEXTS[payableBy]}`;
       events.push({ kind: 'payability', atMs, text });
     }
-    grade = row.grade;
-    payableBy = now;
+    oldGrade = grade;
+    oldPayableBy = payableBy ?? oldPayableBy;
   }
   return events.reverse().slice(0, MAX_EVENTS);
 }
 
-function toFirstText(firstSeenAtMs: number, first: HistoryRow | undefined): string {
-  if (first?.scannedAtMs !== firstSeenAtMs) return 'first scan';
-  const { grade, score, payableBy } = first;
-  const who = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
-  return `first scan: grade ${grade}, score ${score}${who}`;
+function toFirstText(firstSeenAtMs: number, firstRow: HistoryRow | undefined): string {
+  if (firstRow?.scannedAtMs !== firstSeenAtMs) return 'first scan';
+  const { grade, score, payableBy } = firstRow;
+  const payers = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
+  return `first scan: grade ${grade}, score ${score}${payers}`;
 }

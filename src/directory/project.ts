@@ -11,12 +11,11 @@ export const PROVENANCE =
 
 const DAY_MS = 24 * 3_600_000;
 
-const FRESH_MS = DAY_MS;
-export const FEATURED_MS = 30 * DAY_MS;
+const FEATURED_MS = 30 * DAY_MS;
 
 /** True for a scan younger than 24 hours. */
 export function isFresh(scannedAtMs: number, nowMs: number): boolean {
-  return nowMs - scannedAtMs < FRESH_MS;
+  return nowMs - scannedAtMs < DAY_MS;
 }
 
 /** True if the most recent scan is graded A and younger than 30 days. */
@@ -32,19 +31,14 @@ export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
 /** The public form of a directory record (interface spec 2.3). */
 export type Project = ReturnType<typeof toProject>;
 
-/** Members of a record that only some revisions have. */
-export type ProjectForm = {
+/** If `showsCensus` is true, records have `availability`. */
+export type ProjectSettings = {
   readonly siteUrl: string;
-  /** True if records have `availability`. */
-  readonly showsCensus: boolean;
+  readonly revision: { readonly showsCensus: boolean };
 };
 
 /** The caller must not pass records of owners who opted out. */
-export function toProject(
-  record: DirectoryRecord,
-  { siteUrl, showsCensus }: ProjectForm,
-  nowMs: number,
-) {
+export function toProject(record: DirectoryRecord, settings: ProjectSettings, nowMs: number) {
   const { displayName, description, iconUrl, ogImageUrl } = toVisibleBranding(record);
   const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
     record.signals;
@@ -61,8 +55,8 @@ export function toProject(
     featured: isFeatured(record, nowMs),
     lastScannedAt: new Date(record.scannedAtMs).toISOString(),
     signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
-    ...(showsCensus ? { availability: record.availability } : {}),
-    reportUrl: reportUrl(siteUrl, record.host),
+    ...(settings.revision.showsCensus ? { availability: record.availability } : {}),
+    reportUrl: reportUrl(settings.siteUrl, record.host),
   };
 }
 
@@ -81,28 +75,27 @@ export function reportUrl(siteUrl: string, host: string): string {
 /** Rows of one page of the site. */
 export const PAGE_SIZE = 30;
 const RECORDS_PER_DOMAIN = 3;
-/** Limit of store pages that one front page reads. If one domain fills them all, the front page is short. */
+/** Limit of store pages that one front page reads. If one domain fills all of these, the front page is short. */
 const MAX_PAGES_READ = 10;
 
 export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
 
-/** Reads the newest records, at most three of one registrable domain. Wildcard names could fill the page otherwise. */
+/** Reads the newest records, at most three of one registrable domain. Otherwise one domain could fill the page. */
 export async function readFrontPage(directory: DirectoryStore): Promise<FrontPage> {
   // Loaded at the first call, because the list of public suffixes is large.
   const { getDomain } = await import('tldts');
-  const shown = new Map<string, number>();
+  const countByDomain = new Map<string, number>();
   const records: DirectoryRecord[] = [];
   for (let page = 0; ; page += 1) {
     const query = { sort: 'recent', q: '', page, pageSize: PAGE_SIZE } as const;
-    const { count, records: read } = await directory.list(query);
-    for (const record of read) {
+    const { count, records: pageRecords } = await directory.list(query);
+    for (const record of pageRecords) {
       const domain = getDomain(record.host, { allowPrivateDomains: true }) ?? record.host;
-      const ofDomain = (shown.get(domain) ?? 0) + 1;
-      shown.set(domain, ofDomain);
-      if (ofDomain <= RECORDS_PER_DOMAIN && records.length < PAGE_SIZE) records.push(record);
+      const domainCount = (countByDomain.get(domain) ?? 0) + 1;
+      countByDomain.set(domain, domainCount);
+      if (domainCount <= RECORDS_PER_DOMAIN && records.length < PAGE_SIZE) records.push(record);
     }
-    const isAll = (page + 1) * PAGE_SIZE >= count;
-    if (records.length === PAGE_SIZE || isAll || page + 1 === MAX_PAGES_READ)
-      return { count, records };
+    const isLast = (page + 1) * PAGE_SIZE >= count || page + 1 === MAX_PAGES_READ;
+    if (records.length === PAGE_SIZE || isLast) return { count, records };
   }
 }

@@ -55,16 +55,16 @@ export async function findFreshReport(store: Store, host: string): Promise<Fresh
   return { ...fromStoredReport(result), paidBy: result.paidBy };
 }
 
-/** Returns the body of a free answer. Every API revision with free reports has the census. */
+/** Returns the body of a free answer. It has `paidBy`, because every revision with free reports has the census. */
 export function toFreeReport(report: FreshReport, siteUrl: string): ReportBody {
   const { paidBy } = report;
   return toReportBody(report, { cache: 'hit', siteUrl, saysCharged: false, paidBy });
 }
 
-/** Status of one origin (interface spec 2.1). Its values are null if the origin was never scanned. */
+/** Status of one origin (interface spec 2.1). Facts of the scan are null if the origin was never scanned. */
 export type GradeSummary = ReturnType<typeof gradeSummary>;
 
-/** Summarises the host's record; `record` is null if there is none. An opt-out does not change the summary. */
+/** `record` is null if the host was never scanned. An opt-out does not change the summary. */
 export function gradeSummary(
   record: HostGrade | null,
   origin: Origin,

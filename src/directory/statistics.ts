@@ -7,12 +7,15 @@ import { DISCLAIMER, PROVENANCE } from './project.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
 export type StatisticsDays = (typeof STATISTICS_DAYS)[number];
-export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
+/** An unknown or missing number selects the default, 7. */
+export function toStatisticsDays(text: string | undefined): StatisticsDays {
+  return STATISTICS_DAYS.find((days) => String(days) === text) ?? 7;
+}
 
 /** Every count is rounded down to a multiple of this, so that no count reveals a single seller. */
 export const ROUNDING = 5 as const;
 
-const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %. availability counts the hosts of the daily census on the newest day that is over and had at least ${MIN_ORIGINS_PER_BLOCK} of them.`;
+const UNIT = `host-days: a host counts once a UTC day, with the result of its first published scan of that day. Each count is rounded down to a multiple of ${ROUNDING}, so the counts of a group may add up to less than the total. A day is counted some minutes after its end. A day of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days is counted together with later days, on the last of these days. Prices are in US dollars: the median price of each host, exact to 10 %. availability counts the hosts of the daily census, on the newest full day with at least ${MIN_ORIGINS_PER_BLOCK} hosts.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
@@ -84,9 +87,9 @@ function roundGroup<Name extends string>(
   return Object.fromEntries(sums) as Record<Name, number>;
 }
 
-/** Rounds a group of all seen names. A name with a rounded count of 0 would reveal one to four sellers, so it is left out. */
+/** Leaves out names with a rounded count of 0: such a name would reveal one to four sellers. */
 function roundSeenNames(counts: Counts, group: string): Readonly<Record<string, number>> {
-  const sums = findNames(counts, group)
+  const sums = findGroupCounts(counts, group)
     .map(([name, count]) => [name, roundDown(count)] as const)
     .filter(([, count]) => count > 0);
   // An order by count would reveal more than the rounded counts.
@@ -94,21 +97,21 @@ function roundSeenNames(counts: Counts, group: string): Readonly<Record<string, 
 }
 
 function toPrices(counts: Counts) {
-  const prices = findNames(counts, 'price')
+  const prices = findGroupCounts(counts, 'price')
     .map(([name, hosts]): HostsAtPrice => [Number(name), hosts])
     .toSorted(([a], [b]) => a - b);
   const count = roundDown(sumHosts(prices));
-  const at = (percent: number) => (count === 0 ? null : findPercentile(prices, percent));
-  return { p10: at(10), p50: at(50), p90: at(90), count };
+  const priceAt = (percent: number) => (count === 0 ? null : findPercentile(prices, percent));
+  return { p10: priceAt(10), p50: priceAt(50), p90: priceAt(90), count };
 }
 
 /** Finds a percentile by nearest rank: the lowest price that `percent` of the hosts do not exceed. Null without prices. */
 function findPercentile(prices: readonly HostsAtPrice[], percent: number): number | null {
   const total = sumHosts(prices);
-  let hosts = 0;
-  for (const [dollars, more] of prices) {
-    hosts += more;
-    if (hosts * 100 >= percent * total) return dollars;
+  let countedHosts = 0;
+  for (const [dollars, hosts] of prices) {
+    countedHosts += hosts;
+    if (countedHosts * 100 >= percent * total) return dollars;
   }
   return null;
 }
@@ -117,7 +120,7 @@ function sumHosts(prices: readonly HostsAtPrice[]): number {
   return prices.reduce((sum, [, hosts]) => sum + hosts, 0);
 }
 
-function findNames(counts: Counts, group: string): [name: string, count: number][] {
+function findGroupCounts(counts: Counts, group: string): [name: string, count: number][] {
   const prefix = `${group} `;
   return [...counts]
     .filter(([name]) => name.startsWith(prefix))

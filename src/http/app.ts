@@ -56,11 +56,11 @@ export type AppOptions = {
   readonly fetchToken: FetchToken;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
-  /** The app stops them before it closes. */
+  /** The app stops the turns before it closes. */
   readonly turns: OriginTurns;
   readonly judgeGivenChallenge: JudgeChallenge;
   readonly limits?: Partial<ServerLimits>;
-  /** Delay between confirms of one host; tests replace the timer. */
+  /** Waits until a host's file may be read again. Tests replace this timer. */
   readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;
   readonly signingKey: SigningKey;
@@ -78,7 +78,7 @@ const BODY_LIMIT_BYTES = 4 * 1_024;
 /** A payment header may have 8 KiB, and a client may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
 
-/** Builds the app without listening. `app.close()` does not close the parts in `service`; the caller does. */
+/** Builds the app without listening. `app.close()` does not close the parts in `service`; the caller must. */
 export async function buildApp(config: Config, service: AppOptions): Promise<FastifyInstance> {
   const limits = { ...SERVER_LIMITS, ...service.limits };
   const app = Fastify({
@@ -121,7 +121,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
   const { fetchToken, askSeller, askHost, turns, wait, signingKey } = service;
-  const policy = config.originPolicy;
+  const { originPolicy: policy, siteUrl, timeScale, isRateLimited } = config;
   const preflight = createPreflightRunner({ store, policy, askSeller, askHost, turns });
   const stopping = new AbortController();
   app.addHook('preClose', async () => {
@@ -134,7 +134,6 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
-  const { siteUrl, timeScale, isRateLimited } = config;
   const timing = toWatchTiming(timeScale);
   const ownerWatches = createOwnerWatches({ store, policy, siteUrl, isRateLimited, timing });
   await app.register(watchRoutes, { ...context, ownerWatches });
@@ -219,7 +218,7 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
 export const SERVER_LIMITS = {
   /** Time in which a client must send a whole request. The answer may take longer. */
   requestTimeoutMs: 15_000,
-  /** Interval at which Node looks for slow requests: it closes their connections up to this much later. */
+  /** Interval at which Node looks for slow requests. It closes a connection up to this time after the limit. */
   checkIntervalMs: 5_000,
   /** Further connections are closed at once. An idle connection costs about 15 KiB. */
   maxConnections: 10_000,

@@ -38,22 +38,22 @@ test('one snapshot serves all payers of a minute, even those who come while it i
   await using app = await startApp();
   await app.publish(HOST);
   const { snapshots, taken } = snapshotsOf(app);
-  const ids = await Promise.all(Array.from({ length: 5 }, () => snapshots.current()));
+  const ids = await Promise.all(Array.from({ length: 5 }, () => snapshots.findOrWrite()));
   app.advance(59_999);
-  ids.push(await snapshots.current());
+  ids.push(await snapshots.findOrWrite());
   expect(new Set(ids).size).toBe(1);
   expect(taken()).toBe(1);
   app.advance(1);
-  expect(await snapshots.current()).not.toBe(ids[0]);
+  expect(await snapshots.findOrWrite()).not.toBe(ids[0]);
   expect(taken()).toBe(2);
 });
 
 test('an origin published after a snapshot is in the next snapshot', async () => {
   await using app = await startApp();
   const { snapshots } = snapshotsOf(app);
-  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  expect(await hostsIn(app, await snapshots.findOrWrite())).toEqual([]);
   await app.publish(HOST);
-  expect(await hostsIn(app, await snapshots.current())).toEqual([HOST]);
+  expect(await hostsIn(app, await snapshots.findOrWrite())).toEqual([HOST]);
 });
 
 test("a snapshot honours an owner's change made while it is being taken", async () => {
@@ -62,7 +62,7 @@ test("a snapshot honours an owner's change made while it is being taken", async 
   const { snapshots, taken } = snapshotsOf(app, async (take) => {
     if (take === 1) await app.store.listing.set(HOST, { listed: false });
   });
-  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  expect(await hostsIn(app, await snapshots.findOrWrite())).toEqual([]);
   expect(taken()).toBe(2);
 });
 
@@ -72,9 +72,9 @@ test('a snapshot fails as unavailable if owners change settings during every att
   const { snapshots } = snapshotsOf(app, async () => {
     if (isChanging) await app.store.listing.set(HOST, { listed: false });
   });
-  await expect(snapshots.current()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(snapshots.findOrWrite()).rejects.toMatchObject({ code: 'unavailable' });
   isChanging = false;
-  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  expect(await hostsIn(app, await snapshots.findOrWrite())).toEqual([]);
 });
 
 test('after a failed snapshot, the next payer causes a new one', async () => {
@@ -82,6 +82,6 @@ test('after a failed snapshot, the next payer causes a new one', async () => {
   const { snapshots } = snapshotsOf(app, async (take) => {
     if (take === 1) throw new Error('the disk is full');
   });
-  await expect(snapshots.current()).rejects.toThrow('the disk is full');
-  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  await expect(snapshots.findOrWrite()).rejects.toThrow('the disk is full');
+  expect(await hostsIn(app, await snapshots.findOrWrite())).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type DocumentedOperation, formatDollars, toPriceUsd } from '../../../plugins/offers.ts';
+import { type DocumentedOperation, formatPrice, toPriceUsd } from '../../../plugins/offers.ts';
 import {
   listApiOperations,
   PATHS,
@@ -12,16 +12,9 @@ export function toPaymentManifest(facts: ServiceFacts) {
   const { baseUrl, network, payTo } = facts;
   const endpoints = facts.operations.flatMap(({ method, path, offer, description }) => {
     if (offer.kind === 'free') return [];
-    return [
-      {
-        resource: `${baseUrl}${path}`,
-        method,
-        scheme: 'exact',
-        networks: [network],
-        price: `$${formatDollars(offer.priceBaseUnits)}`,
-        description,
-      },
-    ];
+    const resource = `${baseUrl}${path}`;
+    const price = formatPrice(offer);
+    return [{ resource, method, scheme: 'exact', networks: [network], price, description }];
   });
   return {
     x402Version: 2,

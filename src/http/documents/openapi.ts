@@ -22,17 +22,13 @@ A url is an https origin or a host name; its path and query are ignored. An unre
 
 Owners: POST /v1/verify/start, serve the token at /.well-known/scanner-challenge, POST /v1/verify/confirm, then POST /v1/listing within an hour, from the same address or with the listingKey that verify/start answered. Remove the file when you are done.`;
 
-export function toOpenApiInfo({
-  revision,
-  baseUrl,
-  siteUrl,
-}: Pick<Config, 'revision' | 'baseUrl' | 'siteUrl'>) {
+export function toOpenApiInfo(config: Pick<Config, 'revision' | 'baseUrl' | 'siteUrl'>) {
   return {
     title: SERVICE_NAME,
-    version: revision.name,
+    version: config.revision.name,
     description: SUMMARY,
-    contact: { name: SERVICE_NAME, url: siteUrl },
-    termsOfService: `${baseUrl}${PATHS.terms}`,
+    contact: { name: SERVICE_NAME, url: config.siteUrl },
+    termsOfService: `${config.baseUrl}${PATHS.terms}`,
     'x-guidance': GUIDANCE,
   };
 }

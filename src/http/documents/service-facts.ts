@@ -7,6 +7,9 @@ export const SERVICE_NAME = 'x402 Conformance Scanner';
 export const SUMMARY =
   'Grades x402 seller origins A to F on 25 published conformance checks, with evidence and a one-line fix for each.';
 
+export const MOCK_NOTICE =
+  'This instance runs with mock payments: signatures are verified, but nothing is settled.';
+
 /** The paths of this service's documents, which link to each other. */
 export const PATHS = {
   discovery: '/discovery',
@@ -36,7 +39,7 @@ export function toServiceFacts(
     checksVersion,
     network: payment.network,
     payTo: payment.payTo,
-    /** False in mock mode: signatures are verified, and nothing is settled. */
+    /** False in mock mode: signatures are verified, but nothing is settled. */
     isLive: payment.mode !== 'mock',
     /** True if the service has `/mcp`, whose tools are not operations of the API. */
     hasMcp: revision.offers.mcp !== undefined,

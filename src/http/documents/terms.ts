@@ -1,4 +1,4 @@
-import { PATHS, SERVICE_NAME, type ServiceFacts } from './service-facts.ts';
+import { MOCK_NOTICE, PATHS, SERVICE_NAME, type ServiceFacts } from './service-facts.ts';
 
 const VERSION = '0.2';
 const EFFECTIVE_DATE = '2026-08-14';
@@ -30,10 +30,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Listing and opt-out',
     text: 'Every origin that is scanned, also when a third party asked for the scan, may be listed in the public directory with its grade and with branding that was copied automatically and is unverified. An operator who proves control of the domain with a one-time token can have the origin removed or its branding hidden; this is honoured within 24 hours.',
   },
-  {
-    title: 'Fair use',
-    text: 'Free routes may be throttled or blocked under abusive traffic.',
-  },
+  { title: 'Fair use', text: 'Free routes may be throttled or blocked under abusive traffic.' },
   {
     title: 'Changes',
     text: 'Changes to these terms revise their version, date and canonical URL. Continued use is acceptance.',
@@ -49,9 +46,6 @@ const CENSUS_SECTION: Section = {
 const MACHINE_SUMMARY =
   'Not a demo. Informational only, not advice. No personal data collected. Errors are not charged. A grade is about protocol conformance only. Scanned origins are listed publicly, including scans by third parties. Opt-out is available. Verification is by a domain-control token.';
 
-const MOCK_SUMMARY =
-  'This instance runs with mock payments: signatures are verified, but nothing is settled.';
-
 /** Makes `/terms.json`. */
 export function toTermsDocument({ baseUrl, siteUrl, isLive, showsCensus }: ServiceFacts) {
   return {
@@ -59,7 +53,7 @@ export function toTermsDocument({ baseUrl, siteUrl, isLive, showsCensus }: Servi
     effectiveDate: EFFECTIVE_DATE,
     url: `${baseUrl}${PATHS.terms}`,
     contact: siteUrl,
-    machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_SUMMARY}`,
+    machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_NOTICE}`,
     sections: SECTIONS.flatMap((section) =>
       showsCensus && section.title === 'Watches' ? [section, CENSUS_SECTION] : [section],
     ),

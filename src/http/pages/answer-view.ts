@@ -4,7 +4,10 @@ import { toNetworkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
 import { type RequestValues, toLocalScan, toScanRequest } from './page-text.ts';
 
-/** The answer about the address that a visitor typed. `problem` says why no request could be sent to it. */
+/**
+ * The answer about the address that a visitor typed. `problem` says why the scanner cannot request this address.
+ * `search` is a text that the visitor may search for among the scanned hosts.
+ */
 export type AnswerView =
   | { readonly problem: string; readonly search: string | null }
   | (ReturnType<typeof toAnswerView> & { readonly problem: null });
@@ -74,6 +77,6 @@ export function toAnswerView(answer: PreflightAnswer) {
 }
 
 function writePrice({ price, amount, asset, network }: PreflightOffer): string {
-  const sum = price ?? `${amount ?? '?'} base units of ${asset ?? '?'}`;
-  return `${sum} on ${network === null ? '?' : toNetworkName(network)}`;
+  const priceText = price ?? `${amount ?? '?'} base units of ${asset ?? '?'}`;
+  return `${priceText} on ${network === null ? '?' : toNetworkName(network)}`;
 }

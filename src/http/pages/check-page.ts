@@ -1,7 +1,7 @@
 /** The views of two pages: the list of checks, and one check. The text of a check's page is its README. */
 import { marked } from 'marked';
 import type { CheckStatistics } from '../../directory/statistics.ts';
-import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
+import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { Explanation, ExplanationSection } from '../../engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../engine/score.ts';
 import { STACKS } from '../../patches/patch.ts';
@@ -22,7 +22,7 @@ export function toChecksPage(catalog: Catalog) {
       description: category.description,
       weight: WEIGHTS[category.key],
       checks: catalog.checks
-        .filter((check: CatalogCheck) => check.category === category.key)
+        .filter((check) => check.category === category.key)
         .map(({ id, title, severity }) => ({
           id,
           title,
@@ -101,13 +101,7 @@ function toPatches(id: string) {
   return STACKS.flatMap((stack) => {
     const checkPatches = patchesFor(id, stack, values);
     if (checkPatches === null) return [];
-    return [
-      {
-        stack,
-        label: STACK_NAMES[stack],
-        lead: checkPatches.lead,
-        blocks: toPatchBlocks(checkPatches),
-      },
-    ];
+    const blocks = toPatchBlocks(checkPatches);
+    return [{ stack, label: STACK_NAMES[stack], lead: checkPatches.lead, blocks }];
   });
 }

@@ -7,6 +7,7 @@ import { drawGradeHistogram, type GradeCounts } from './pictures.ts';
 export type HomePageInput = {
   /** The visitor's search text: part of a host. */
   readonly query: string;
+  /** 0 is the first page. */
   readonly page: number;
   readonly pageSize: number;
   /** Number of all hosts that match the query. */
@@ -18,7 +19,7 @@ export type HomePageInput = {
   readonly changes: readonly DirectoryChange[];
   /** "$0.05" */
   readonly scanPrice: string;
-  /** The address that the visitor typed, and the answer about it. */
+  /** The address that the visitor typed. `answer` is about this address. */
   readonly asked: string;
   readonly answer: AnswerView | null;
   readonly hasMcp: boolean;
@@ -53,7 +54,7 @@ function toDaysTag(availability: Project['availability']): string {
   return checkedDays === 0 ? '' : describePayableDays({ payableDays, checkedDays });
 }
 
-/** Lists new hosts and changed grades. Only hosts on this page count, because the page shows few hosts of one domain. */
+/** Lists new hosts and changed grades, only of hosts that this page shows: it shows few hosts of one domain. */
 function toMovements({ changes, projects }: HomePageInput) {
   const shownHosts = new Set<string>(projects.map(({ host }) => host));
   return changes

@@ -1,7 +1,7 @@
 import type { Availability } from '../../model/availability.ts';
 
 export type RequestValues = {
-  /** In canonical form, because a shell command contains it. No other value in the command comes from the seller. */
+  /** In canonical form, because shell commands contain the origin. Their other values do not come from the seller. */
   readonly origin: string;
   readonly baseUrl: string;
   /** "$0.05" */
@@ -50,7 +50,7 @@ export function describePayableDays({
   return `payable ${payableDays} of ${checkedDays} ${checkedDays === 1 ? 'day' : 'days'}`;
 }
 
-/** The most bytes of one escaped character, and of one character outside ASCII. */
+/** Sizes of the longest escape, such as `&quot;`, and of the longest character outside ASCII. */
 const MAX_ESCAPED_BYTES = 6;
 const MAX_UTF8_BYTES = 4;
 

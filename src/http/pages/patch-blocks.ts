@@ -4,7 +4,7 @@ import { readPatchValues } from '../../patches/patch-values.ts';
 import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
 import type { PageFinding } from './report-findings.ts';
 
-/** A patch lists every route of the seller. A longer patch is left out of the page. */
+/** The page leaves out a longer patch. Patches can be long, because they list every route of the seller. */
 const MAX_PATCH_CHARS = 4_500;
 const DEFAULT_STACK: Stack = 'express';
 
@@ -15,8 +15,8 @@ export function toFirstFixes(
   requestedStack: string | null,
   isBrief: boolean,
 ) {
-  const isKnown = requestedStack !== null && isStack(requestedStack);
-  const stack = isKnown ? requestedStack : DEFAULT_STACK;
+  const isValid = requestedStack !== null && isStack(requestedStack);
+  const stack = isValid ? requestedStack : DEFAULT_STACK;
   const values = readPatchValues(report);
   const fixes = findings.map((finding) => {
     const checkPatches = patchesFor(finding.id, stack, values, finding.outcome);

@@ -3,24 +3,24 @@ import type { ScanReport } from '../../model/report.ts';
 import { formatDollars, toAnswerLine, toOfferPrice } from '../../words/answer-line.ts';
 import { cutText } from './page-text.ts';
 
-const VERDICT_TEXTS: Readonly<
-  Record<OfferVerdict, { readonly mark: string; readonly about: string }>
-> = {
+type CellText = { readonly mark: string; readonly about: string };
+
+const VERDICT_TEXTS: Readonly<Record<OfferVerdict, CellText>> = {
   signs: { mark: '✓', about: 'pays with default settings' },
   limited: { mark: '◐', about: 'pays if its limits are raised' },
   refuses: { mark: '✗', about: 'refuses' },
   unsupported: { mark: '–', about: 'does not support the scheme' },
 };
-/** Another client tries the offers of this network. */
+/** The cell of a client that does not try an offer, because another client pays on its network. */
 const OTHER_CLIENT = { verdict: 'none', mark: '·', about: 'is for other networks' } as const;
 /** This client parses challenges for the other clients, and never pays. */
 const PARSING_CLIENT = '@x402/core';
-/** Limits keep the page small. The API's report has every offer. */
+/** These limits keep the page small. The API's report has every offer. */
 const MAX_OFFERS = 12;
 const MAX_OFFERS_BRIEF = 4;
 const MAX_CELL_BYTES = 140;
 
-/** `payableBy` is null for a report that was stored before reports had it. */
+/** Reports of older releases have no `payableBy`; for these the member is null. */
 export function toPayableSection(report: ScanReport, isBrief: boolean) {
   const maxOffers = isBrief ? MAX_OFFERS_BRIEF : MAX_OFFERS;
   const clients = report.clients.filter(({ name }) => name !== PARSING_CLIENT);
@@ -31,7 +31,7 @@ export function toPayableSection(report: ScanReport, isBrief: boolean) {
     answer: toAnswerLine(report),
     payableBy: report.payableBy,
     clients,
-    reader: report.clients.find(({ name }) => name === PARSING_CLIENT) ?? null,
+    parsingClient: report.clients.find(({ name }) => name === PARSING_CLIENT) ?? null,
     rows: offers.slice(0, maxOffers).map((offer) => ({
       ...offer,
       price: writePrice(offer),

@@ -39,7 +39,7 @@ function toText(value: MarkupValue): string {
 const SHARE_BAR = { width: 200, height: 14 } as const;
 const STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
-/** Draws the shares of a check's results as one bar. Screen readers read the numbers beside it instead. */
+/** Draws the shares of a check's results as one bar. Screen readers read the numbers beside the bar instead. */
 export function drawCheckShares(check: CheckStatistics): Markup {
   const total = STATES.reduce((sum, state) => sum + check[state], 0);
   let x = 0;
@@ -79,19 +79,19 @@ export type GradeCounts = Readonly<Record<Grade, number>>;
 
 const GRADE_BAR = { x: 34, width: 170, height: 20, pictureWidth: 400 } as const;
 
-/** Draws a bar for each grade, with the number of listed origins. `own` is the grade whose bar is marked. */
-export function drawGradeHistogram(counts: GradeCounts, own: Grade | null = null): Markup {
+/** Draws a bar for each grade, with the number of listed origins. The bar of `ownGrade` is marked. */
+export function drawGradeHistogram(counts: GradeCounts, ownGrade: Grade | null = null): Markup {
   const total = ALL_GRADES.reduce((sum, grade) => sum + counts[grade], 0);
   const maxCount = Math.max(1, ...ALL_GRADES.map((grade) => counts[grade]));
   const rows = ALL_GRADES.map((grade, index) => {
     const y = index * ROW_HEIGHT;
     const width = Math.round((GRADE_BAR.width * counts[grade]) / maxCount);
     const label = `${counts[grade]}, ${toPercent(counts[grade], total)} %`;
-    const pointer = grade === own ? '◂ this origin' : '';
-    return markup`<g transform="translate(0 ${y})"><text x="6" y="20" class="strong">${grade}</text><rect x="${GRADE_BAR.x}" y="5" width="${width}" height="${GRADE_BAR.height}" rx="3" class="grade-${grade}${grade === own ? ' own' : ''}"/><text x="${GRADE_BAR.x + width + 8}" y="20">${label} <tspan class="strong">${pointer}</tspan></text></g>`;
+    const pointer = grade === ownGrade ? '◂ this origin' : '';
+    return markup`<g transform="translate(0 ${y})"><text x="6" y="20" class="strong">${grade}</text><rect x="${GRADE_BAR.x}" y="5" width="${width}" height="${GRADE_BAR.height}" rx="3" class="grade-${grade}${grade === ownGrade ? ' own' : ''}"/><text x="${GRADE_BAR.x + width + 8}" y="20">${label} <tspan class="strong">${pointer}</tspan></text></g>`;
   });
   const text = ALL_GRADES.map((grade) => `${grade} ${counts[grade]}`).join(', ');
-  const ownText = own === null ? '' : ` This origin has ${own}.`;
+  const ownText = ownGrade === null ? '' : ` This origin has ${ownGrade}.`;
   return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.pictureWidth} ${ALL_GRADES.length * ROW_HEIGHT}" role="img" aria-label="Grades of ${total} listed origins: ${text}.${ownText}">${rows}</svg>`;
 }
 
@@ -102,7 +102,7 @@ function toPercent(count: number, total: number): number {
 /** Dollars. 10 % of the sellers ask at most `p10`, half of them at most `p50`, and 90 % at most `p90`. */
 export type PriceRange = { readonly p10: number; readonly p50: number; readonly p90: number };
 
-const LINE = { left: 50, right: 350, y: 34, pictureWidth: 400 } as const;
+const PRICE_LINE = { left: 50, right: 350, y: 34, pictureWidth: 400 } as const;
 
 /** Draws three prices on a logarithmic line, because most prices are cents and some are dollars. */
 export function drawPriceRange({ p10, p50, p90 }: PriceRange): Markup {
@@ -110,17 +110,17 @@ export function drawPriceRange({ p10, p50, p90 }: PriceRange): Markup {
   const span = Math.log(p90) - start;
   const toX = (price: number) => {
     const share = span === 0 ? 0.5 : (Math.log(price) - start) / span;
-    return Math.round(LINE.left + share * (LINE.right - LINE.left));
+    return Math.round(PRICE_LINE.left + share * (PRICE_LINE.right - PRICE_LINE.left));
   };
   // `y` is the baseline of the label's text.
-  const prices = [
-    { x: span === 0 ? LINE.left : toX(p10), label: `10 %: $${p10}`, y: LINE.y + 24 },
-    { x: toX(p50), label: `half: $${p50}`, y: LINE.y - 14 },
-    { x: span === 0 ? LINE.right : toX(p90), label: `90 %: $${p90}`, y: LINE.y + 24 },
+  const labels = [
+    { x: span === 0 ? PRICE_LINE.left : toX(p10), label: `10 %: $${p10}`, y: PRICE_LINE.y + 24 },
+    { x: toX(p50), label: `half: $${p50}`, y: PRICE_LINE.y - 14 },
+    { x: span === 0 ? PRICE_LINE.right : toX(p90), label: `90 %: $${p90}`, y: PRICE_LINE.y + 24 },
   ];
-  const marks = prices.map(
+  const marks = labels.map(
     ({ x, y, label }) =>
-      markup`<circle cx="${x}" cy="${LINE.y}" r="6" class="bar"/><text x="${x}" y="${y}" class="middle">${label}</text>`,
+      markup`<circle cx="${x}" cy="${PRICE_LINE.y}" r="6" class="bar"/><text x="${x}" y="${y}" class="middle">${label}</text>`,
   );
-  return markup`<svg class="picture bars" viewBox="0 0 ${LINE.pictureWidth} 66" role="img" aria-label="10 % of the sellers ask at most $${p10}, half at most $${p50}, 90 % at most $${p90}"><line x1="${LINE.left}" y1="${LINE.y}" x2="${LINE.right}" y2="${LINE.y}" class="range"/>${marks}</svg>`;
+  return markup`<svg class="picture bars" viewBox="0 0 ${PRICE_LINE.pictureWidth} 66" role="img" aria-label="10 % of the sellers ask at most $${p10}, half at most $${p50}, 90 % at most $${p90}"><line x1="${PRICE_LINE.left}" y1="${PRICE_LINE.y}" x2="${PRICE_LINE.right}" y2="${PRICE_LINE.y}" class="range"/>${marks}</svg>`;
 }

@@ -7,7 +7,7 @@ import { groupByRootCause } from '../../model/verdict.ts';
 import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
-/** By check id: one sentence each for a check that passes, fails, or is not judged. */
+/** For each check id, the sentences for a check that passes, fails, or is not judged. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
 /** Takes the sentences from the check versions that the catalog runs. */
@@ -34,8 +34,8 @@ type ReportResults = Pick<ScanReport, 'results' | 'payableBy'>;
 type FindingRow = ReturnType<typeof toRow>;
 export type PageFinding = FindingRow & {
   /** Checks that could not be judged because of this finding. */
-  readonly follows: readonly FindingRow[];
-  /** Points of the score that this finding and those in `follows` cost together. */
+  readonly consequences: readonly FindingRow[];
+  /** Points of the score that this finding and its consequences cost together. */
   readonly cost: number;
 };
 
@@ -53,9 +53,8 @@ export function toReportFindings(
     [...groups].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
   );
   const rows = report.results.map((result) => {
-    const { id } = result;
-    const cause = causeById.get(id) ?? null;
-    return toRow(result, { points: pointsById.get(id) ?? 0, cause, says, maxBytes });
+    const cause = causeById.get(result.id) ?? null;
+    return toRow(result, { points: pointsById.get(result.id) ?? 0, cause, says, maxBytes });
   });
   const listedCauses = new Set(
     rows.filter((row) => isOwnFinding(row) && row.status !== 'pass').map(({ id }) => id),
@@ -66,10 +65,10 @@ export function toReportFindings(
     (row) => isOwnFinding(row) || (row.cause !== null && !consequences.includes(row)),
   );
   const problems = listed.filter(({ status }) => status !== 'pass').map(withConsequences);
-  const first = findFirst(problems, costs);
+  const first = findCostliest(problems, costs);
   const categories = catalog.categories.map(({ key, label }) => {
     const inCategory = ({ category }: FindingRow) => category === key;
-    const others = problems.filter((row) => inCategory(row) && !first.includes(row));
+    const otherProblems = problems.filter((row) => inCategory(row) && !first.includes(row));
     const bySeverity = (a: FindingRow, b: FindingRow) =>
       Number(b.status === 'fail') - Number(a.status === 'fail') ||
       SEVERITY_RANKS[a.severity] - SEVERITY_RANKS[b.severity];
@@ -77,8 +76,8 @@ export function toReportFindings(
     return {
       label,
       key,
-      above: first.filter(inCategory).map(({ id }) => id),
-      problems: others.toSorted(bySeverity),
+      firstIds: first.filter(inCategory).map(({ id }) => id),
+      problems: otherProblems.toSorted(bySeverity),
       passed,
     };
   });
@@ -90,14 +89,14 @@ export function toReportFindings(
   return { first, categories, undetermined, unevaluated, costs };
 
   function withConsequences(row: FindingRow): PageFinding {
-    const follows = consequences.filter(({ cause }) => cause === row.id);
-    const cost = follows.reduce((sum, { points }) => sum + points, row.points);
-    return { ...row, follows, cost };
+    const ownConsequences = consequences.filter(({ cause }) => cause === row.id);
+    const cost = ownConsequences.reduce((sum, { points }) => sum + points, row.points);
+    return { ...row, consequences: ownConsequences, cost };
   }
 }
 
-/** Finds the findings that cost most points, in all categories. `costs` decides between equal costs. */
-function findFirst(
+/** Finds the findings that cost the most points. Findings of equal cost keep their order in `costs`. */
+function findCostliest(
   problems: readonly PageFinding[],
   costs: readonly ScoreCost[],
 ): readonly PageFinding[] {

@@ -1,5 +1,3 @@
-/** The view of the report page of one host. */
-
 import { reportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
@@ -51,7 +49,7 @@ export type ReportPageInput = {
   /** "$0.05" */
   readonly scanPrice: string;
   readonly reportIsFree: boolean;
-  /** The stack for whose code the reader asked; null or an unknown name selects the default stack. */
+  /** The stack that the reader chose for patches; null or an unknown name selects the default stack. */
   readonly stack: string | null;
   /** Null if the census never checked the host, and in revisions that do not show the census. */
   readonly availability: Availability | null;
@@ -75,7 +73,7 @@ const SUB_SCORES = [
 ] as const;
 
 /** Browsers colour a meter by these thresholds: the lowest score of grade A, and that of grade C. */
-const [[, GOOD_FROM], , [, FAIR_FROM]] = GRADES;
+const [[, MIN_GOOD_SCORE], , [, MIN_FAIR_SCORE]] = GRADES;
 
 const GRADE_TEXTS: Readonly<Record<Grade, string>> = {
   A: 'Agents can find, understand and pay it.',
@@ -109,7 +107,7 @@ export function toReportPage(input: ReportPageInput) {
       about: `${about} Weight ${WEIGHTS[category]}.`,
       score: input.subScores?.[key] ?? null,
     })),
-    meter: { low: FAIR_FROM, high: GOOD_FROM },
+    meter: { low: MIN_FAIR_SCORE, high: MIN_GOOD_SCORE },
     totalChecks: TOTAL_CHECKS,
     payable: report === null ? null : toPayableSection(report, input.isBrief),
     findings,
@@ -132,12 +130,12 @@ export function toReportPage(input: ReportPageInput) {
 
 function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }: ReportPageInput) {
   const { first, costs, ...others } = toReportFindings(report, catalog, says, isBrief);
-  const { score, grade } = report;
+  const waterfall = { score: report.score, grade: report.grade, costs };
   return {
     ...others,
     ...toFirstFixes(report, first, stack, isBrief),
-    waterfall: drawWaterfall({ score, grade, costs }),
-    waterfallText: writeWaterfall({ score, grade, costs }),
+    waterfall: drawWaterfall(waterfall),
+    waterfallText: writeWaterfall(waterfall),
   };
 }
 
@@ -189,7 +187,7 @@ function toHistorySection({ history, isBrief }: ReportPageInput) {
     const text = toMinute(new Date(scannedAtMs).toISOString());
     return { text, grade, score, checksVersion };
   });
-  return { picture: drawScoreHistory(history), rows, hasMarks: versions.size > 1 };
+  return { picture: drawScoreHistory(history), rows, hasCatalogChange: versions.size > 1 };
 }
 
 function toDaysSection({ availability, nowMs }: ReportPageInput) {

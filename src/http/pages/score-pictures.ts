@@ -24,8 +24,8 @@ export function drawWaterfall({ score, grade, costs }: Waterfall): Markup {
   });
   const scoreRow = steps.length + 1;
   const start = markup`<text x="0" y="17">Start</text><rect x="${BAR.x}" y="5" width="${BAR.width}" height="${BAR.height}" class="start"/><text x="${BAR.x + BAR.width + 8}" y="17">100</text>`;
-  const last = markup`<g transform="translate(0 ${scoreRow * ROW_HEIGHT})"><text x="0" y="17" class="strong">Score</text><rect x="${BAR.x}" y="5" width="${toWidth(score)}" height="${BAR.height}" class="grade-${grade}"/><text x="${BAR.x + BAR.width + 8}" y="17" class="strong">${score} ${grade}</text></g>`;
-  return markup`<svg class="picture waterfall" viewBox="0 0 ${PICTURE_WIDTH} ${(scoreRow + 1) * ROW_HEIGHT}" role="img" aria-label="${writeWaterfall({ score, grade, costs })}">${start}${steps}${last}</svg>`;
+  const end = markup`<g transform="translate(0 ${scoreRow * ROW_HEIGHT})"><text x="0" y="17" class="strong">Score</text><rect x="${BAR.x}" y="5" width="${toWidth(score)}" height="${BAR.height}" class="grade-${grade}"/><text x="${BAR.x + BAR.width + 8}" y="17" class="strong">${score} ${grade}</text></g>`;
+  return markup`<svg class="picture waterfall" viewBox="0 0 ${PICTURE_WIDTH} ${(scoreRow + 1) * ROW_HEIGHT}" role="img" aria-label="${writeWaterfall({ score, grade, costs })}">${start}${steps}${end}</svg>`;
 }
 
 /** "100, P3 −8, S5 −6 = 86". Findings that cost nothing are left out. */
@@ -65,7 +65,7 @@ function toWidth(score: number): number {
 export type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'>;
 
 const PLOT = { width: 600, top: 14, bottom: 154 } as const;
-const SIZE = { width: 640, height: 180 } as const;
+const HISTORY_SIZE = { width: 640, height: 180 } as const;
 
 /** Draws the score of each scan, oldest first. A dashed line marks a change of the catalog. */
 export function drawScoreHistory(scans: readonly HistoryScan[]): Markup {
@@ -73,7 +73,7 @@ export function drawScoreHistory(scans: readonly HistoryScan[]): Markup {
   const toX = (index: number) => Math.round(10 + index * step);
   const gradeLines = GRADES.map(
     ([grade, minScore]) =>
-      markup`<line x1="0" y1="${toY(minScore)}" x2="${PLOT.width + 20}" y2="${toY(minScore)}" class="rule"/><text x="${SIZE.width - 14}" y="${toY(minScore) + 5}" class="soft">${grade}</text>`,
+      markup`<line x1="0" y1="${toY(minScore)}" x2="${PLOT.width + 20}" y2="${toY(minScore)}" class="rule"/><text x="${HISTORY_SIZE.width - 14}" y="${toY(minScore) + 5}" class="soft">${grade}</text>`,
   );
   const catalogLines = scans.flatMap(({ checksVersion }, index) => {
     const previous = scans[index - 1];
@@ -90,7 +90,7 @@ export function drawScoreHistory(scans: readonly HistoryScan[]): Markup {
   );
   const [first, last] = [scans[0], scans.at(-1)];
   const text = `Scores of ${scans.length} scans, from ${first ? describeScan(first) : ''} to ${last ? describeScan(last) : ''}`;
-  return markup`<svg class="picture history" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${text}">${gradeLines}${catalogLines}<polyline points="${line}"/>${points}<text x="4" y="${SIZE.height - 4}" class="soft">${toDay(first)}</text><text x="${PLOT.width + 14}" y="${SIZE.height - 4}" class="soft end">${toDay(last)}</text></svg>`;
+  return markup`<svg class="picture history" viewBox="0 0 ${HISTORY_SIZE.width} ${HISTORY_SIZE.height}" role="img" aria-label="${text}">${gradeLines}${catalogLines}<polyline points="${line}"/>${points}<text x="4" y="${HISTORY_SIZE.height - 4}" class="soft">${toDay(first)}</text><text x="${PLOT.width + 14}" y="${HISTORY_SIZE.height - 4}" class="soft end">${toDay(last)}</text></svg>`;
 }
 
 /** "2026-09-01: B 86, checks 2026-08-14.2" */

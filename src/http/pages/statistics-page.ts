@@ -26,7 +26,7 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
   const { days, asOf, unit, disclaimer, origins, grades, payableBy, availability, offers, prices } =
     statistics;
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
-  const states = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
+  const payerCounts = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
   const availabilityRows = AVAILABILITY_LABELS.map(([key, label]) => ({
     label,
@@ -47,20 +47,16 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
     ),
     payers: drawCountBars(
       'Who can pay',
-      states.map(([state, count]) => ({ label: PAYER_LABELS[state], count })),
+      payerCounts.map(([state, count]) => ({ label: PAYER_LABELS[state], count })),
     ),
     availability: availabilityRows.some(({ count }) => count > 0)
       ? drawCountBars('Payable that day', availabilityRows)
       : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;
+      const phrase = toPhrase(titles.get(id) ?? id);
       const counts = [pass, warn, fail, notDetermined];
-      return {
-        id,
-        phrase: toPhrase(titles.get(id) ?? id),
-        counts,
-        picture: drawCheckShares(check),
-      };
+      return { id, phrase, counts, picture: drawCheckShares(check) };
     }),
     offers: [
       { heading: 'By scheme', rows: toRows(offers.byScheme) },

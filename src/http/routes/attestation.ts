@@ -44,7 +44,6 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
   const { store, config, signingKey } = parts;
   const offer = config.revision.offers.attestation;
   if (offer === undefined) return;
-  const scanner = { siteUrl: config.siteUrl, version: packageVersion() };
 
   app.get(
     '/v1/attestation',
@@ -68,8 +67,8 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
     },
     async ({ query }, reply) => {
       const origin = parseRequestedOrigin(query.url, parts);
-      const finished = await findFreshReport(store, origin.host);
-      const statement = finished && (await toScanStatement(finished, scanner));
+      const report = await findFreshReport(store, origin.host);
+      const statement = report && (await toScanStatement(report, config.siteUrl));
       if (statement === null) throw new NoFreshReport(origin);
       const envelope = signEnvelope(toCanonicalJson(statement), signingKey);
       return reply.type(ENVELOPE_TYPE).send(envelope);
@@ -77,11 +76,10 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
   );
 };
 
-/** Null for a scan without a digest of its observations: they were too large, or an older release stored the scan. */
-async function toScanStatement(
-  scan: FreshReport,
-  { siteUrl, version }: { readonly siteUrl: string; readonly version: string },
-): Promise<ScanStatement | null> {
+const SCANNER = { name: 'x402-scan', version: packageVersion() } as const;
+
+/** Null if no digest of the observations is stored: an older release made the scan, or they were too large. */
+async function toScanStatement(scan: FreshReport, siteUrl: string): Promise<ScanStatement | null> {
   const { origin, observationsSha256 } = scan;
   if (observationsSha256 === null) return null;
   const { checksVersion } = scan.report;
@@ -89,7 +87,7 @@ async function toScanStatement(
   return toStatement({ origin, observationsSha256 }, siteUrl, {
     report: toFreeReport(scan, siteUrl),
     catalog: { checksVersion, digest },
-    scanner: { name: 'x402-scan', version },
+    scanner: SCANNER,
     disclaimer: DISCLAIMER,
   });
 }
@@ -132,10 +130,7 @@ export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         tags: [DOCUMENTS_TAG],
         summary: 'The public keys that verify signed reports',
         response: {
-          200: {
-            description: 'A JWK Set.',
-            content: { [KEY_SET_TYPE]: { schema: keySetSchema } },
-          },
+          200: { description: 'A JWK Set.', content: { [KEY_SET_TYPE]: { schema: keySetSchema } } },
           ...errorResponses(...STORE_ERRORS),
         },
       },

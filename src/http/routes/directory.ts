@@ -20,7 +20,7 @@ import type { RouteContext } from './route-context.ts';
 import { OPENAPI_URL, parseRequestedOrigin } from './url-parameter.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** `/v1/featured` has no pages: this limit keeps its answer small. */
+/** This limit keeps the answer of `/v1/featured` small, because that list is not divided into pages. */
 const MAX_FEATURED = 1_000;
 
 const queryProperties = {
@@ -38,9 +38,7 @@ const queryProperties = {
     oneOf(
       ['true', 'false'],
       '"true" lists only projects with a verified owner; "false" lists all projects.',
-      {
-        example: 'false',
-      },
+      { example: 'false' },
     ),
   ),
   q: Type.Optional(
@@ -95,7 +93,7 @@ function toListSchema({ showsCensus }: Revision) {
 
 type Notices = { readonly disclaimer: string; readonly provenance: string };
 
-const toProjectList = (revision: Revision) =>
+const toProjectListSchema = (revision: Revision) =>
   Type.Array(Type.Unsafe<Project>(Type.Object(toProjectProperties(revision))));
 
 const listErrors = errorResponses('invalid_parameter', ...STORE_ERRORS);
@@ -107,8 +105,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 };
 
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
-  const { siteUrl, revision } = config;
-  const { showsCensus } = revision;
+  const { revision } = config;
   const offer = revision.offers.directory;
   if (offer === undefined) return;
   app.get(
@@ -125,7 +122,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
             page: Type.Integer(),
             pageSize: Type.Integer(),
             ...noticeProperties,
-            projects: toProjectList(revision),
+            projects: toProjectListSchema(revision),
           }),
           ...listErrors,
         },
@@ -136,8 +133,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const { page, pageSize } = directoryQuery;
       const nowMs = store.now();
       const { count, records } = await store.directory.list(directoryQuery);
-      const form = { siteUrl, showsCensus };
-      const projects = records.map((record) => toProject(record, form, nowMs));
+      const projects = records.map((record) => toProject(record, config, nowMs));
       return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
@@ -157,8 +153,7 @@ function toDirectoryQuery(query: DirectoryParameters, { showsCensus }: Revision)
 }
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
-  const { siteUrl, revision } = config;
-  const { showsCensus } = revision;
+  const { revision } = config;
   const offer = revision.offers.featured;
   if (offer === undefined) return;
   app.get(
@@ -173,7 +168,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
           200: Type.Object({
             count: Type.Integer(),
             ...noticeProperties,
-            projects: toProjectList(revision),
+            projects: toProjectListSchema(revision),
           }),
           ...listErrors,
         },
@@ -181,10 +176,8 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
     },
     async () => {
       const nowMs = store.now();
-      const featured = featuredQuery(nowMs, MAX_FEATURED);
-      const { count, records } = await store.directory.list(featured);
-      const form = { siteUrl, showsCensus };
-      const projects = records.map((record) => toProject(record, form, nowMs));
+      const { count, records } = await store.directory.list(featuredQuery(nowMs, MAX_FEATURED));
+      const projects = records.map((record) => toProject(record, config, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
@@ -192,8 +185,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
 
 const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const { siteUrl, revision } = config;
-  const { showsCensus } = revision;
+  const { revision } = config;
   const offer = revision.offers.project;
   if (offer === undefined) return;
   app.get(
@@ -222,7 +214,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       const host = parseRequestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
-      const project = toProject(record, { siteUrl, showsCensus }, store.now());
+      const project = toProject(record, config, store.now());
       return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
     },
   );

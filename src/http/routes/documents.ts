@@ -88,7 +88,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (ap
   const facts = toServiceFacts(parts.config, parts.catalog.checksVersion, app.operations);
   for (const document of DOCUMENTS) addDocument(app, document, facts);
   addAsset(app, '/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nAllow: /\n');
-  // Browsers and indexes request favicon.ico by default, and accept an SVG there.
+  // Browsers and indexes request favicon.ico by default, and accept an SVG as its content.
   addAsset(app, '/favicon.svg', 'image/svg+xml', ICON_SVG);
   addAsset(app, '/favicon.ico', 'image/svg+xml', ICON_SVG);
 };
@@ -97,7 +97,7 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
   const { operationId, path, type, summary, write } = document;
   const bodySchema =
     type === 'application/json' ? Type.Object({}, { additionalProperties: true }) : Type.String();
-  let text: string | null = null;
+  let cachedText: string | null = null;
   app.get(
     path,
     {
@@ -113,14 +113,14 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
       },
     },
     async (_request, reply) => {
-      if (text === null) {
+      if (cachedText === null) {
         const content = write(facts, app);
-        text = typeof content === 'string' ? content : JSON.stringify(content);
+        cachedText = typeof content === 'string' ? content : JSON.stringify(content);
       }
       return reply
         .header('cache-control', 'public, max-age=300')
         .type(`${type}; charset=utf-8`)
-        .send(text);
+        .send(cachedText);
     },
   );
 }

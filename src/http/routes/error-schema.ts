@@ -9,13 +9,13 @@ export const BODY_ERRORS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of every route that reads the store. */
+/** Errors of every route that has a rate limit and reads the store. */
 export const STORE_ERRORS = ['rate_limited', 'store_unavailable'] as const;
 
 /** Errors of every route whose query names an origin. */
 export const URL_ERRORS = ['invalid_url', 'invalid_parameter', ...STORE_ERRORS] as const;
 
-/** Errors that every route may answer: of the query guard, of an overload, and of a fault in our code. */
+/** Errors of every route. Their causes are an ambiguous query, an overload, and a fault in our code. */
 const COMMON_ERRORS = ['invalid_query', 'saturated', 'internal_error'] as const;
 
 /** Returns the schemas of a route's error answers, by status. */

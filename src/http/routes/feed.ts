@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import fresh from 'fresh';
+import hasCurrentCopy from 'fresh';
 import { Type } from 'typebox';
 import { writeHostFeed } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../model/errors.ts';
@@ -60,7 +60,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
         'last-modified': new Date(updatedAtMs).toUTCString(),
       };
       reply.headers({ ...validators, 'cache-control': 'public, max-age=60' });
-      if (fresh(request.headers, validators)) return reply.code(304).send();
+      if (hasCurrentCopy(request.headers, validators)) return reply.code(304).send();
       return reply.type(`${ATOM_TYPE}; charset=utf-8`).send(xml);
     },
   );

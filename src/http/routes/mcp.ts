@@ -18,7 +18,7 @@ import type { Preflight } from '../../preflight/result.ts';
 import type { RouteContext } from './route-context.ts';
 import { parseRequestedOrigin } from './url-parameter.ts';
 
-/** Judges a challenge that the caller passes, without a request to its seller. */
+/** Judges a challenge that the caller passes, without a request to the seller. */
 export type JudgeChallenge = (challenge: object, url: string | null) => Promise<Preflight>;
 
 export type McpRouteOptions = RouteContext & {
@@ -52,9 +52,9 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       schema: { hide: true },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: async (request) => refuseOtherSites(request, options),
-      preHandler: [refuseBatch, refuseMalformedCall, createCallLimit(app, options)],
+      preHandler: [refuseBatch, refuseMalformedCall, createCallCounter(app, options)],
       errorHandler: async (error, { body }) => {
-        // `charged` is null, because the gate has not read the payment, which may have been charged before.
+        // `charged` becomes null: the gate has not read the payment, and an earlier request may have charged it.
         const mayPay = body === undefined || findPayment(body) !== undefined;
         const isPaymentUnread = error instanceof RateLimited && mayPay;
         throw isPaymentUnread ? new PaidCallFailed(error, null) : error;
@@ -86,7 +86,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
 
 /**
  * Protects an instance on a loopback address from pages of other sites. A page in a browser on this machine
- * could call the instance, or its host name could resolve to the loopback address (DNS rebinding).
+ * could call the instance, or the site's host name could resolve to the loopback address (DNS rebinding).
  */
 function refuseOtherSites(
   { hostname, headers: { origin } }: FastifyRequest,
@@ -94,11 +94,11 @@ function refuseOtherSites(
 ): void {
   if (!isLoopback(host)) return;
   const ownNames = [baseUrl, siteUrl].map((url) => new URL(url).hostname);
-  const isOwn = (name: string) => isLoopback(name) || ownNames.includes(name);
-  if (!isOwn(hostname)) {
-    throw new Forbidden('This host name is not one of this service: call it by its BASE_URL.');
+  const isOwnName = (name: string) => isLoopback(name) || ownNames.includes(name);
+  if (!isOwnName(hostname)) {
+    throw new Forbidden('This host name is not one of this service. Use the host of its BASE_URL.');
   }
-  if (origin !== undefined && !isOwn(URL.parse(origin)?.hostname ?? '')) {
+  if (origin !== undefined && !isOwnName(URL.parse(origin)?.hostname ?? '')) {
     throw new Forbidden('This service takes no calls from pages of other sites.');
   }
 }
@@ -107,7 +107,7 @@ function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** A batch would count as one request for all its calls. MCP has no batches since its revision of 2025-06-18. */
+/** Rate limits would count a batch as one request. MCP has had no batches since its revision of 2025-06-18. */
 async function refuseBatch({ body }: FastifyRequest): Promise<void> {
   if (Array.isArray(body)) {
     throw new InvalidRequest('The body is a JSON-RPC batch. Send one message in each request.');
@@ -115,8 +115,8 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
 }
 
 /**
- * Refuses calls for which the SDK would answer an internal error. It does not check the nesting of a payment:
- * `src/mcp/sold-scan.ts` does.
+ * Refuses calls for which the SDK would answer an internal error. `src/mcp/sold-scan.ts` checks the nesting of
+ * a payment.
  */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
   const excess = refuseNesting(body, findPayment(body));
@@ -124,8 +124,7 @@ async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
   const { method, params } = toMessage(body);
   if (method !== 'tools/call') return;
   const { name, arguments: input = {}, _meta: meta = {} } = params ?? {};
-  const isCall = typeof name === 'string' && isRecord(input) && isRecord(meta);
-  if (!isCall) {
+  if (typeof name !== 'string' || !isRecord(input) || !isRecord(meta)) {
     throw new InvalidRequest(
       'The params of tools/call must have a name, which is a string; arguments and _meta must be objects.',
     );
@@ -136,7 +135,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A call of one of these tools also counts against the rate limit of this operation's route. */
+/** A call of a tool in this table also counts against the rate limit of the operation beside it. */
 const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, path: string]>> = {
   scan_origin: ['scan', '/v1/scan'],
   get_report: ['report', '/v1/report'],
@@ -144,7 +143,7 @@ const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, pat
   search_directory: ['directory', '/v1/directory'],
 };
 
-function createCallLimit(
+function createCallCounter(
   app: FastifyInstance,
   { config: { revision } }: McpRouteOptions,
 ): CountRequest {
@@ -188,15 +187,13 @@ function createBackend(
   options: McpRouteOptions,
 ): McpBackend {
   const { config, store, catalog, preflight, gate, scanRoute, judgeGivenChallenge } = options;
-  const { siteUrl, scanTimeoutMs } = config;
-  const { showsCensus } = config.revision;
   return {
     scan: (url, { payment }) =>
       sellScan(url, payment, {
         gate,
         route: scanRoute,
         client: request.server.findPayingClient(request),
-        deadlineMs: performance.now() - reply.elapsedTime + scanTimeoutMs,
+        deadlineMs: performance.now() - reply.elapsedTime + config.scanTimeoutMs,
         disconnect,
         onWritten: (callback) =>
           reply.raw.once('finish', () => {
@@ -205,13 +202,12 @@ function createBackend(
       }),
     async report(url) {
       const origin = parseRequestedOrigin(url, options);
-      const finished = await findFreshReport(store, origin.host);
-      if (finished === null) throw new NoFreshReport(origin);
-      return toFreeReport(finished, siteUrl);
+      const report = await findFreshReport(store, origin.host);
+      if (report === null) throw new NoFreshReport(origin);
+      return toFreeReport(report, config.siteUrl);
     },
     async explain(id) {
-      const isKnown = catalog.checks.some((check) => check.id === id);
-      if (!isKnown)
+      if (!catalog.checks.some((check) => check.id === id))
         throw new InvalidRequest('No check has this id. GET /v1/checks lists all checks.');
       return explainOneCheck(id, catalog);
     },
@@ -221,8 +217,7 @@ function createBackend(
     async search({ q, category, sort = 'recent', payable, page = 0 }) {
       const query = { q, category, sort, payable, page, pageSize: SEARCH_PAGE_SIZE };
       const { count, records } = await store.directory.list(query);
-      const form = { siteUrl, showsCensus };
-      const projects = records.map((record) => toProject(record, form, store.now()));
+      const projects = records.map((record) => toProject(record, config, store.now()));
       return { count, page, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   };

@@ -19,9 +19,6 @@ const TOKEN_READING_ERRORS = [
   'store_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-const listingKey = listingKeyParameter;
-const startBody = Type.Object({ url: urlParameter });
-const confirmBody = Type.Object({ url: urlParameter, listingKey });
 const listingBody = Type.Object({
   url: urlParameter,
   listed: Type.Optional(
@@ -36,7 +33,7 @@ const listingBody = Type.Object({
       documented: { example: false },
     }),
   ),
-  listingKey,
+  listingKey: listingKeyParameter,
 });
 
 /** The members of the bodies of all three routes. The schema of each route requires its own members. */
@@ -49,7 +46,7 @@ type OwnerRoute = {
   readonly description?: string;
   readonly body: TSchema;
   readonly response: Readonly<Record<string, unknown>>;
-  readonly answer: (origin: Origin, client: Client, change: ListingRequest) => Promise<object>;
+  readonly handle: (origin: Origin, client: Client, request: ListingRequest) => Promise<object>;
 };
 
 export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
@@ -61,7 +58,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     path: '/v1/verify/start',
     offer: 'verifyStart',
     summary: 'Get a one-time token to prove control of a host',
-    body: startBody,
+    body: Type.Object({ url: urlParameter }),
     response: {
       200: Type.Object({
         host: Type.String(),
@@ -76,7 +73,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
       }),
       ...errorResponses('invalid_url', ...BODY_ERRORS, 'challenge_limit', ...STORE_ERRORS),
     },
-    answer: (origin, client) => verification.start(origin, client),
+    handle: (origin, client) => verification.start(origin, client),
   });
 
   addRoute({
@@ -84,7 +81,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     offer: 'verifyConfirm',
     summary: 'Ask the service to read the token on your host',
     description: `Reads ${TOKEN_PATH} over https, without following redirects, at most once in 10 s. Requests that arrive before a reading starts are all answered by that reading. A host that serves any unexpired token is verified.`,
-    body: confirmBody,
+    body: Type.Object({ url: urlParameter, listingKey: listingKeyParameter }),
     response: {
       200: Type.Object({
         host: Type.String(),
@@ -96,7 +93,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
       }),
       ...errorResponses('invalid_url', ...BODY_ERRORS, ...TOKEN_READING_ERRORS),
     },
-    answer: (origin, client, change) => verification.confirm(origin, client, change.listingKey),
+    handle: (origin, client, request) => verification.confirm(origin, client, request.listingKey),
   });
 
   addRoute({
@@ -120,21 +117,21 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         ...TOKEN_READING_ERRORS,
       ),
     },
-    answer: (origin, client, change) => changeListing(parts, origin, client, change),
+    handle: (origin, client, request) => changeListing(parts, origin, client, request),
   });
 };
 
 /** Skips a route that the API revision does not offer. */
 function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRoute): void {
-  const { path, answer, offer: name, ...routeSchema } = route;
+  const { path, handle, offer: name, ...routeSchema } = route;
   const offer = parts.config.revision.offers[name];
   if (offer === undefined) return;
   const schema = { operationId: name, tags: ['ownership'], ...routeSchema };
   app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
-    // An answer holds a secret, or a fact that can change at any time.
+    // Caches must not keep an answer: it has a secret, or a fact that can change at any time.
     reply.header('cache-control', 'no-store');
-    const { url, ...change } = request.body;
+    const { url, ...listingRequest } = request.body;
     const client = toClient(request.ip, createDisconnectSignal(reply));
-    return answer(parseRequestedOrigin(url, parts), client, change);
+    return handle(parseRequestedOrigin(url, parts), client, listingRequest);
   });
 }

@@ -53,10 +53,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         description:
           'Asks the URL at most once, by GET and without a payment, and judges its challenge by check P3 and by the official clients. If the URL does not answer within a second, the verdict is caution.',
         body: preflightBody,
-        response: {
-          200: preflightSchema,
-          ...errorResponses(...BODY_ERRORS, ...STORE_ERRORS),
-        },
+        response: { 200: preflightSchema, ...errorResponses(...BODY_ERRORS, ...STORE_ERRORS) },
       },
     },
     async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
@@ -74,9 +71,7 @@ export const preflightSchema = Type.Unsafe<Preflight>(
       reasons: Type.Array(
         Type.Object({
           code: oneOf(reasonCodes, 'A stable code: programs may decide by it.'),
-          evidence: Type.String({
-            description: 'It quotes text of the seller.',
-          }),
+          evidence: Type.String({ description: 'It may quote text of the seller.' }),
         }),
       ),
       terms: nullable(

@@ -26,10 +26,7 @@ const summarySchema = Type.Object(
     origin: Type.String(),
     known: Type.Boolean({ description: 'True if the origin was ever scanned.' }),
     fresh: Type.Boolean({ description: 'True if the result is under 24 hours old.' }),
-    grade: Type.Unsafe<Grade | null>({
-      type: ['string', 'null'],
-      enum: [...ALL_GRADES, null],
-    }),
+    grade: Type.Unsafe<Grade | null>({ type: ['string', 'null'], enum: [...ALL_GRADES, null] }),
     score: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 100 }),
     passCount: checkCountSchema('pass'),
     warnCount: checkCountSchema('warn'),
@@ -58,10 +55,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         summary: 'The grade of an origin, and the time of its last scan',
         description: 'The grade, score and counts of the last scan, without its findings.',
         querystring: Type.Object({ url: urlParameter }),
-        response: {
-          200: summarySchema,
-          ...errorResponses(...URL_ERRORS),
-        },
+        response: { 200: summarySchema, ...errorResponses(...URL_ERRORS) },
       },
     },
     async ({ query }) => {
@@ -97,9 +91,9 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
     },
     async ({ query }) => {
       const origin = parseRequestedOrigin(query.url, parts);
-      const finished = await findFreshReport(store, origin.host);
-      if (finished === null) throw new NoFreshReport(origin);
-      return toFreeReport(finished, config.siteUrl);
+      const report = await findFreshReport(store, origin.host);
+      if (report === null) throw new NoFreshReport(origin);
+      return toFreeReport(report, config.siteUrl);
     },
   );
 };
@@ -145,24 +139,15 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   const summary = {
     checksVersion,
     totalChecks: checks.length,
-    categories: categories.map(({ key, label, count, description }) => ({
-      key,
-      label,
-      count,
-      description,
-    })),
+    categories: categories.map(({ key, label, count, description }) => {
+      return { key, label, count, description };
+    }),
   };
+  const listedChecks = checks.map(({ id, title, severity, category }) => {
+    return { id, title, severity, category };
+  });
   const answer = catalogListsChecks
-    ? {
-        ...summary,
-        checks: checks.map(({ id, title, severity, category }) => ({
-          id,
-          title,
-          severity,
-          category,
-        })),
-        note: SCORE_NOTE,
-      }
+    ? { ...summary, checks: listedChecks, note: SCORE_NOTE }
     : summary;
 
   app.get(
@@ -188,7 +173,7 @@ const healthSchema = Type.Object({
   store: Type.String({ description: 'Kind of database.' }),
 });
 
-/** Serves liveness without a rate limit, because load balancers ask often, from one address. */
+/** Has no rate limit, because load balancers ask often, and from one address. */
 export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { config, catalog, store, scanCoordinator } = parts;
   const facts = {

@@ -48,10 +48,7 @@ const PROJECT_PROPERTIES = {
 };
 
 /** Members of every answer that has one or more directory records. */
-export const noticeProperties = {
-  disclaimer: Type.String(),
-  provenance: Type.String(),
-};
+export const noticeProperties = { disclaimer: Type.String(), provenance: Type.String() };
 
 const dayCountSchema = (description: string) =>
   Type.Integer({ minimum: 0, maximum: SHOWN_DAYS, description });
@@ -67,7 +64,7 @@ const availabilitySchema = Type.Unsafe({
     checkedDays: dayCountSchema('Days with a result other than not_checked.'),
     days: Type.String({
       pattern: `^[pnd-]{${SHOWN_DAYS}}$`,
-      description: `One letter for each UTC day, newest last: p payable, n not payable, d down, - not checked or not yet.`,
+      description: `One letter for each UTC day, newest last: p payable, n not payable, d down, - not checked.`,
     }),
   }),
   type: ['object', 'null'],

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import {
-  DEFAULT_STATISTICS_DAYS,
   ROUNDING,
   readStatistics,
   STATISTICS_DAYS,
+  toStatisticsDays,
 } from '../../directory/statistics.ts';
 import { PAYABLE_STATES } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
@@ -35,7 +35,7 @@ const statisticsSchema = Type.Object({
   days: Type.Integer({ description: 'Number of UTC days before today.' }),
   unit: Type.String({ description: 'The unit of each count.' }),
   rounding: Type.Literal(ROUNDING, {
-    description: 'Every count is rounded down to a multiple of it.',
+    description: 'Every count is rounded down to a multiple of this number.',
   }),
   ...noticeProperties,
   origins: countSchema,
@@ -99,11 +99,6 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         },
       },
     },
-    async ({ query }) => {
-      const requestedDays = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
-      const days =
-        STATISTICS_DAYS.find((known) => known === requestedDays) ?? DEFAULT_STATISTICS_DAYS;
-      return readStatistics(store, days, checkIds);
-    },
+    async ({ query }) => readStatistics(store, toStatisticsDays(query.days), checkIds),
   );
 };

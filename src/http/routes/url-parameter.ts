@@ -9,8 +9,8 @@ const HOST_PATTERN = `(\\[[0-9A-Fa-f:.]+\\]|[^${NOT_IN_NAMES}]+)(:[0-9]*)?`;
 const PATH_AND_QUERY_PATTERN = '([/?#][^\\u0000-\\u0020\\u005c\\u007f-\\u00a0]*)?';
 
 /**
- * Describes the `url` parameter to generators of clients. Only `parseOrigin` validates it, because its
- * refusals have codes of their own. `parseOrigin` refuses every text that the pattern forbids, and more.
+ * Describes the `url` parameter to generators of clients. The schema does not validate this parameter, because
+ * `parseOrigin` does so with error codes of its own. It refuses every text that the pattern forbids, and more.
  */
 export const OPENAPI_URL = {
   pattern: `^([Hh][Tt][Tt][Pp][Ss]?://)?${HOST_PATTERN}${PATH_AND_QUERY_PATTERN}$`,
@@ -25,19 +25,15 @@ export const urlParameter = Type.String({
   documented: OPENAPI_URL,
 });
 
+type PolicyContext = { readonly config: Pick<Config, 'originPolicy'> };
+
 /** Parses the origin that a request names by a URL or a host. Throws OriginRefused. */
-export function parseRequestedOrigin(
-  url: string,
-  { config }: { readonly config: Pick<Config, 'originPolicy'> },
-): Origin {
+export function parseRequestedOrigin(url: string, { config }: PolicyContext): Origin {
   return parseOrigin(url, config.originPolicy);
 }
 
 /** Parses the host in a path; null for a host that the scanner does not scan. */
-export function findOriginOfHost(
-  host: string,
-  parts: { readonly config: Pick<Config, 'originPolicy'> },
-): Origin | null {
+export function findOriginOfHost(host: string, parts: PolicyContext): Origin | null {
   try {
     return parseRequestedOrigin(host, parts);
   } catch (error) {
@@ -51,8 +47,6 @@ export const listingKeyParameter = Type.Optional(
     maxLength: 128,
     description:
       'The listingKey in the answer of POST /v1/verify/start. Any other text is ignored.',
-    documented: {
-      example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI',
-    },
+    documented: { example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI' },
   }),
 );

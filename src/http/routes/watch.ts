@@ -108,7 +108,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         tags: ['ownership'],
         summary: 'Watch your host: get a webhook when something breaks (verified owners)',
         description:
-          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. 409: the domain has five watches, the receiver 100, or three of yours or of the domain wait for a receiver.',
+          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. The answer is 409 if the domain has five watches, if the receiver has 100, or if three of yours or of the domain are not agreed to.',
         body: createBody,
         response: {
           200: Type.Object({
@@ -149,13 +149,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         ...STORE_ERRORS,
       ),
     };
-    const schema = {
-      operationId: name,
-      tags: ['ownership'],
-      ...texts,
-      body: secretBody,
-      response,
-    };
+    const schema = { operationId: name, tags: ['ownership'], ...texts, body: secretBody, response };
     app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {
       reply.header('cache-control', 'no-store');
       return ownerWatches[method](parseRequestedOrigin(body.url, parts), body.secret);

@@ -127,7 +127,7 @@ describe('/about-census', () => {
     await using service = await startApp();
     const page = await service.get('/about-census');
     expect(page.statusCode).toBe(200);
-    expect(page.body).toContain('This service runs no census. It asks nobody on its own account.');
+    expect(page.body).toContain('This service runs no census.');
     expect((await service.get('/about-scanner')).body).toContain('href="/about-census"');
   });
 

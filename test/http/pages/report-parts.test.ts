@@ -82,9 +82,9 @@ test('findings list their consequences, and undetermined checks are listed separ
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
   );
   const others = categories.flatMap(({ problems }) => problems);
-  const shown = [...first, ...others].map(({ id, follows }) => [
+  const shown = [...first, ...others].map(({ id, consequences }) => [
     id,
-    follows.map((one) => `${one.id} ${one.sentence}`.trim()),
+    consequences.map((row) => `${row.id} ${row.sentence}`.trim()),
   ]);
   // S1 passed, so S2, which names S1 as its cause, is listed as a finding.
   expect(shown).toEqual([
@@ -117,5 +117,5 @@ test('the three most expensive findings come first with their consequences, and 
   expect(worst?.cost).toBe(cost('S1') + cost('S2') + cost('S4'));
   const listed = found.categories.flatMap(({ problems }) => problems.map(({ id }) => id));
   expect(listed).toEqual(['S7', 'S8']);
-  expect(found.categories.map(({ above }) => above)).toEqual([['P6'], ['S1', 'S6'], []]);
+  expect(found.categories.map(({ firstIds }) => firstIds)).toEqual([['P6'], ['S1', 'S6'], []]);
 });

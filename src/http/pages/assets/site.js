@@ -15,28 +15,28 @@ function addCopyButtons(root) {
   }
 }
 
-async function ask(form, place) {
+async function ask(form, target) {
   const body = new URLSearchParams(new FormData(form));
   body.set('fragment', 'true');
   const answer = await fetch(form.action, { method: 'POST', body });
-  const report = answer.headers.get('location');
-  if (report !== null) return location.assign(report);
-  place.innerHTML = await answer.text();
-  addCopyButtons(place);
-  place.querySelector('h2').focus();
+  const reportPage = answer.headers.get('location');
+  if (reportPage !== null) return location.assign(reportPage);
+  target.innerHTML = await answer.text();
+  addCopyButtons(target);
+  target.querySelector('h2').focus();
 }
 
 for (const form of document.querySelectorAll('form[data-answers]')) {
-  const place = document.getElementById(form.dataset.answers);
+  const target = document.getElementById(form.dataset.answers);
   const button = form.querySelector('button');
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button.getAttribute('aria-disabled') === 'true') return;
     button.setAttribute('aria-disabled', 'true');
     try {
-      await ask(form, place);
+      await ask(form, target);
     } catch {
-      // The plain form says what is wrong.
+      // The browser then sends the form itself, and shows what is wrong.
       form.submit();
     } finally {
       button.removeAttribute('aria-disabled');

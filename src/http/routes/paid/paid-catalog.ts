@@ -13,7 +13,7 @@ import { parseRequestedOrigin } from '../url-parameter.ts';
 import { type PaidOperation, toPaidSchemas } from './paid-schemas.ts';
 import { createScanRoute, type SellingOptions } from './scan-route.ts';
 
-/** The payer's signature must be valid for this time: enough for answers that are read from the store. */
+/** The payer's signature must stay valid for this time, in which an answer can be read from the store and settled. */
 const MIN_VALIDITY_MS = 20_000;
 
 const ROUTE_MAKERS = {
@@ -45,14 +45,11 @@ export function listSoldOperations(options: SellingOptions): SoldOperation[] {
   });
 }
 
+type SoldOperations = { readonly sold: readonly SoldOperation[] };
+
 /** Registers the paid operations behind the payment gate. */
-export const paidRoutes: FastifyPluginAsync<{ readonly sold: readonly SoldOperation[] }> = async (
-  app,
-  { sold },
-) => {
-  for (const { route, schema, offer } of sold) {
-    app.sell(route, { schema, offer });
-  }
+export const paidRoutes: FastifyPluginAsync<SoldOperations> = async (app, { sold }) => {
+  for (const { route, schema, offer } of sold) app.sell(route, { schema, offer });
 };
 
 function createChangesRoute(
@@ -119,7 +116,7 @@ function createExportRoute({ config, store }: SellingOptions, offer: PaidOffer):
 
     parse: () => null,
     toCanonicalText: () => 'all',
-    compute: async () => ({ answerId: await snapshots.current() }),
+    compute: async () => ({ answerId: await snapshots.findOrWrite() }),
   };
 }
 
@@ -144,18 +141,18 @@ function createReportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute
     },
 
     parse({ query }) {
-      const { url } = query as { url: string }; // validated by the route's schema
+      const { url } = query as { url: string }; // the route's schema has validated the query
       return parseRequestedOrigin(url, options);
     },
     toCanonicalText: (origin) => origin.host,
 
     async compute(origin) {
-      const finished = await findFreshReport(store, origin.host);
-      if (finished === null) throw new NoFreshReport(origin);
+      const report = await findFreshReport(store, origin.host);
+      if (report === null) throw new NoFreshReport(origin);
       const saysCharged = revision.reportSaysCharged;
-      const paidBy = revision.showsCensus ? finished.paidBy : null;
-      const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged, paidBy });
-      return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: finished.scanId };
+      const paidBy = revision.showsCensus ? report.paidBy : null;
+      const body = toReportBody(report, { cache: 'hit', siteUrl, saysCharged, paidBy });
+      return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: report.scanId };
     },
   };
 }

@@ -16,7 +16,7 @@ import { parseRequestedOrigin } from '../url-parameter.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
-/** A scan takes up to two minutes, and its payer may pay for it for ten minutes after its end. */
+/** A scan takes up to two minutes. Its payer may pay until ten minutes after the end of the scan. */
 const UNPAID_SCAN_LIFETIME_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
@@ -24,10 +24,10 @@ const MIN_VALIDITY_MS = 90_000;
 export function createScanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
-  // Each reader of this answer has paid for it, although the census may have published the scan.
+  // Each reader of this answer has paid, even if the census ordered the published scan.
   const paidBy = revision.showsCensus ? ('payer' as const) : null;
-  const members = { siteUrl, saysCharged: revision.reportSaysCharged, paidBy };
-  const { toAnswer, isComplete } = createScanAnswers(scanCoordinator, members);
+  const presentation = { siteUrl, saysCharged: revision.reportSaysCharged, paidBy };
+  const { toAnswer, isComplete } = createScanAnswers(scanCoordinator, presentation);
 
   return {
     name: 'scan',
@@ -76,24 +76,23 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       const { origin, submittedUrl, withRecording } = input;
       // The running scan is looked up before the store is read, because the scan could end during the read.
       const running = scanCoordinator.join(origin, { onScan, withRecording });
-      const findFinished = () => findUnpaidScan(store, payer, input, earlierScanId);
-      const unpaid = await findFinished();
-      if (unpaid !== null) {
-        return { ...(await toAnswer(unpaid, 'hit', input)), scanId: unpaid.scanId };
+      const findUnpaid = () => findUnpaidScan(store, payer, input, earlierScanId);
+      const unpaidScan = await findUnpaid();
+      if (unpaidScan !== null) {
+        return { ...(await toAnswer(unpaidScan, 'hit', input)), scanId: unpaidScan.scanId };
       }
       if (running === null && revision.scanServesPublished) {
-        const published = await findFreshReport(store, origin.host);
-        const isSameOrigin = published?.origin === origin.url;
-        if (isSameOrigin && (await isComplete(published, input))) {
-          return toAnswer(published, 'hit', input);
+        const report = await findFreshReport(store, origin.host);
+        if (report?.origin === origin.url && (await isComplete(report, input))) {
+          return toAnswer(report, 'hit', input);
         }
       }
-      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore: findFinished };
+      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
-      const joined = await (running ?? run());
-      // The joined scan may have no recording, because the caller who started it did not ask for one.
-      const finished = (await isComplete(joined, input)) ? joined : await run();
-      return { ...(await toAnswer(finished, 'miss', input)), scanId: finished.scanId };
+      const firstScan = await (running ?? run());
+      // A joined scan may have no recording, if the caller who started the scan did not ask for a recording.
+      const scan = (await isComplete(firstScan, input)) ? firstScan : await run();
+      return { ...(await toAnswer(scan, 'miss', input)), scanId: scan.scanId };
     },
   };
 }
@@ -131,7 +130,7 @@ export type ScanInput = {
 const RECORDING_NOT_KEPT =
   'The recording of this scan was not kept. Order another scan with its recording.';
 const RECORDING_TOO_LARGE =
-  'The recording has over 4 MiB. The command x402-scan scan ORIGIN --save FILE makes one on your machine.';
+  'The recording has over 4 MiB. The command x402-scan scan ORIGIN --save FILE makes a recording on your machine.';
 
 /** The answers hold the recording if the input asks for it. */
 export function createScanAnswers(
@@ -139,11 +138,7 @@ export function createScanAnswers(
   presentation: Omit<ReportPresentation, 'cache'>,
 ) {
   return {
-    async toAnswer(
-      scan: FinishedScan,
-      cache: ReportPresentation['cache'],
-      { withRecording }: ScanInput,
-    ) {
+    async toAnswer(scan: FinishedScan, cache: 'hit' | 'miss', { withRecording }: ScanInput) {
       const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
       const recording = withRecording ? await scanCoordinator.findRecording(scan) : null;
       const body = withRecording ? addRecording(report, recording) : report;
@@ -166,7 +161,7 @@ function addRecording(json: string, recording: StoredRecording | null): string {
   return `${json.slice(0, -1)},${member}}`;
 }
 
-/** Further parts of the answer. The schema is short, because clients send the whole challenge back in a header. */
+/** Schema of `include`. It is short, because the challenge contains it, and clients send the challenge back. */
 export const INCLUDE_SCHEMA = {
   type: 'array',
   items: { type: 'string', enum: ['recording'] },

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../plugins/errors.ts';
 import { formatPrice } from '../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
@@ -31,7 +31,7 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
   await app.register(answerRoute, { ...parts, sendHome });
 };
 
-/** The page shows far fewer, because most changes are rescans, which it leaves out. */
+/** The page shows far fewer changes: most changes are rescans, and the page leaves these out. */
 const MAX_READ_CHANGES = 100;
 /** With this Link header, an agent that knows only the host finds the documents. */
 const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
@@ -45,8 +45,7 @@ export type HomeRequest = {
 
 /** Returns a function that sends the front page, or a list of the hosts that contain `q`. */
 export function createSendHome({ config, store }: RouteContext) {
-  const { siteUrl, revision } = config;
-  const form = { siteUrl, showsCensus: revision.showsCensus };
+  const { revision } = config;
   const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
@@ -60,7 +59,7 @@ export function createSendHome({ config, store }: RouteContext) {
       isFront ? store.changes.findNewest(MAX_READ_CHANGES) : [],
     ]);
     const nowMs = store.now();
-    const projects = records.map((record) => toProject(record, form, nowMs));
+    const projects = records.map((record) => toProject(record, config, nowMs));
     const list = { ...query, query: q, count, projects, gradeCounts, changes };
     return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };
@@ -71,17 +70,19 @@ export type AnswerOptions = RouteContext & { readonly sendHome: ReturnType<typeo
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const PREFLIGHT_PATH = '/v1/preflight';
 
-const body = Type.Object({
+const formSchema = Type.Object({
   url: Type.String({ maxLength: 2_048 }),
   /** Set by the page's script, which needs only the part of the page with the answer. */
   fragment: Type.Optional(Type.Literal('true')),
 });
 
+type FormFields = Static<typeof formSchema>;
+
 /** Answers the form of the front page: redirects to the report of a listed host, or makes a preflight of another host. */
 export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
-  const count = offer && app.createRouteCounter?.(PREFLIGHT_PATH, offer, () => false);
+  const countPreflight = offer && app.createRouteCounter?.(PREFLIGHT_PATH, offer, () => false);
   // Only this route takes a form; every other route takes JSON.
   app.addContentTypeParser<string>(FORM_TYPE, { parseAs: 'string' }, ({ headers }, text, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
@@ -89,11 +90,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
     done(null, Object.fromEntries(new URLSearchParams(text)));
   });
 
-  async function send(
-    reply: FastifyReply,
-    { url, fragment }: { readonly url: string; readonly fragment?: string },
-    answer: AnswerView,
-  ): Promise<FastifyReply> {
+  async function send(reply: FastifyReply, { url, fragment }: FormFields, answer: AnswerView) {
     reply.header('cache-control', 'no-store');
     if (fragment !== undefined) return reply.view('answer', answer);
     return sendHome(reply, { q: '', page: 0, asked: url, answer });
@@ -103,15 +100,14 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
     '/',
     {
       config: { offer: DOCUMENT_OFFER },
-      schema: { hide: true, body },
+      schema: { hide: true, body: formSchema },
       onRequest: async (request) => refuseOtherSites(request, options),
-      preHandler: count ? [count] : [],
+      preHandler: countPreflight ? [countPreflight] : [],
       errorHandler: async (error, request, reply) => {
         const { status, message, retryAfterSec } = toServiceError(error, request);
         if (status >= 500) throw error;
         if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
-        const { url = '', fragment } = readFields(request.body);
-        const form = { url, ...(fragment === undefined ? {} : { fragment }) };
+        const form = readFields(request.body);
         return send(reply.code(status), form, { problem: message, search: null });
       },
     },
@@ -121,15 +117,14 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
         target = readPreflightTarget(form.url, config.originPolicy);
       } catch (error) {
         if (!(error instanceof OriginRefused)) throw error;
-        const problem = toProblem(error, form.url.trim());
-        return send(reply.code(400), form, problem);
+        return send(reply.code(400), form, toProblem(error, form.url.trim()));
       }
       const { host } = target.origin;
       const record = await options.store.directory.get(host);
       if (record?.listed === true || offer === undefined) {
-        const report = `/o/${host}`;
-        if (form.fragment === undefined) return reply.redirect(report, 303);
-        return reply.code(204).header('location', report).send();
+        const reportPage = `/o/${host}`;
+        if (form.fragment === undefined) return reply.redirect(reportPage, 303);
+        return reply.code(204).header('location', reportPage).send();
       }
       return send(reply, form, await runPreflight(target, ip, options));
     },
@@ -141,26 +136,22 @@ function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
 ): void {
-  const { origin, 'sec-fetch-site': site = '' } = headers;
+  // If the browser sends no Sec-Fetch-Site, Origin decides. It is "null" for a form on a page with `no-referrer`.
+  const { origin = 'null', 'sec-fetch-site': site = '' } = headers;
   const ownHosts = [host, new URL(baseUrl).host, new URL(siteUrl).host];
-  // A form on a page with `no-referrer` sends the origin "null". If a browser sends Sec-Fetch-Site, that decides.
-  const isForeign =
-    site === ''
-      ? origin !== undefined &&
-        origin !== 'null' &&
-        !ownHosts.includes(URL.parse(origin)?.host ?? '')
-      : site !== 'same-origin' && site !== 'none';
-  if (isForeign)
+  const hasOwnOrigin = origin === 'null' || ownHosts.includes(URL.parse(origin)?.host ?? '');
+  const isOwnForm = site === '' ? hasOwnOrigin : site === 'same-origin' || site === 'none';
+  if (!isOwnForm)
     throw new Forbidden(
       'Send this form from the front page of this service. Forms on other sites are refused.',
     );
 }
 
 /** Reads the fields of the form, also from a body that the schema refused. */
-function readFields(body: unknown): { readonly url?: string; readonly fragment?: string } {
+function readFields(body: unknown): FormFields {
   const { url, fragment } = readMembers(body);
   return {
-    ...(typeof url === 'string' ? { url } : {}),
+    url: typeof url === 'string' ? url : '',
     ...(fragment === undefined ? {} : { fragment: 'true' }),
   };
 }

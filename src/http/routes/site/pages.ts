@@ -4,11 +4,7 @@ import { type Static, Type } from 'typebox';
 import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { DISCLAIMER } from '../../../directory/project.ts';
-import {
-  DEFAULT_STATISTICS_DAYS,
-  readStatistics,
-  STATISTICS_DAYS,
-} from '../../../directory/statistics.ts';
+import { readStatistics, toStatisticsDays } from '../../../directory/statistics.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { DirectoryRecord } from '../../../store/directory.ts';
@@ -46,20 +42,13 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         return sendMessage(reply, 404, 'No such check', text);
       }
       const explanation = await explainCheck(id, catalog, checks);
-      const { label = '' } =
-        catalog.categories.find(({ key }) => key === explanation.category) ?? {};
-      const allStatistics = hasStatistics
-        ? await readStatistics(store, CHECK_STATISTICS_DAYS, [id])
-        : null;
+      const category = catalog.categories.find(({ key }) => key === explanation.category);
+      const categoryLabel = category?.label ?? '';
+      const days = CHECK_STATISTICS_DAYS;
+      const allStatistics = hasStatistics ? await readStatistics(store, days, [id]) : null;
       const statistics = allStatistics?.checks[0] ?? null;
       const { toCheckPage } = await importCheckPage();
-      const view = toCheckPage({
-        explanation,
-        categoryLabel: label,
-        statistics,
-        days: CHECK_STATISTICS_DAYS,
-      });
-      return reply.view('check', view);
+      return reply.view('check', toCheckPage({ explanation, categoryLabel, statistics, days }));
     },
   );
 };
@@ -130,14 +119,12 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     async (request, reply) => {
       const origin = findOriginOfHost(request.params.file.replace(/\.svg$/, ''), parts);
       const record = origin === null ? null : await parts.store.directory.get(origin.host);
-      const listed = record?.listed === true ? record : null;
+      const listedRecord = record?.listed === true ? record : null;
       // The module is loaded at the first request, because it has a large table of character widths.
       const { makeBadge } = await import('badge-maker');
       const showsDays = showsCensus && request.query.show === 'days';
-      const svg = makeBadge({
-        label: 'x402',
-        ...(showsDays ? toDaysText(listed) : toGradeText(listed)),
-      });
+      const badgeText = showsDays ? toDaysText(listedRecord) : toGradeText(listedRecord);
+      const svg = makeBadge({ label: 'x402', ...badgeText });
       return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
     },
   );
@@ -154,9 +141,9 @@ function toDaysText(record: DirectoryRecord | null): BadgeText {
   const { payableDays = 0, checkedDays = 0 } = record?.availability ?? {};
   if (checkedDays === 0) return { message: 'not checked yet', color: UNKNOWN_COLOUR };
   const share = payableDays / checkedDays;
-  const sameColourAs = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
+  const colourGrade = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
   const message = describePayableDays({ payableDays, checkedDays });
-  return { message, color: GRADE_COLOURS[sameColourAs] };
+  return { message, color: GRADE_COLOURS[colourGrade] };
 }
 
 const statisticsQuery = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });
@@ -176,8 +163,7 @@ export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = asyn
       schema: { hide: true, querystring: statisticsQuery },
     },
     async ({ query }, reply) => {
-      const days = STATISTICS_DAYS.find((known) => String(known) === query.days);
-      const statistics = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
+      const statistics = await readStatistics(store, toStatisticsDays(query.days), ids);
       // The module is loaded at the first request, because it imports the names of networks.
       const { toStatisticsPage } = await import('../../pages/statistics-page.ts');
       return reply.view('statistics', toStatisticsPage(statistics, catalog.checks));

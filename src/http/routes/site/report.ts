@@ -14,7 +14,7 @@ import type { RouteContext } from '../route-context.ts';
 import { findOriginOfHost } from '../url-parameter.ts';
 import { sendMessage } from './pages.ts';
 
-/** A larger page is rendered again in brief: much of a report is the seller's text, which may be long. */
+/** A page that is larger is rendered again in brief. A report can be large, because it quotes texts of the seller. */
 const MAX_PAGE_BYTES = 58 * 1_024;
 const MAX_HISTORY_ROWS = 30;
 /** Limit of the scans whose checks the page shows side by side. */
@@ -51,20 +51,20 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const nowMs = store.now();
       // Summary and sub-scores come from one row, because a scan could be published between two reads.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
-      const [history, gradeCounts, fresh] = await Promise.all([
+      const [history, gradeCounts, freshReport] = await Promise.all([
         store.history.list(origin.host, MAX_HISTORY_ROWS),
         store.directory.countByGrade(),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
-      const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
+      const dayScans = freshReport === null ? [] : await readDayScans(store, history, freshReport);
       const { toReportPage } = await importReportPage();
       const input = {
         host: origin.host,
         // Hosts in SCAN_ALLOW_HOSTS may use http, and only the report has the scheme.
-        summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
+        summary: freshReport === null ? summary : { ...summary, origin: freshReport.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
-        report: fresh?.report ?? null,
+        report: freshReport?.report ?? null,
         dayScans,
         stack: request.query.stack ?? null,
         history,
@@ -81,7 +81,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const hasFeed = record !== null && revision.offers.feed !== undefined;
       const links = {
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
-        proof: toProofUrl(fresh, config),
+        proof: toProofUrl(freshReport, config),
         hasWatch: revision.offers.watch !== undefined,
       };
       const render = (isBrief: boolean) =>
@@ -104,18 +104,18 @@ function toCensusFacts(
 
 /** Returns the URL of the signed report; null if no signed report exists. */
 function toProofUrl(
-  fresh: FinishedScan | null,
+  scan: FinishedScan | null,
   { baseUrl, revision }: RouteContext['config'],
 ): string | null {
-  const isSigned = revision.offers.attestation !== undefined && fresh?.observationsSha256;
-  return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(fresh.origin)}` : null;
+  const isSigned = revision.offers.attestation !== undefined && scan?.observationsSha256;
+  return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(scan.origin)}` : null;
 }
 
 /** Reads the published scans of the last 24 hours, newest first. Results of older scans are deleted. */
 async function readDayScans(
   store: Store,
   history: readonly HistoryRow[],
-  fresh: FinishedScan,
+  freshReport: FinishedScan,
 ): Promise<readonly DayScan[]> {
   const nowMs = store.now();
   const rows = history
@@ -123,7 +123,7 @@ async function readDayScans(
     .slice(-MAX_DAY_SCANS);
   const scans = await Promise.all(
     rows.toReversed().map(async ({ scanId }) => {
-      if (scanId === fresh.scanId) return fresh.report;
+      if (scanId === freshReport.scanId) return freshReport.report;
       const result = await store.results.findByScan(scanId);
       return result === null ? null : fromStoredReport(result).report;
     }),
