@@ -25,7 +25,7 @@ export type McpServerOptions = {
 const BASE_UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
-/** Validators of the tools' arguments, by tool. */
+/** Validators of the tools' arguments, by the name of the tool. */
 const VALIDATORS = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
 
 const LISTED_TOOLS = TOOLS.map(
@@ -54,21 +54,19 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (tool === undefined || validate === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
     }
-    const excess = refuseNesting(input);
-    if (excess !== null || !validate(input)) {
-      const problem =
-        excess === null
+    const nestingFault = refuseNesting(input);
+    if (nestingFault !== null || !validate(input)) {
+      const message =
+        nestingFault === null
           ? ajv.errorsText(validate.errors, { dataVar: 'arguments' })
-          : `arguments are ${excess}`;
-      return toCallResult({ value: { error: 'invalid_request', message: problem }, isError: true });
+          : `arguments are ${nestingFault}`;
+      return toCallResult({ value: { error: 'invalid_request', message }, isError: true });
     }
     try {
       const call = { payment: _meta?.[PAYMENT_META], disconnect: signal };
-      const answer = await tool.run(backend, input as never, call); // validated above
-      const isQuoting = tool.quotesOrigins && answer.isError !== true;
-      return toCallResult(
-        isQuoting ? { ...answer, value: { notice: NOTICE, ...answer.value } } : answer,
-      );
+      const answer = await tool.run(backend, input as never, call); // `validate` has checked it
+      if (!tool.quotesOrigins || answer.isError) return toCallResult(answer);
+      return toCallResult({ ...answer, value: { notice: NOTICE, ...answer.value } });
     } catch (error) {
       return toCallResult({ value: describeFailure(error), isError: true });
     }

@@ -1,7 +1,8 @@
 /**
  * Sells a scan over x402's MCP transport (specs/transports-v2/mcp.md). The challenge is a tool result, the
  * payment is in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale uses
- * the gate and the ledger of `POST /v1/scan`, so one authorization cannot buy a scan from both.
+ * the gate and the ledger of `POST /v1/scan`, so one authorization cannot buy a scan over
+ * MCP and another one over HTTP.
  */
 import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { PaymentRefused } from '../payment/gate/answers.ts';
@@ -14,7 +15,7 @@ export type SoldScanOptions = {
   readonly route: PaidRoute;
   /** The caller's address block, for fair shares; null if the request came from a proxy's address. */
   readonly client: string | null;
-  /** A time on the clock of `performance.now()`. The call fails then, unless its payment is being settled. */
+  /** Time of `performance.now()` at which the call fails, unless its payment is being settled. */
   readonly deadlineMs: number;
   /** Aborts when the caller disconnects. */
   readonly disconnect: AbortSignal;
@@ -24,19 +25,22 @@ export type SoldScanOptions = {
 
 const RESPONSE_META = 'x402/payment-response';
 
-/** Throws the gate's errors. */
+/** Throws the errors of `PaymentGate`. */
 export async function sellScan(
   url: string,
   payment: unknown,
   options: SoldScanOptions,
 ): Promise<ToolAnswer> {
   const { gate, route, client, deadlineMs, disconnect, onWritten } = options;
-  const excess = refuseNesting(payment);
-  if (excess !== null) {
-    const refusal = new PaymentRefused('invalid_payment', `_meta["${PAYMENT_META}"] is ${excess}`);
+  const nestingFault = refuseNesting(payment);
+  if (nestingFault !== null) {
+    const refusal = new PaymentRefused(
+      'invalid_payment',
+      `_meta["${PAYMENT_META}"] is ${nestingFault}`,
+    );
     return toToolAnswer(gate.refuse(route, refusal));
   }
-  const headers = payment === undefined ? {} : { 'payment-signature': [toHeader(payment)] };
+  const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
   const preview = await gate.preview(route, headers, false);
   if (preview.kind === 'answer') return toToolAnswer(preview.answer);
   const answer = await gate.handle(route, {
@@ -71,6 +75,6 @@ async function readText(body: PaidAnswer['body']): Promise<string> {
 }
 
 /** Encodes a payment like the HTTP header, because one parser reads the payments of both transports. */
-function toHeader(payment: unknown): string {
+function toPaymentHeader(payment: unknown): string {
   return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
 }

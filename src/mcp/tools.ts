@@ -34,7 +34,7 @@ export type DirectorySearch = {
   readonly page?: number;
 };
 
-/** The work behind the tools. The command line does it with the engine, and the service with its store and gate. */
+/** Does the work of the tools: in the command line with the engine, in the service with its store and payment gate. */
 export type McpBackend = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
   /** Throws if no fresh report is stored. */

@@ -51,7 +51,7 @@ export type ChainEvidence = {
 /** The clocks of chain and database may differ by this much. */
 const CLOCK_SLACK_MS = 10 * 60_000;
 const FIRST_STEP_BLOCKS = 256n;
-/** The search may return a block that is this much too early. Reading so many more blocks costs at most two calls. */
+/** The search may return a block that is this much too early. To read these extra blocks costs at most two calls. */
 const MAX_EXTRA_BLOCKS = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
@@ -120,7 +120,7 @@ async function judgeTransaction(
   }
 }
 
-/** Finds a block shortly before `sinceSec`, by steps back and then by bisection; block 0 if no block is before it. */
+/** Finds a block shortly before the time `sinceSec`, by steps back and then by bisection; block 0 if there is none. */
 async function findBlockBefore(
   client: PublicClient,
   latest: bigint,

@@ -14,7 +14,7 @@ import {
 } from '../../answers/node-error.ts';
 import { type PaymentTerms, parseChainId } from '../terms.ts';
 
-/** Report of one answered or failed call of a node. */
+/** Report of one request to a node, which has answered or failed. */
 export type NodeCall = {
   readonly method: string;
   readonly ms: number;
@@ -63,14 +63,10 @@ export function createNodeRequests({
       body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params: params ?? [] }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(fail);
+    const body = response.body ?? new Blob([]).stream();
     const question = { method, contract: contract?.toLowerCase() ?? null };
     const answer = await answers
-      .read(
-        response.body ?? new Blob([]).stream(),
-        findCapBytes(method),
-        NODE_ANSWER_PARSER,
-        question,
-      )
+      .read(body, findCapBytes(method), NODE_ANSWER_PARSER, question)
       .catch((error: unknown) =>
         error instanceof AnswerTooLong ? replaceLongAnswer(method) : fail(error),
       );
@@ -95,7 +91,7 @@ export function createNodeRequests({
   };
 }
 
-/** Describes an error for logs and the ledger, without secrets; viem's own message would quote calldata. */
+/** Describes an error for logs and the ledger, without secrets. The message of viem would quote calldata. */
 export function describeNodeError(error: unknown): string {
   const cause = findNodeError(error);
   if (cause !== null) return `RPC_URL: ${cause.message}`;

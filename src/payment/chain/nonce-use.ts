@@ -5,7 +5,7 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 export type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 
 export type BlockRange = {
-  /** A block from before the claim of the authorization. */
+  /** A block before the claim of the authorization. */
   readonly first: bigint;
   readonly latest: bigint;
 };
@@ -15,7 +15,7 @@ const CANCELED_TOPIC = toEventSelector('AuthorizationCanceled(address,bytes32)')
 /** Limits of blocks in one call. Most nodes accept the larger number. The strictest nodes accept the smaller number. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MIN_RANGE_BLOCKS = 10n;
-/** Limit of calls of one search. Calls of the smallest range then cover a quarter of an hour. */
+/** Limit of calls of one search. With the smallest range, so many calls cover at least a quarter of an hour. */
 const MAX_CALLS = 60;
 
 /** The search would need more calls than it may make. */
@@ -23,7 +23,7 @@ class TooManyBlocks extends Error {
   override readonly name = 'TooManyBlocks';
 }
 
-/** Remembers between searches how long a range the node accepts. */
+/** Keeps the length of a range that the node accepts, for the next search. */
 export class NonceUseFinder {
   readonly #client: PublicClient;
   #rangeBlocks = MAX_RANGE_BLOCKS;
@@ -41,7 +41,7 @@ export class NonceUseFinder {
       const end = fromBlock + this.#rangeBlocks - 1n;
       const toBlock = end < latest ? end : latest;
       try {
-        const use = await this.#askRange(payment, fromBlock, toBlock);
+        const use = await this.#findInRange(payment, fromBlock, toBlock);
         if (use !== null) return use;
         fromBlock = toBlock + 1n;
       } catch (error) {
@@ -58,7 +58,7 @@ export class NonceUseFinder {
   }
 
   /** The node filters by payer and nonce, because a busy token has thousands of such logs a minute. */
-  async #askRange(
+  async #findInRange(
     { authorization, requirements }: StoredPayment,
     fromBlock: bigint,
     toBlock: bigint,

@@ -30,8 +30,8 @@ export type ChainReceipt = {
 };
 
 /**
- * Reads a receipt with the logs of one contract; null if the node has no receipt. Rejects with `NodeError`. It does
- * not use viem, which would format every log, and a payer can add thousands of logs to their transaction.
+ * Reads a receipt with the logs of one contract; null if the node has no receipt. Rejects with `NodeError`. Viem is
+ * not used, because it would format every log, and a payer can add thousands of logs to their transaction.
  */
 export async function readReceipt(
   node: NodeRequests,
@@ -42,7 +42,7 @@ export async function readReceipt(
   const receipt = await node.request({ method, params: [hash], contract });
   if (receipt === null) return null;
   if (typeof receipt !== 'object') throw new NodeError(`${method}: no receipt`);
-  const { status, logs } = receipt as { status?: unknown; logs: readonly Log[] }; // `readNodeAnswer` makes them
+  const { status, logs } = receipt as { status?: unknown; logs: readonly Log[] }; // `readNodeAnswer` makes the logs
   return { status: status === '0x0' ? 'reverted' : 'success', logs, transactionHash: hash };
 }
 
@@ -63,7 +63,8 @@ export function judgeReceipt(
 
 /**
  * True if the use of this nonce moved the price to us. A payer's own contract can use several authorizations in
- * one transaction. FiatToken emits each use directly before its transfer, so only the next transfer counts then.
+ * one transaction. FiatToken emits each use directly before its transfer, so of several uses, each counts
+ * only with the transfer directly after it.
  */
 function isPaymentToUs(
   logs: readonly Log[],

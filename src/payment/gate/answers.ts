@@ -3,7 +3,7 @@ import { encodePaymentResponseHeader } from '@x402/core/http';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
 import { AnswerExpired } from '../../model/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
+import type { AnswerStore } from '../../store/answers.ts';
 import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,7 +36,7 @@ export type RefusalCode =
 /** Longer messages are cut, because a message may quote a facilitator. */
 export const MAX_REFUSAL_LENGTH = 240;
 
-/** The gate answers it as a 402 with a fresh challenge. Nothing was charged. The message says what to do. */
+/** The gate answers this error as a 402 with a fresh challenge. Nothing was charged. The message says what to do. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused';
   readonly code: RefusalCode;
@@ -74,14 +74,14 @@ export function encodeSettlement(notice: SettlementNotice): string {
 }
 
 /**
- * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement, even if the
- * answer is still stored, because a purge was late or another payer has bought the same answer.
+ * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement. The answer
+ * may still be stored then, if a purge was late or another payer has bought the same answer.
  * `isOwn`: the call's own payment settled the key.
  */
 export async function findDelivery(
   stores: Pick<Store, 'answers' | 'now'>,
   entry: LedgerEntry,
-  { isOwn }: { readonly isOwn: boolean },
+  isOwn: boolean,
 ): Promise<PaidDelivery> {
   const { answerId } = entry.last;
   const settledMs = findSettledAtMs(entry) ?? 0;
@@ -143,52 +143,39 @@ export async function storeDelivery(
   purchase: Purchase,
   computed: ComputedAnswer,
 ): Promise<StoredDelivery> {
-  if ('answerId' in computed) {
-    const stored = await requireAnswer(answers, computed.answerId);
-    return toStoredDelivery(purchase, stored);
-  }
+  if ('answerId' in computed) return readUnpaidDelivery(answers, purchase, computed.answerId);
   const { headers, body, reportOf } = computed;
   const answerId = randomUUID();
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
-  if (typeof body !== 'string')
-    return toStoredDelivery(purchase, await requireAnswer(answers, answerId));
+  if (typeof body !== 'string') return readUnpaidDelivery(answers, purchase, answerId);
   // The body stays in memory, so that it can be sent even if the store fails after the settlement.
   return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
 }
 
-function toStoredDelivery(purchase: Purchase, stored: StoredAnswer): StoredDelivery {
-  const { answerId, headers, bodyBytes } = stored;
-  return {
-    answerId,
-    delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body: () => stored.body() },
-  };
-}
-
-function toUnpaidParts({
-  key,
-  payment,
-  offer,
-}: Purchase): Pick<PaidDelivery, 'key' | 'settlement'> {
-  const { network } = offer.requirements;
-  return {
-    key,
-    settlement: { network, payer: payment.authorization.from, transaction: null },
-  };
-}
-
-async function requireAnswer(answers: AnswerStore, answerId: string): Promise<StoredAnswer> {
+async function readUnpaidDelivery(
+  answers: AnswerStore,
+  purchase: Purchase,
+  answerId: string,
+): Promise<StoredDelivery> {
   const stored = await answers.get(answerId);
   if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
-  return stored;
+  const { headers, bodyBytes } = stored;
+  const body = () => stored.body();
+  return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
 }
 
-/** An error that ended another call with the same payment header; calls that waited for it get the same error. */
+function toUnpaidParts({ key, payment, offer }: Purchase) {
+  const { network } = offer.requirements;
+  return { key, settlement: { network, payer: payment.authorization.from, transaction: null } };
+}
+
+/** Repeats the error that ended a call, for the calls that waited for it with the same payment header. */
 class MirroredError extends ServiceError {}
 
 /**
- * Data of a `released` step: the error that ended the call, and `isCounted`, true if the payer caused the end. Such
- * claims count against the limits of a key and of an identifier.
+ * Makes the data of a `released` step: the error that ended the call, and `isCounted`, true if the payer caused the
+ * end. The claim then counts against the limits of its key and of its identifier.
  */
 export function toReleaseData(reason: string, outcome: PurchaseOutcome): JsonObject {
   const data = { reason, isCounted: isCausedByPayer(outcome) };
@@ -212,10 +199,10 @@ function isCausedByPayer(outcome: PurchaseOutcome): boolean {
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
-/** Reads the error that ended a call. If it is null, no error did, and calls that waited for this call start again. */
+/** Reads the error that ended a call. After null, calls that waited for this call start again. */
 export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRefused | null {
   // Only `toReleaseData` writes this document, and the store keeps it unchanged.
-  const stored = data as {
+  const { refused, error } = data as {
     refused?: { code: RefusalCode; message: string };
     error?: {
       code: ErrorCode;
@@ -224,9 +211,9 @@ export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRef
       body: Readonly<Record<string, unknown>>;
     };
   };
-  if (stored.refused) return new PaymentRefused(stored.refused.code, stored.refused.message);
-  if (stored.error === undefined || !(stored.error.code in ERROR_CODES)) return null;
-  const { code, message, retryAfterSec, body } = stored.error;
+  if (refused) return new PaymentRefused(refused.code, refused.message);
+  if (error === undefined || !(error.code in ERROR_CODES)) return null;
+  const { code, message, retryAfterSec, body } = error;
   return new MirroredError(code, message, {
     body,
     ...(retryAfterSec === null ? {} : { retryAfterSec }),

@@ -12,7 +12,7 @@ import {
 } from '../terms.ts';
 import { PaymentRefused } from './answers.ts';
 import type { GateDeps, Purchase } from './purchase.ts';
-import { findRefusal } from './purchase-run.ts';
+import { requireValid } from './purchase-run.ts';
 import { findDifferingField } from './redelivery.ts';
 import { withDeadline } from './waiting.ts';
 
@@ -35,8 +35,8 @@ export function checkTerms(
   ) {
     throw new PaymentRefused('wrong_recipient', `sign a transfer to ${payTo}`);
   }
-  const isPrice = authorization.value === BigInt(amount);
-  if (!isPrice || (accepted.amount !== null && accepted.amount !== amount)) {
+  const isExactPrice = authorization.value === BigInt(amount);
+  if (!isExactPrice || (accepted.amount !== null && accepted.amount !== amount)) {
     throw new PaymentRefused('wrong_amount', `sign for exactly ${amount} base units`);
   }
   if (authorization.validBefore * 1000n <= BigInt(Math.ceil(nowMs))) {
@@ -74,14 +74,17 @@ function describeNow(nowMs: number): string {
 }
 
 /**
- * Facilitator calls of this process for signatures that we cannot recover. All callers share the limit, because
- * anybody can invent signatures of contract wallets from any number of addresses, and each costs a call.
+ * Facilitator calls of this process for signatures from which no payer can be recovered. All callers share the limit:
+ * anybody can invent signatures of contract wallets from any number of addresses, and each signature costs a call.
  * `RATE_LIMIT=off` does not lift the limit.
  */
 const MAX_VERIFICATIONS_PER_MINUTE = 60;
 /** Node calls of this process that ask if a payer's address has a contract. */
 const MAX_CODE_LOOKUPS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
+
+/** `isVerified` is true if the facilitator has confirmed the signature. */
+type SignatureProof = { readonly isVerified: boolean } | 'disconnected';
 
 /** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
 export class SignatureProofs {
@@ -96,15 +99,14 @@ export class SignatureProofs {
   }
 
   /**
-   * Throws if neither recovery nor the facilitator confirms the signature. `isVerified` is true if the facilitator
-   * has confirmed it. `entry` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must
-   * not be asked for this purchase.
+   * Throws if neither recovery nor the facilitator confirms the signature. `entry` is the ledger's entry of the key.
+   * `refuseBeforeAsking` throws if the facilitator must not be asked for this purchase.
    */
   async prove(
     purchase: Purchase,
     entry: LedgerEntry | null,
     refuseBeforeAsking: () => Promise<void>,
-  ): Promise<{ readonly isVerified: boolean } | 'disconnected'> {
+  ): Promise<SignatureProof> {
     const { store } = this.#deps;
     const { payment, offer, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return { isVerified: false };
@@ -123,7 +125,7 @@ export class SignatureProofs {
     return this.#askFacilitator(purchase);
   }
 
-  /** True if no contract is at the payer's address, because a plain account can only sign with its own key. */
+  /** True if no contract is at the payer's address. A plain account signs with its own key, and this key is another. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
@@ -140,25 +142,20 @@ export class SignatureProofs {
     return count <= maxPerMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
   }
 
-  async #askFacilitator({
-    payment,
-    offer,
-    call,
-  }: Purchase): Promise<{ readonly isVerified: true } | 'disconnected'> {
+  async #askFacilitator({ payment, offer, call }: Purchase): Promise<SignatureProof> {
     const stored = { ...payment, requirements: offer.requirements };
     const verifying = this.#deps.facilitator.verify({ payment: stored, offer, isSigned: false });
     const waited = await withDeadline(verifying, call, this.#stopping);
     if (waited.kind === 'disconnected') return 'disconnected';
     if (waited.kind !== 'done') throw new PaymentsUnavailable();
-    const refusal = findRefusal(waited.value);
-    if (refusal !== null) throw refusal.error;
+    requireValid(waited.value);
     return { isVerified: true };
   }
 }
 
 /**
- * True if the ledger's claim has this signature, which was confirmed then. The facilitator would refuse the signature
- * once the nonce is spent, so it is not asked again.
+ * True if the ledger's claim has this signature, because it was confirmed before the claim. The facilitator is not
+ * asked again: once the nonce is spent, it would refuse the signature.
  */
 function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): boolean {
   if (entry === null || toProgress(entry.last.state) === 'free') return false;

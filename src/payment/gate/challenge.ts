@@ -1,11 +1,11 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
 import { StoreUnavailable } from '../../model/errors.ts';
-import type { Store } from '../../store/store.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
-import { type PaymentTerms, type RouteOffer, toRouteOffer } from '../terms.ts';
+import { type RouteOffer, toRouteOffer } from '../terms.ts';
 import { encodeSettlement, PaymentRefused } from './answers.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
+import type { GateDeps } from './purchase.ts';
 
 /** Clients copy the whole challenge into their payment header, and that header has a maximum length too. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
@@ -48,26 +48,20 @@ const PING_LIFETIME_MS = 1_000;
 const PAYMENT_INSTRUCTION =
   'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
-/** Result of reading a call's headers, before its body and query are read. */
+/** Result of reading the headers of a call. Its body and query are not read yet. */
 export type Preview =
   | { readonly kind: 'answer'; readonly answer: PaidAnswer }
   | { readonly kind: 'payment'; readonly payment: SignedPayment };
 
-export type ChallengesOptions = {
-  readonly store: Pick<Store, 'ping'>;
-  readonly terms: PaymentTerms;
-  readonly baseUrl: string;
-};
-
-/** Makes the 402 answers of the gate. The usual 402 of each route is made once. */
+/** Makes the 402 answers of the gate. The 402 for calls without a payment is made once for each route. */
 export class Challenges {
-  readonly #options: ChallengesOptions;
-  /** The last ping of the store. All calls within a second after it share the ping. */
+  readonly #options: Pick<GateDeps, 'store' | 'terms' | 'baseUrl'>;
+  /** The last ping of the store. All calls of the next second share this ping. */
   #ping: { readonly atMs: number; readonly pong: Promise<void> } | null = null;
   readonly #offers = new Map<string, RouteOffer>();
-  readonly #usualAnswers = new Map<string, PaidAnswer>();
+  readonly #unpaidAnswers = new Map<string, PaidAnswer>();
 
-  constructor(options: ChallengesOptions) {
+  constructor(options: Pick<GateDeps, 'store' | 'terms' | 'baseUrl'>) {
     this.#options = options;
   }
 
@@ -84,7 +78,7 @@ export class Challenges {
     if (isHead || !hasPaymentHeader(headers)) {
       await this.#requireStore();
       refuseWhileBusy();
-      return { kind: 'answer', answer: this.#findUsualAnswer(route) };
+      return { kind: 'answer', answer: this.#findUnpaidAnswer(route) };
     }
     try {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
@@ -133,11 +127,11 @@ export class Challenges {
     }
   }
 
-  #findUsualAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
-    const known = this.#usualAnswers.get(route.name);
-    if (known !== undefined) return known;
+  #findUnpaidAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const cached = this.#unpaidAnswers.get(route.name);
+    if (cached !== undefined) return cached;
     const answer = this.refuse(route, new PaymentRefused('payment_required', PAYMENT_INSTRUCTION));
-    this.#usualAnswers.set(route.name, answer);
+    this.#unpaidAnswers.set(route.name, answer);
     return answer;
   }
 }

@@ -33,7 +33,7 @@ export class DebtRecord {
    * Marks the work as unpaid work of its payer, even while it runs. The mark is in the store when this resolves, so a
    * retry finds the scan. When the work has ended, calls `release`, and makes the work a debt if `isDebt` is true.
    */
-  async keep(
+  async markUnpaid(
     computing: Promise<ComputedAnswer>,
     isDebt: boolean,
     release: () => void,
@@ -43,7 +43,7 @@ export class DebtRecord {
       async ({ scanId }) => {
         hasEnded = true;
         this.#scanId = scanId ?? this.#scanId;
-        await this.#mark(isDebt);
+        await this.#writeMark(isDebt);
       },
       async () => {
         hasEnded = true;
@@ -51,9 +51,9 @@ export class DebtRecord {
       },
     );
     ending.finally(release);
-    // If the work has ended already, `hasEnded` is true after this.
+    // If the work has already ended, this wait lets `hasEnded` become true.
     await nextTurn();
-    await (hasEnded ? ending : this.#mark(false));
+    await (hasEnded ? ending : this.#writeMark(false));
   }
 
   /** Removes the mark, because the work was paid for, or failed. */
@@ -63,12 +63,12 @@ export class DebtRecord {
     const scanId = this.#scanId;
     if (scanId === undefined) return;
     await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
-      onError(`${payer} owes nothing for ${scanId}, which still counts`, error);
+      onError(`${scanId} still counts as unpaid work of ${payer}`, error);
     });
   }
 
   /** `isDebt` is true if the payer could have paid. It is false while the work runs, and if the fault is ours. */
-  async #mark(isDebt: boolean): Promise<void> {
+  async #writeMark(isDebt: boolean): Promise<void> {
     const { store, onError, onEvent } = this.#deps;
     const { payer, request, route, input } = this.#purchase;
     const scanId = this.#scanId;
@@ -82,7 +82,7 @@ export class DebtRecord {
       const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
       if (isSold) await store.results.clearUnpaid({ payer, scanId });
     } catch (error) {
-      onError(`${payer} left ${scanId} unpaid, unnoted`, error);
+      onError(`the unpaid work ${scanId} of ${payer} could not be marked`, error);
     }
   }
 }
@@ -99,7 +99,7 @@ export async function refuseDebtor<Input>(
   { route, input, payer }: Purchase<Input>,
 ): Promise<void> {
   const debtTimesMs = await findDebtTimes(stores, payer);
-  // When this debt is an hour old, the payer is below the limit again.
+  // When this debt is an hour old, the payer is within the limit again.
   const firstOverLimitMs = debtTimesMs[MAX_DEBTS_PER_HOUR];
   if (firstOverLimitMs === undefined || (await route.workLimit?.isFinished(input, payer))) return;
   const retryAfterSec = Math.ceil((firstOverLimitMs + HOUR_MS - stores.now()) / 1000);

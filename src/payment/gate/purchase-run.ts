@@ -1,18 +1,12 @@
 /** Does all new work of a paid call: claims the key, verifies, computes, stores the answer and settles. */
-import { PaymentsUnavailable, ScanProcessing, type ServiceError } from '../../model/errors.ts';
+import { PaymentsUnavailable, ScanProcessing } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { PaymentRefused, storeDelivery, toReasonWord, toReleaseData } from './answers.ts';
 import { DebtRecord } from './debts.ts';
-import {
-  type GateDeps,
-  type PaidDelivery,
-  type Purchase,
-  type PurchaseOutcome,
-  publishStep,
-} from './purchase.ts';
+import { type GateDeps, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
 import { type CallEnd, findEnd, toEndError, type WaitResult, withDeadline } from './waiting.ts';
@@ -23,7 +17,7 @@ export type PurchaseRunOptions = {
   readonly entry: LedgerEntry | null;
   /** Links of the purchase's identifier when they were last read; null without an identifier. */
   readonly identifier: IdentifierState | null;
-  /** True if the facilitator has already verified the signature, as it does for contract wallets. */
+  /** True if the gate has already asked the facilitator about the signature, as for contract wallets. */
   readonly isVerified: boolean;
   readonly isInFlight: (key: string) => boolean;
   /** Aborted when the service stops. No new settlement begins then. */
@@ -34,7 +28,7 @@ export type PurchaseRunOptions = {
 
 /** A slow facilitator and one or two blocks need this time before `validBefore`. */
 const MIN_VALIDITY_TO_SETTLE_MS = 15_000;
-const ABANDONED: PurchaseOutcome = { kind: 'abandoned' };
+const ABANDONED_OUTCOME: PurchaseOutcome = { kind: 'abandoned' };
 
 export class PurchaseRun<Input> {
   readonly #purchase: Purchase<Input>;
@@ -50,7 +44,7 @@ export class PurchaseRun<Input> {
     this.#debt = new DebtRecord(options.deps, purchase);
   }
 
-  /** True once money may move, even if the client disconnects. */
+  /** True once money may move. */
   get isSettling(): boolean {
     return this.#isSettling;
   }
@@ -58,7 +52,7 @@ export class PurchaseRun<Input> {
   /** Never rejects: an error of a step becomes the outcome `refused`, and is answered. */
   async run(): Promise<PurchaseOutcome> {
     const outcome = await this.#runSteps().catch((error: unknown): PurchaseOutcome => {
-      return error instanceof StepLost ? ABANDONED : { kind: 'refused', error };
+      return error instanceof StepLost ? ABANDONED_OUTCOME : { kind: 'refused', error };
     });
     await this.#end(outcome);
     return outcome;
@@ -68,23 +62,23 @@ export class PurchaseRun<Input> {
     const { deps, stopping, isVerified } = this.#options;
     const { call } = this.#purchase;
     const writer = await this.#claim();
-    if (writer === null) return ABANDONED;
+    if (writer === null) return ABANDONED_OUTCOME;
     publishStep({ name: 'claimed' });
 
-    const refusal = isVerified ? null : await this.#verify();
-    if (refusal !== null) return refusal;
+    const verifyEnd = isVerified ? null : await this.#verify();
+    if (verifyEnd !== null) return toEndOutcome(verifyEnd);
     publishStep({ name: 'verified' });
 
     const computed = await this.#compute();
-    if (computed.kind !== 'done') return toOutcome(computed.kind);
+    if (computed.kind !== 'done') return toEndOutcome(computed.kind);
     const { answerId, scanId, delivery } = await this.#storeAnswer(computed.value);
     await writer.write('computed', {}, { answerId, scanId });
     publishStep({ name: 'computed' });
 
-    if (!(await this.#holdsIdentifier())) return ABANDONED;
+    if (!(await this.#isIdentifierOurs())) return ABANDONED_OUTCOME;
     this.#refuseExpiringPayment();
     const end = findEnd(call, stopping);
-    if (end !== null) return toOutcome(end);
+    if (end !== null) return toEndOutcome(end);
 
     this.#isSettling = true;
     return await new Settlement(deps, this.#purchase, writer, delivery).run();
@@ -97,10 +91,10 @@ export class PurchaseRun<Input> {
     if (scope !== null && identifier !== null) {
       const isBound = await bindIdentifier(deps.store, scope, identifier, this.#purchase);
       // Another instance may have bound the identifier before us and claimed its own key.
-      if (!isBound || !(await this.#holdsIdentifier())) return null;
+      if (!isBound || !(await this.#isIdentifierOurs())) return null;
     }
     const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
-    // Keeps the scan of the earlier claim, because this call may be answered from it.
+    // Keeps the scan of the earlier claim, because this call may be answered from that scan.
     const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
     const writer = new LedgerWriter(deps.store.ledger, facts, entry?.last ?? null);
     await writer.write('claimed', newClaimData(entry, payment, offer.requirements));
@@ -108,7 +102,7 @@ export class PurchaseRun<Input> {
     return writer;
   }
 
-  async #holdsIdentifier(): Promise<boolean> {
+  async #isIdentifierOurs(): Promise<boolean> {
     const { deps, isInFlight } = this.#options;
     const { scope, key } = this.#purchase;
     if (scope === null) return true;
@@ -116,17 +110,18 @@ export class PurchaseRun<Input> {
     return state.lastKey === key && state.liveKey === null;
   }
 
-  /** Null if the payment is valid. */
-  async #verify(): Promise<PurchaseOutcome | null> {
+  /** Resolves to null if the payment is valid. Rejects with the error for the caller if it is not. */
+  async #verify(): Promise<CallEnd | null> {
     const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
     const verifying = deps.facilitator.verify({ payment: stored, offer, isSigned: true });
     const waited = await withDeadline(verifying, call, stopping);
-    if (waited.kind === 'done') return findRefusal(waited.value);
-    // `toOutcome` would say that the work continues, but no work has begun.
-    if (waited.kind === 'late') return { kind: 'refused', error: new PaymentsUnavailable() };
-    return toOutcome(waited.kind);
+    // The error of a late call would say that the work continues, but no work has begun.
+    if (waited.kind === 'late') throw new PaymentsUnavailable();
+    if (waited.kind !== 'done') return waited.kind;
+    requireValid(waited.value);
+    return null;
   }
 
   async #compute(): Promise<WaitResult<ComputedAnswer>> {
@@ -138,18 +133,14 @@ export class PurchaseRun<Input> {
     this.#computing = route.compute(input, {
       payer,
       earlierScanId: entry?.last.scanId,
-      onScan: (scanId) => {
-        this.#debt.setWork(scanId);
-      },
+      onScan: (scanId) => this.#debt.setWork(scanId),
     });
     // `#end` may wait for this promise later. Until then, its rejection must not count as unhandled.
     this.#computing.catch(() => undefined);
     return await withDeadline(this.#computing, call, stopping);
   }
 
-  async #storeAnswer(
-    computed: ComputedAnswer,
-  ): Promise<{ answerId: string; scanId: string | undefined; delivery: PaidDelivery }> {
+  async #storeAnswer(computed: ComputedAnswer) {
     const { answers } = this.#options.deps.store;
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
@@ -180,7 +171,7 @@ export class PurchaseRun<Input> {
     if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
     else {
       const isDebt = outcome.kind === 'disconnected' || isLeftByPayer(outcome);
-      await this.#debt.keep(this.#computing, isDebt, this.#options.release);
+      await this.#debt.markUnpaid(this.#computing, isDebt, this.#options.release);
     }
     if (outcome.kind === 'abandoned' || writer === null) return;
     if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
@@ -191,26 +182,18 @@ export class PurchaseRun<Input> {
   }
 }
 
-function toOutcome(end: CallEnd): PurchaseOutcome {
+function toEndOutcome(end: CallEnd): PurchaseOutcome {
   const error = toEndError(end);
   return error === null ? { kind: 'disconnected' } : { kind: 'refused', error };
 }
 
-/** Null if the payment is valid. */
-export function findRefusal(
-  verdict: VerifyOutcome,
-): { readonly kind: 'refused'; readonly error: PaymentRefused | ServiceError } | null {
-  if (verdict.kind === 'valid') return null;
-  if (verdict.kind === 'unavailable') {
-    return { kind: 'refused', error: new PaymentsUnavailable(new Error(verdict.reason)) };
-  }
+/** Throws an error for the caller if the facilitator did not find the payment valid. */
+export function requireValid(verdict: VerifyOutcome): void {
+  if (verdict.kind === 'valid') return;
+  if (verdict.kind === 'unavailable') throw new PaymentsUnavailable(new Error(verdict.reason));
   const word = toReasonWord(verdict.reason);
   const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
-  const error = new PaymentRefused(
-    code,
-    `${word}. Nothing was charged: set that right and pay again`,
-  );
-  return { kind: 'refused', error };
+  throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
 }
 
 function describeOutcome(outcome: PurchaseOutcome): string {
@@ -218,7 +201,7 @@ function describeOutcome(outcome: PurchaseOutcome): string {
   return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
 }
 
-/** True if the call ended without payment and the fault is not ours. Its work has ended or still runs. */
+/** True if the call ended without payment and the fault is not ours. */
 function isLeftByPayer(outcome: PurchaseOutcome): boolean {
   if (outcome.kind !== 'refused') return false;
   return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;

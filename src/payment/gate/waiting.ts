@@ -72,7 +72,7 @@ function leftMs({ deadlineMs }: PaidCall): number {
 /** A purchase that this process works on now. */
 export type CallInFlight = {
   readonly purchase: Purchase;
-  /** True once money may move, even if the client disconnects. */
+  /** True once money may move. */
   readonly isSettling: boolean;
   readonly outcome: Promise<PurchaseOutcome>;
 };
@@ -180,7 +180,7 @@ async function readKeyState(
   if (isOwn) refuseConflict({ request: entry.last.request, payment: readPayment(entry) }, purchase);
   switch (progress) {
     case 'paid':
-      return { kind: 'paid', delivery: await findDelivery(deps.store, entry, { isOwn }), entry };
+      return { kind: 'paid', delivery: await findDelivery(deps.store, entry, isOwn), entry };
     case 'failed':
       return isOwn ? { kind: 'refused', error: createUnpaidError() } : { kind: 'free', entry };
     case 'working':
