@@ -62,7 +62,7 @@ export type PaidRoute<Input = unknown> = {
   /** Base units of the asset. */
   readonly priceBaseUnits: bigint;
   readonly maxTimeoutSeconds: number;
-  /** `validBefore` of a new payment must be at least so far ahead. */
+  /** `validBefore` of a new payment must be at least this far in the future. */
   readonly minValidityMs: number;
   /** True if the answer can be read for free elsewhere, so that anybody may fetch it again. */
   readonly isPublic: boolean;
@@ -119,7 +119,7 @@ export type SignedPayment = {
     readonly amount: string | null;
     readonly payTo: string | null;
   };
-  /** `payment-identifier` of the payload, of unchecked form; null if there is none. */
+  /** `payment-identifier` of the payload, whose form is not checked; null if there is none. */
   readonly identifier: unknown;
   /** True if the request carried `X-PAYMENT`, so that the answer carries `X-PAYMENT-RESPONSE`. */
   readonly hasLegacyHeader: boolean;

@@ -31,7 +31,7 @@ export type PaymentsOptions = {
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
-  /** Returns the reason why no answer can be delivered, so that none may be sold; null while answers can be. */
+  /** Returns the reason why no answer can be delivered or sold; null while answers can be delivered. */
   readonly findFault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
@@ -42,14 +42,14 @@ export type PaymentsOptions = {
   readonly receiptWithinMs?: number | undefined;
   /** Default: a reader of its own. */
   readonly answers?: AnswerReader | undefined;
-  /** Times of waits and retries. Tests set them one by one. */
+  /** Times of waits and retries. Tests shorten them. */
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;
-  /** The start waits at most so long for facilitator and node; default 3 s. */
+  /** The start waits at most this long for facilitator and node; default 3 s. */
   readonly startWithinMs?: number | undefined;
 };
 
@@ -62,7 +62,9 @@ export function createPayments(options: PaymentsOptions) {
   const node = createNode(options);
   const evidence = node === null ? null : createLazyEvidence(node);
   const facilitator = withMetrics(withSettlementChecks(evidence, options), onEvent);
-  const publish = mapPublishers(routes);
+  const publish: PublishByRoute = new Map(
+    routes.map((route) => [route.name, async (scanId: string) => route.publish?.(scanId)]),
+  );
   const routesByName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
     facilitator,
@@ -99,7 +101,7 @@ export function createPayments(options: PaymentsOptions) {
     store,
     reconciler,
     publish,
-    isInFlight: (key) => gate.isInFlight(key),
+    isInFlight: gate.isInFlight,
     onError,
     sweepIntervalMs: options.sweepIntervalMs,
   });
@@ -125,8 +127,8 @@ export function createPayments(options: PaymentsOptions) {
 }
 
 /**
- * A success of a remote facilitator is checked against the receipt. The local facilitator reads receipts itself. It
- * pays the gas, so it refuses wallets whose payments revert.
+ * A success of a remote facilitator is checked against the receipt. The local facilitator reads receipts itself. We
+ * pay its gas, so it refuses wallets whose payments revert.
  */
 function withSettlementChecks(
   evidence: ChainEvidence | null,
@@ -147,12 +149,10 @@ function withSettlementChecks(
 /** Loads the module that reads the chain at the first look-up, because most instances never need it. */
 function createLazyEvidence(node: NodeRequests): ChainEvidence {
   let loading: Promise<ChainEvidence> | null = null;
-  const load = () => {
-    loading ??= import('./chain/chain-evidence.ts').then((chain) =>
+  const load = () =>
+    (loading ??= import('./chain/chain-evidence.ts').then((chain) =>
       chain.createChainEvidence(node),
-    );
-    return loading;
-  };
+    ));
   return {
     lookUp: async (payment, known) => (await load()).lookUp(payment, known),
     prove: async (payment, transaction) => (await load()).prove(payment, transaction),
@@ -186,17 +186,8 @@ function createContractCheck(node: NodeRequests | null): GateDeps['isContract'] 
     );
 }
 
-function mapPublishers(routes: readonly PaidRoute[]): PublishByRoute {
-  return new Map(
-    routes.map((route) => [route.name, async (scanId: string) => route.publish?.(scanId)]),
-  );
-}
-
 /** Throws at the start if a challenge of a route could become too long for its header. */
 function requireShortChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
-  const longestRefusal = new PaymentRefused(
-    'authorization_expired',
-    'x'.repeat(MAX_REFUSAL_LENGTH),
-  );
-  for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), longestRefusal);
+  const refusal = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
+  for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), refusal);
 }

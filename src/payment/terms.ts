@@ -76,10 +76,8 @@ export function toRouteOffer<Input>(
 
 /** Describes a route's input and output for indexes of paid resources. */
 function toDiscoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
-  const { input, inputSchema, output } = discovery;
-  const description = { input, inputSchema, output };
   const { bazaar } = declareDiscoveryExtension(
-    method === 'GET' ? description : { ...description, bodyType: 'json' },
+    method === 'GET' ? discovery : { ...discovery, bodyType: 'json' },
   );
   // The package leaves the method out, because its own server would add it.
   return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
@@ -118,12 +116,12 @@ export type SignerCheck = (
  * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False proves nothing about a contract
  * wallet, whose signature only the chain can check.
  */
-export function createSignerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
+export function createSignerCheck(terms: PaymentTerms): SignerCheck {
   const domain = {
-    name: token.assetName,
-    version: token.assetVersion,
-    chainId: parseChainId(network),
-    verifyingContract: asset,
+    name: terms.assetName,
+    version: terms.assetVersion,
+    chainId: parseChainId(terms.network),
+    verifyingContract: terms.asset,
   };
   return async ({ authorization, signature }) => {
     if (!isPlainSignature({ signature })) return false;

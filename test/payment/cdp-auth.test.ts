@@ -108,11 +108,11 @@ function keyOf(secret: string) {
 }
 
 async function tokensOf(secret: string): Promise<Record<string, string>> {
-  const headers = await createCdpHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS })();
+  const createHeaders = createCdpHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS });
   return Object.fromEntries(
-    Object.entries(headers).map(([path, of]) => [
-      path,
-      (of?.['Authorization'] ?? '').replace('Bearer ', ''),
+    (['verify', 'settle', 'supported'] as const).map((endpoint) => [
+      endpoint,
+      createHeaders(endpoint).Authorization.replace('Bearer ', ''),
     ]),
   );
 }

@@ -85,7 +85,9 @@ class Race {
     const entry = await ledger.findEntry('k');
     if (known !== undefined && !(takeOver && entry !== null)) return known;
     const ledgerWriter =
-      entry === null ? new LedgerWriter(ledger, FACTS, null) : LedgerWriter.onEntry(ledger, entry);
+      entry === null
+        ? new LedgerWriter(ledger, FACTS, null)
+        : LedgerWriter.continueAfter(ledger, entry);
     this.#ledgerWriters.set(writer, ledgerWriter);
     this.#stopped.delete(writer);
     return ledgerWriter;

@@ -125,7 +125,7 @@ export class SignatureProofs {
     return this.#askFacilitator(purchase);
   }
 
-  /** True if no contract is at the payer's address. A plain account signs with its own key, and this key is another. */
+  /** True if no contract is at the payer's address. A plain account signs with its own key, and another key made this signature. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
@@ -144,7 +144,11 @@ export class SignatureProofs {
 
   async #askFacilitator({ payment, offer, call }: Purchase): Promise<SignatureProof> {
     const stored = { ...payment, requirements: offer.requirements };
-    const verifying = this.#deps.facilitator.verify({ payment: stored, offer, isSigned: false });
+    const verifying = this.#deps.facilitator.verify({
+      payment: stored,
+      offer,
+      isSignatureChecked: false,
+    });
     const waited = await withDeadline(verifying, call, this.#stopping);
     if (waited.kind === 'disconnected') return 'disconnected';
     if (waited.kind !== 'done') throw new PaymentsUnavailable();

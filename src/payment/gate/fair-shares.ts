@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_COUNTED_SETTLEMENTS = 1_000;
 /** A share outlives every call, and every scan that continues after its caller has disconnected. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
-/** Poll interval for shares that other calls, of this instance or another, have released. */
+/** Interval at which a waiting call looks for released shares. Other instances release shares too. */
 const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_PER_PAYER = 100;
@@ -73,16 +73,14 @@ export class FairShares {
     }
   }
 
-  /** Tries to take a share until one is free, or until the call no longer waits. */
-  async #poll(purchase: Purchase, waitEnd: AbortSignal): Promise<() => void> {
-    while (!waitEnd.aborted) {
+  /** Tries to take a share until a share is free, or until `signal` aborts because the call no longer waits. */
+  async #poll(purchase: Purchase, signal: AbortSignal): Promise<() => void> {
+    while (!signal.aborted) {
       const release = await this.#tryTake(purchase);
-      if (release !== null && !waitEnd.aborted) return release;
-      // If the wait ended during this try, nobody else would release the share.
+      if (release !== null && !signal.aborted) return release;
+      // If the wait ended during this attempt, nobody else would release the share.
       release?.();
-      await pause(POLL_INTERVAL_MS, undefined, { signal: waitEnd, ref: false }).catch(
-        () => undefined,
-      );
+      await pause(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
     return () => undefined;
   }
@@ -103,7 +101,7 @@ export class FairShares {
     });
     const { workLimit } = route;
     const isShared = workLimit === undefined || (await workLimit.isShared(input, payer));
-    const counts = isShared ? null : this.#countsOf(route);
+    const counts = isShared ? null : this.#findCounts(route);
     if (
       counts !== null &&
       !hasRoom(counts, workLimit?.maxRunning ?? 0, purchase, settledCount > 0)
@@ -125,17 +123,16 @@ export class FairShares {
     }
     return () => {
       undoCounts();
-      const released = store.slots.release(share);
-      released.catch((error: unknown) =>
-        onError(`a share of ${payer} ends when it expires`, error),
-      );
+      store.slots
+        .release(share)
+        .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error));
     };
   }
 
   async #takeShare(payer: string, settledCount: number): Promise<Slot | null> {
     const { store } = this.#deps;
     const debtTimesMs = await findDebtTimes(store, payer);
-    // A payer without open calls may always open one, because `refuseDebtor` has judged their debts.
+    // A payer may always have one open call, because `refuseDebtor` has judged their debts.
     const limit = Math.max(1, MAX_DEBTS_PER_HOUR + settledCount - debtTimesMs.length);
     const outcome = await store.slots.take({
       scope: ['share', `open calls of ${payer}`],
@@ -146,9 +143,9 @@ export class FairShares {
     return outcome.taken ? outcome.slot : null;
   }
 
-  #countsOf(route: PaidRoute): RunningCounts {
-    const known = this.#running.get(route.name);
-    if (known !== undefined) return known;
+  #findCounts(route: PaidRoute): RunningCounts {
+    const existing = this.#running.get(route.name);
+    if (existing !== undefined) return existing;
     const counts: RunningCounts = { total: 0, byPayer: new Map(), byClient: new Map() };
     this.#running.set(route.name, counts);
     return counts;

@@ -29,7 +29,7 @@ import {
 import {
   awaitPayment,
   type CallEnd,
-  findEnd,
+  findCallEnd,
   InFlightCalls,
   type KeyState,
   toEndError,
@@ -61,12 +61,10 @@ export class PaymentGate {
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
   }
 
-  /** True while a call of this process works on the key; recovery skips such keys. */
-  isInFlight(key: string): boolean {
-    return this.#inFlight.has(key);
-  }
+  /** True while a call of this process works on the key. Recovery skips such keys. */
+  readonly isInFlight = (key: string): boolean => this.#inFlight.has(key);
 
-  /** Returns an answer if the headers suffice for one; else the decoded payment. */
+  /** Returns an answer if no payment can be read from the headers, else the decoded payment. */
   preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
@@ -149,19 +147,18 @@ export class PaymentGate {
     if (state.kind === 'paid' && state.entry !== null) {
       await refusePrivateAnswer(store, purchase, state.entry);
     }
-    if (state.kind !== 'free') return this.#answer(purchase, key, state);
+    if (state.kind !== 'free') return this.#answerFromState(purchase, key, state);
 
-    const end = findEnd(purchase.call, this.#stopping.signal);
+    const end = findCallEnd(purchase.call, this.#stopping.signal);
     if (end !== null) return this.#endCall(end);
     checkTerms(payment, offer.requirements, store.now());
-    const isInFlight = (identifierKey: string) => this.#inFlight.has(identifierKey);
     const identifier =
-      scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
+      scope === null ? null : await readIdentifier(store, scope, purchase, this.isInFlight);
     const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
     if (boughtKey !== null) {
-      // Another authorization of this payer has bought the answer, or may buy it, so this call's one is not settled.
+      // Another authorization of this payer has bought the answer, or may buy it. This call's payment is not settled.
       const bought = await this.#awaitPayment(boughtKey, purchase);
-      return bought.kind === 'free' ? 'again' : this.#answer(purchase, boughtKey, bought);
+      return bought.kind === 'free' ? 'again' : this.#answerFromState(purchase, boughtKey, bought);
     }
 
     checkValidity(payment, route, store.now());
@@ -171,7 +168,7 @@ export class PaymentGate {
   }
 
   /** Returns the answer that `key` bought. Throws if its payment was refused, or its call failed. */
-  async #answer<Input>(
+  async #answerFromState<Input>(
     purchase: Purchase<Input>,
     key: string,
     state: Exclude<KeyState, { readonly kind: 'free' }>,
@@ -183,7 +180,7 @@ export class PaymentGate {
         throw state.error;
       case 'paid': {
         const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, key);
-        return this.#toAnswer(purchase, state.delivery, isBuyer);
+        return this.#toPaidAnswer(purchase, state.delivery, isBuyer);
       }
     }
   }
@@ -211,14 +208,14 @@ export class PaymentGate {
     const run = new PurchaseRun(purchase, {
       deps: this.#deps,
       ...ledgerState,
-      isInFlight: (identifierKey) => this.#inFlight.has(identifierKey),
+      isInFlight: this.isInFlight,
       stopping,
       release: turn.release,
     });
     const outcome = await this.#inFlight.start(purchase, run);
     switch (outcome.kind) {
       case 'paid':
-        return this.#toAnswer(purchase, outcome.delivery, true, false);
+        return this.#toPaidAnswer(purchase, outcome.delivery, true, false);
       case 'refused':
       case 'unknown':
         throw outcome.error;
@@ -240,7 +237,7 @@ export class PaymentGate {
   }
 
   /** `isBuyer`: the caller has proved that they bought the answer, so writing it counts as delivery. */
-  #toAnswer(
+  #toPaidAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,
     isBuyer: boolean,

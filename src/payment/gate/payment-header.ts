@@ -22,10 +22,9 @@ const V1_NETWORKS: Readonly<Record<string, string>> = {
   'base-sepolia': 'eip155:84532',
 };
 
-const HEX = /^0x[0-9a-fA-F]*$/;
+/** At least one byte. There is no maximum, because signatures of contract wallets (ERC-6492) are long. */
+const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/;
 const MAX_UINT256 = (1n << 256n) - 1n;
-/** `0x` and one byte. There is no maximum, because signatures of contract wallets (ERC-6492) are long. */
-const MIN_SIGNATURE_LENGTH = 4;
 
 export function hasPaymentHeader(headers: Readonly<Record<string, unknown>>): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
@@ -79,15 +78,13 @@ function parseJson(name: string, bytes: Buffer): unknown {
 function readPayload(name: string, value: unknown, terms: PaymentTerms): DecodedPayment {
   const payload = requireObject(value, name);
   const accepted = readTerms(payload);
-  // This check comes first, because a payload of another chain has another form, and its payer must learn the reason.
+  // This check comes first. A payload of another chain has another form, and its payer must learn that the chain is wrong.
   checkScheme(accepted, terms);
   const inner = requireObject(payload['payload'], 'payload');
   return {
-    authorization: readAuthorization(
-      requireObject(inner['authorization'], 'payload.authorization'),
-    ),
+    authorization: readAuthorization(inner['authorization']),
     signature: readSignature(inner['signature']),
-    identifier: readIdentifier(payload['extensions']),
+    identifier: readIdentifierText(payload['extensions']),
     accepted,
   };
 }
@@ -123,7 +120,7 @@ function readAccepted(value: unknown): SignedPayment['accepted'] {
   };
 }
 
-/** A v1 payload names scheme and network beside `payload`, and repeats no terms. */
+/** A v1 payload names scheme and network beside `payload`, and no other terms. */
 function readV1Terms(payload: Readonly<Record<string, unknown>>): SignedPayment['accepted'] {
   const network = requireText(payload['network'], 'network');
   return {
@@ -135,32 +132,28 @@ function readV1Terms(payload: Readonly<Record<string, unknown>>): SignedPayment[
   };
 }
 
-function readAuthorization(value: Readonly<Record<string, unknown>>): Authorization {
+function readAuthorization(value: unknown): Authorization {
+  const authorization = requireObject(value, 'payload.authorization');
   return {
-    from: requireAddress(value['from'], 'from'),
-    to: requireAddress(value['to'], 'to'),
-    value: requireUint256(value['value'], 'value'),
-    validAfter: requireUint256(value['validAfter'], 'validAfter'),
-    validBefore: requireUint256(value['validBefore'], 'validBefore'),
-    nonce: requireNonce(value['nonce']),
+    from: requireAddress(authorization['from'], 'from'),
+    to: requireAddress(authorization['to'], 'to'),
+    value: requireUint256(authorization['value'], 'value'),
+    validAfter: requireUint256(authorization['validAfter'], 'validAfter'),
+    validBefore: requireUint256(authorization['validBefore'], 'validBefore'),
+    nonce: requireNonce(authorization['nonce']),
   };
 }
 
 function readSignature(value: unknown): Hex {
-  if (
-    typeof value === 'string' &&
-    HEX.test(value) &&
-    value.length >= MIN_SIGNATURE_LENGTH &&
-    value.length % 2 === 0
-  ) {
-    // Lower case, because signatures are compared as texts.
+  if (typeof value === 'string' && SIGNATURE_PATTERN.test(value)) {
+    // Signatures are compared as texts, so all must be in lower case.
     return `0x${value.slice(2).toLowerCase()}`;
   }
   throw malformed('payload.signature must be 0x and an even number of hex digits');
 }
 
-/** Returns null if there is no id. Most clients copy the extension from the challenge without adding an id. */
-function readIdentifier(extensions: unknown): unknown {
+/** Returns null if there is no id. Most clients copy the extension from the challenge and add no id. */
+function readIdentifierText(extensions: unknown): unknown {
   if (!isRecord(extensions)) return null;
   const declared = extensions[PAYMENT_IDENTIFIER];
   if (!isRecord(declared) || !isRecord(declared['info'])) return null;

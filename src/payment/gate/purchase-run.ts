@@ -9,7 +9,7 @@ import { DebtRecord } from './debts.ts';
 import { type GateDeps, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
-import { type CallEnd, findEnd, toEndError, type WaitResult, withDeadline } from './waiting.ts';
+import { type CallEnd, findCallEnd, toEndError, type WaitResult, withDeadline } from './waiting.ts';
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
@@ -77,7 +77,7 @@ export class PurchaseRun<Input> {
 
     if (!(await this.#isIdentifierOurs())) return ABANDONED_OUTCOME;
     this.#refuseExpiringPayment();
-    const end = findEnd(call, stopping);
+    const end = findCallEnd(call, stopping);
     if (end !== null) return toEndOutcome(end);
 
     this.#isSettling = true;
@@ -115,7 +115,7 @@ export class PurchaseRun<Input> {
     const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
-    const verifying = deps.facilitator.verify({ payment: stored, offer, isSigned: true });
+    const verifying = deps.facilitator.verify({ payment: stored, offer, isSignatureChecked: true });
     const waited = await withDeadline(verifying, call, stopping);
     // The error of a late call would say that the work continues, but no work has begun.
     if (waited.kind === 'late') throw new PaymentsUnavailable();
@@ -127,7 +127,7 @@ export class PurchaseRun<Input> {
   async #compute(): Promise<WaitResult<ComputedAnswer>> {
     const { entry, stopping } = this.#options;
     const { route, input, call, payer } = this.#purchase;
-    const end = findEnd(call, stopping);
+    const end = findCallEnd(call, stopping);
     if (end !== null) return { kind: end };
     publishStep({ name: 'computing' });
     this.#computing = route.compute(input, {

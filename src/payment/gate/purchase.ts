@@ -37,18 +37,18 @@ export type PaidDelivery = {
 export type DeliverySettlement = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
-  /** Null if we do not know it, or if the answer is not paid for yet. */
+  /** Null if the transaction is not known, or if the answer is not paid for yet. */
   readonly transaction: string | null;
 };
 
-/** The end of a purchase's work. The key is then free again, or the ledger has the end of the payment. */
+/** The end of a purchase's work. */
 export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
-  /** The caller gets this error. The payment is not settled, now or later. */
+  /** The caller gets this error. The payment was not settled and will not be. */
   | { readonly kind: 'refused'; readonly error: unknown }
   /** The caller gets this error. The reconciler finds out if money has moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
-  /** Another writer has claimed the key. Calls that still wait start again. */
+  /** Another writer has claimed the key. This call, and calls that wait for it, start again. */
   | { readonly kind: 'abandoned' }
   /** The client has disconnected. */
   | { readonly kind: 'disconnected' };
@@ -64,13 +64,13 @@ export type GateDeps = {
   /** Resolves to true if a contract is at the address; to null if no node is set, or the node does not answer. */
   readonly isContract: (address: Address) => Promise<boolean | null>;
   readonly publish: PublishByRoute;
-  /** True once the facilitator was reached. */
+  /** True while payments can be taken. */
   readonly isReady: () => boolean;
   /** False lifts the limits of open calls and of unpaid scans. */
   readonly isRateLimited: boolean;
   /** Wait of a call for the outcome of its own settlement; default 20 s. */
   readonly reconcileWithinMs?: number | undefined;
-  /** Wait of a later call for the outcome of that settlement; default 5 s. */
+  /** Wait of a later call with the same payment for that outcome; default 5 s. */
   readonly retryWithinMs?: number | undefined;
   /** Wait of a call in the queue of fair shares; default 30 s. */
   readonly turnWithinMs?: number | undefined;

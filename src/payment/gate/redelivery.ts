@@ -14,8 +14,7 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { countClaims, findSettledAtMs, type StoredPayment, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
-import type { PaymentTerms } from '../terms.ts';
-import { toPayer } from '../terms.ts';
+import { type PaymentTerms, toPayer } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
 
 /** Finds the first signed field that differs from the ledger's payment of the same key; null if none differs. */
@@ -38,11 +37,11 @@ const HEADER_SUFFICES_MS = 10 * 60_000;
 const MAX_WRONG_IDENTIFIERS = 8;
 /** Lifetime of a counted wrong identifier; no answer is stored for longer. */
 const GUESS_LIFETIME_MS = 48 * 3_600_000;
-const MAX_LINKS_PER_IDENTIFIER = 8;
-/** Only the newest links of an identifier are read. A key that is live or paid is always among them. */
+const MAX_UNPAID_LINKS = 8;
+/** Only the newest links of an identifier are read. A key that has an answer, or may get one, is among them. */
 const MAX_LINKS_READ = 16;
 const MAX_CLAIMS_PER_KEY = 20;
-/** The store purges a key whose payment was never sent after 60 to 70 minutes. */
+/** If the payment of a key was never sent, the store purges the key after 60 to 70 minutes. */
 const PURGED_AFTER_MS = 70 * 60_000;
 
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'slots' | 'now'>;
@@ -67,11 +66,10 @@ export function refuseConflict(
   { request, payment, route }: Purchase,
 ): void {
   if (claim.request !== request) {
-    const isOtherRoute = !claim.request.startsWith(`${route.name} `);
-    const field = isOtherRoute ? 'route' : 'request';
+    const field = claim.request.startsWith(`${route.name} `) ? 'request' : 'route';
     throw new PaymentConflict(
       field,
-      `This payment was used for another ${field}. Sign a new one for this.`,
+      `This payment was used for another ${field}. Sign a new payment for this one.`,
     );
   }
   const field = findDifferingField(claim.payment, payment);
@@ -89,9 +87,8 @@ export async function hasBuyersIdentifier(
   key: string,
 ): Promise<boolean> {
   if (scope === null) return false;
-  return (await stores.identifiers.findLinks(scope, MAX_LINKS_READ)).some(
-    (link) => link.key === key,
-  );
+  const links = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
+  return links.some((link) => link.key === key);
 }
 
 /**
@@ -128,7 +125,7 @@ export async function refusePrivateAnswer(
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(
-    `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new one now, or send it again after Retry-After.`,
+    `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new payment now, or send this one again after Retry-After.`,
     secondsUntil(entry.last.atMs + PURGED_AFTER_MS, nowMs),
     false,
   );
@@ -139,7 +136,7 @@ export type IdentifierState = {
   readonly nextLink: number;
   /** Key of the last link; null if there is no link. */
   readonly lastKey: string | null;
-  /** Another key of this identifier that has an answer or may still get it. The call then gets that answer. */
+  /** Another key of this identifier that has an answer or may still get one. The call then gets that answer. */
   readonly liveKey: string | null;
 };
 
@@ -170,9 +167,9 @@ export async function readIdentifier(
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
     else if (entry !== null && countClaims(entry) > 0) unpaidCount += 1;
   }
-  if (liveKey === null && last.key !== ownKey && unpaidCount >= MAX_LINKS_PER_IDENTIFIER) {
+  if (liveKey === null && last.key !== ownKey && unpaidCount >= MAX_UNPAID_LINKS) {
     throw new TooManyTries(
-      `${MAX_LINKS_PER_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
+      `${MAX_UNPAID_LINKS} payments with this payment identifier ended unpaid. Take a new identifier now, or send this one after Retry-After.`,
       secondsUntil(last.atMs + PURGED_AFTER_MS, stores.now()),
       false,
     );
@@ -180,7 +177,7 @@ export async function readIdentifier(
   return { nextLink: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key. Returns false if another call bound it first. Its links must then be read again. */
+/** Binds an identifier to a key. After false, another call was first, and the links must be read again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,
@@ -207,7 +204,7 @@ function isLive({ last }: LedgerEntry): boolean {
 
 /**
  * Finds another key with which this payer has paid, or may have paid, for the same request without a full delivery.
- * A client that lost an answer signs again, and must not pay twice. Null if there is none.
+ * A client that lost an answer signs again, and must not pay twice. Null if no key was lost.
  */
 export async function findLostKey(
   stores: Pick<Store, 'ledger' | 'now'>,

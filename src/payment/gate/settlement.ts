@@ -11,11 +11,7 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import type { Authorization } from '../paid-route.ts';
-import {
-  type DoubtfulOutcome,
-  type FacilitatorRequest,
-  toDoubtData,
-} from '../settle/facilitator.ts';
+import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
 import type { EvmNetwork } from '../terms.ts';
 import { encodeSettlement, PaymentRefused, toReasonWord, toReleaseData } from './answers.ts';
 import {
@@ -47,11 +43,8 @@ export class Settlement {
     const { payment, offer } = this.#purchase;
     if (!(await this.#declareIntent())) return this.#toUnknown(null);
     publishStep({ name: 'intent-synced' });
-    const request: FacilitatorRequest = {
-      payment: { ...payment, requirements: offer.requirements },
-      offer,
-    };
-    const outcome = await facilitator.settle(request);
+    const stored = { ...payment, requirements: offer.requirements };
+    const outcome = await facilitator.settle({ payment: stored, offer });
     publishStep({ name: 'settled-unread' });
     switch (outcome.kind) {
       case 'settled':
@@ -69,7 +62,7 @@ export class Settlement {
 
   /**
    * Writes `settling`, because the ledger must announce a payment before it is sent. Returns false if the store did not
-   * answer. The step may then be written or not.
+   * answer. Then nobody knows if the step was written.
    */
   async #declareIntent(): Promise<boolean> {
     try {
@@ -92,9 +85,8 @@ export class Settlement {
     } catch (error) {
       // The money has moved and the answer is stored, so the payer gets the answer. The reconciler writes
       // the transaction later, even if another instance has taken the key over.
-      if (!(error instanceof StepLost)) {
+      if (!(error instanceof StepLost))
         onError(`the settlement of ${key} is recorded later`, error);
-      }
       reconciler.recordLater(key, transaction);
       return;
     }
@@ -163,7 +155,7 @@ export class Settlement {
         reconciler.watch(key);
         return store.ledger.findEntry(key).catch(() => null);
       });
-    // `resolve` waits for a look that is under way, and a slow node may take longer than this call waits.
+    // `resolve` waits for a running look-up, and a slow node may take longer than this call waits.
     const timeUp = pause(reconcileWithinMs, null, { signal: lookupEnd.signal }).catch(() => null);
     return await Promise.race([lookup, timeUp]).finally(() => lookupEnd.abort());
   }
@@ -171,10 +163,8 @@ export class Settlement {
   #toUnknown(transaction: Hex | null): PurchaseOutcome {
     const { payment, offer } = this.#purchase;
     const { network } = offer.requirements;
-    return {
-      kind: 'unknown',
-      error: createUnknownError(payment.authorization, network, transaction),
-    };
+    const error = createUnknownError(payment.authorization, network, transaction);
+    return { kind: 'unknown', error };
   }
 
   #toPaid(transaction: Hex | null): PurchaseOutcome {
@@ -194,7 +184,7 @@ export function createUnknownError(
   return new SettlementUnknown({ network, payer: from, nonce, transaction }, headers);
 }
 
-/** Error for a payer whose authorization can never pay us, which the chain has proved. */
+/** Error for a payer if the chain has proved that their authorization can never pay us. */
 export function createUnpaidError(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Saturated, ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/ledger.ts';
+import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import {
   findTransaction,
   LedgerWriter,
@@ -37,10 +37,10 @@ export type WaitResult<T> =
   | { readonly kind: CallEnd };
 
 /** Returns null while the call may continue. */
-export function findEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
+export function findCallEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
   if (call.disconnect.aborted) return 'disconnected';
   if (stopping?.aborted) return 'stopping';
-  return leftMs(call) === 0 ? 'late' : null;
+  return findLeftMs(call) === 0 ? 'late' : null;
 }
 
 /** Waits for work until the client disconnects, the deadline passes or the service stops. The work itself continues. */
@@ -56,7 +56,7 @@ export function withDeadline<T>(
   if (stopping?.aborted) onStop();
   call.disconnect.addEventListener('abort', onDisconnect, { once: true });
   stopping?.addEventListener('abort', onStop, { once: true });
-  const timer = setTimeout(() => end.resolve({ kind: 'late' }), leftMs(call));
+  const timer = setTimeout(() => end.resolve({ kind: 'late' }), findLeftMs(call));
   const done = work.then((value) => ({ kind: 'done', value }) as const);
   return Promise.race([done, end.promise]).finally(() => {
     clearTimeout(timer);
@@ -65,7 +65,7 @@ export function withDeadline<T>(
   });
 }
 
-function leftMs({ deadlineMs }: PaidCall): number {
+function findLeftMs({ deadlineMs }: PaidCall): number {
   return Math.max(0, deadlineMs - performance.now());
 }
 
@@ -119,9 +119,9 @@ export type KeyState =
   | { readonly kind: 'disconnected' };
 
 /**
- * Waits until no other call works on a key, then returns the key's state. If the key is of this call's own payment, an
- * error of the other call is returned too. If it is another key of the same payer and request, that error makes the key
- * `free`. `known` is the entry, if the caller has just read it; undefined if it must be read.
+ * Waits until no other call works on a key, then returns the key's state. If `purchase` has this key, it also gets an
+ * error that ended the other call. If `purchase` has another key, such an error makes the state `free`. `known` is the
+ * entry of the key if the caller has just read it; undefined if this function must read it.
  */
 export async function awaitPayment(
   { deps, inFlight }: { readonly deps: GateDeps; readonly inFlight: InFlightCalls },
@@ -130,27 +130,28 @@ export async function awaitPayment(
   known?: LedgerEntry | null,
 ): Promise<KeyState> {
   let wasBusy = false;
-  let fresh = known;
+  let freshEntry = known;
   for (;;) {
     if (purchase.call.disconnect.aborted) return { kind: 'disconnected' };
-    const other = inFlight.get(key);
-    if (other !== undefined) {
-      const state = await awaitCall(other, purchase, key === purchase.key);
+    const otherCall = inFlight.get(key);
+    if (otherCall !== undefined) {
+      const state = await awaitCall(otherCall, purchase, key === purchase.key);
       if (state !== null) return state;
-      fresh = undefined;
+      freshEntry = undefined;
       continue;
     }
     const entry: LedgerEntry | null =
-      fresh === undefined ? await deps.store.ledger.findEntry(key) : fresh;
+      freshEntry === undefined ? await deps.store.ledger.findEntry(key) : freshEntry;
     if (entry === null) return { kind: 'free', entry };
     const state = await readKeyState(deps, entry, purchase, wasBusy);
     if (state !== null) return state;
     // A call past its deadline does not wait. `readKeyState` would have returned a stored answer.
-    if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: toLateError(entry) };
+    if (findCallEnd(purchase.call) === 'late')
+      return { kind: 'refused', error: toLateError(entry) };
     wasBusy = true;
     const end = await awaitStep(deps, entry, purchase);
     if (end !== null) return end;
-    fresh = undefined;
+    freshEntry = undefined;
   }
 }
 
@@ -189,23 +190,21 @@ async function readKeyState(
   }
 }
 
-/** Waits for another call of this process. If it ended without an answer, returns null, and the caller starts again. */
+/** Waits for another call of this process. Returns null if that call ended without an answer for this one. */
 async function awaitCall(
-  other: CallInFlight,
+  otherCall: CallInFlight,
   purchase: Purchase,
   isOwn: boolean,
 ): Promise<KeyState | null> {
-  const { payment, offer, request } = other.purchase;
+  const { payment, offer, request } = otherCall.purchase;
   if (isOwn) {
-    refuseConflict(
-      { request, payment: { ...payment, requirements: offer.requirements } },
-      purchase,
-    );
+    const stored = { ...payment, requirements: offer.requirements };
+    refuseConflict({ request, payment: stored }, purchase);
   }
-  const waited = await withDeadline(other.outcome, purchase.call);
+  const waited = await withDeadline(otherCall.outcome, purchase.call);
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   if (waited.kind !== 'done') {
-    const error = other.isSettling
+    const error = otherCall.isSettling
       ? createUnknownError(payment.authorization, offer.requirements.network, null)
       : new ScanProcessing();
     return { kind: 'refused', error };
@@ -225,8 +224,8 @@ async function awaitCall(
 }
 
 /**
- * Makes one step for a key that no call of this process works on: waits for the key's instance, takes the key over, or
- * lets the reconciler look up its payment. Returns null if the key must be read again.
+ * Makes one step for a key that no call of this process works on. Waits for the instance that works on the key, takes
+ * the key over, or lets the reconciler look up its payment. Returns null if the key must be read again.
  */
 async function awaitStep(
   { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
@@ -236,7 +235,7 @@ async function awaitStep(
   const { owner, state } = entry.last;
   const isOwnedByUs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOwnedByOther = !isOwnedByUs && (await store.instances.isAlive(owner));
-  // The other instance writes the end of its work to the ledger, which the caller reads again.
+  // The other instance writes the end of its work to the ledger. The caller then reads the ledger again.
   if (isOwnedByOther && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
     return null;
@@ -252,10 +251,12 @@ async function awaitStep(
   return { kind: 'refused', error: toDoubtError(latest) };
 }
 
-/** Releases a key whose payment was not sent, because its process is gone or its call has lost it. */
-async function takeOver(ledger: GateDeps['store']['ledger'], entry: LedgerEntry): Promise<void> {
+/** Releases a key whose payment was not sent, because no process works on it any more. */
+async function takeOver(ledger: LedgerStore, entry: LedgerEntry): Promise<void> {
   try {
-    await LedgerWriter.onEntry(ledger, entry).write('released', { reason: 'its owner is gone' });
+    await LedgerWriter.continueAfter(ledger, entry).write('released', {
+      reason: 'its owner is gone',
+    });
   } catch (error) {
     if (!(error instanceof StepLost)) throw error;
   }

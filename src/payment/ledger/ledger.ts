@@ -41,7 +41,7 @@ export function isInDoubt(state: LedgerState): boolean {
   return toProgress(state) === 'in_doubt';
 }
 
-/** Another writer wrote the next step first. The caller must stop, and may read the key again. */
+/** Another writer has written the next step. The caller must stop, and may read the key again. */
 export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
@@ -56,7 +56,7 @@ export type ClaimFacts = {
   readonly answerId?: string | undefined;
 };
 
-/** If the store's first reply was lost, a second attempt shows if the step was written. */
+/** If the store's reply to the first attempt was lost, a second attempt shows if the step was written. */
 const MAX_ATTEMPTS = 2;
 /**
  * Writes the steps of one claim. Each step has the number after this writer's last step. Once another writer has
@@ -77,7 +77,7 @@ export class LedgerWriter {
   }
 
   /** Continues after the last step of a key, for an instance that takes the key over. */
-  static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
+  static continueAfter(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
     const { key, payer, request, validBeforeMs, scanId, answerId } = last;
     return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
   }
@@ -135,21 +135,15 @@ export type StoredPayment = {
   readonly requirements: Requirements;
 };
 
-type StoredPaymentJson = {
+type StoredPaymentJson = Omit<StoredPayment, 'authorization'> & {
   readonly authorization: ReturnType<typeof toAuthorizationTexts>;
-  readonly signature: Hex;
-  readonly requirements: Requirements;
 };
 
 /** Turns the numbers of an authorization into texts, because JSON has no bigint and its numbers lose digits. */
-export function toAuthorizationTexts({
-  value,
-  validAfter,
-  validBefore,
-  ...otherFields
-}: Authorization) {
-  const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
-  return { ...otherFields, ...numbers };
+export function toAuthorizationTexts(authorization: Authorization) {
+  const { value, validAfter, validBefore } = authorization;
+  const texts = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
+  return { ...authorization, ...texts };
 }
 
 export function toPaymentData(payment: SignedPayment, requirements: Requirements): JsonObject {
@@ -181,7 +175,7 @@ export function newClaimData(
   };
 }
 
-/** Counts the claims of a key that their payer ended. Claims that failed by our fault do not count. */
+/** Counts the claims of a key that the payer ended. Claims that failed by our fault do not count. */
 export function countClaims(entry: LedgerEntry): number {
   const { countedBefore } = findCurrentClaim(entry).data;
   const { state, data } = entry.last;
@@ -222,7 +216,7 @@ export function findSettledAtMs(entry: LedgerEntry): number | null {
 
 /**
  * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
- * each later one. Times are database times. `isReverted`: a transaction of the payment was mined and reverted, so
+ * announces each later send. Times are database times. `isReverted`: a transaction of the payment was mined and reverted, so
  * another transaction would revert too, at our cost.
  */
 export function countSends(entry: LedgerEntry) {

@@ -5,13 +5,7 @@ import type { LedgerEntry } from '../../store/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';
-import {
-  findCurrentClaim,
-  findTransaction,
-  readPayment,
-  type StoredPayment,
-  UNPROVED,
-} from './ledger.ts';
+import { findCurrentClaim, findTransaction, readPayment, UNPROVED } from './ledger.ts';
 
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
@@ -32,7 +26,7 @@ export type Resend = (() => Promise<SettleOutcome>) | null;
 /** This long after `validBefore`, a payment without proof counts as settled: we cannot store its answer for ever. */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** Result of one look; `chainVerdict` is missing if no node was asked, or the node did not answer. */
+/** Result of one look-up; `chainVerdict` is missing if no node was asked, or the node did not answer. */
 type LookResult = {
   readonly verdict: ReconcileVerdict;
   readonly chainVerdict?: ChainVerdict | undefined;
@@ -41,21 +35,20 @@ type LookResult = {
 /**
  * Asks the chain, or without a node the facilitator, how a payment ended. Sends the payment again only while it can
  * still be settled. A refusal of that send proves nothing, because an earlier send may have taken the money. Rejects
- * if `resend` does.
+ * if `resend` rejects.
  */
 export async function reconcileOnce(
   { evidence, now }: ReconcileOptions,
   entry: LedgerEntry,
   resend: Resend,
 ): Promise<ReconcileVerdict> {
-  const payment = readPayment(entry);
   const { verdict, chainVerdict } =
     evidence === null
       ? await askFacilitator(entry, resend)
-      : await askChain(evidence, entry, payment, resend);
-  const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
-  if (verdict.kind !== 'open' || now() <= validBeforeMs + GIVE_UP_AFTER_MS) return verdict;
-  // A node that no longer follows the chain has no final block. A nonce spent elsewhere never pays us.
+      : await askChain(evidence, entry, resend);
+  const giveUpMs = entry.last.validBeforeMs + GIVE_UP_AFTER_MS;
+  if (verdict.kind !== 'open' || now() <= giveUpMs) return verdict;
+  // If the node no longer follows the chain, no block is final. Still, a nonce that was spent elsewhere never pays us.
   if (chainVerdict?.kind === 'spent_elsewhere')
     return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };
@@ -64,9 +57,9 @@ export async function reconcileOnce(
 async function askChain(
   evidence: ChainEvidence,
   entry: LedgerEntry,
-  payment: StoredPayment,
   resend: Resend,
 ): Promise<LookResult> {
+  const payment = readPayment(entry);
   const sinceMs = findCurrentClaim(entry).atMs;
   const knownTransaction = findTransaction(entry);
   const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
@@ -140,7 +133,7 @@ export const DEFAULT_TIMING = {
    * that is earlier. The first of these times is also the minimum pause between two sends of a process.
    */
   resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
-  /** First and longest interval of looks in the background; each interval is twice the one before. */
+  /** First and longest interval of looks in the background. The interval doubles after each look. */
   firstBackoffMs: 1_000,
   lastBackoffMs: 3_600_000,
 };
@@ -161,7 +154,7 @@ export function toNextLookMs({
 }: {
   readonly backoffMs: number;
   readonly firstBackoffMs: number;
-  /** Time until the next send, or until the chain can prove the end; above 0, and `Infinity` if neither is ahead. */
+  /** Time until the next send, or until the chain can prove the end; above 0. `Infinity` if neither is ahead. */
   readonly untilDueMs: number;
   readonly random: number;
 }): number {

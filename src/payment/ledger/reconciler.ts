@@ -33,7 +33,7 @@ export type ReconcilerOptions = ReconcileOptions &
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
 
-/** Looks of one queue that run at once. Without this limit the end of an outage would cause a burst of looks. */
+/** Looks of one queue that run at once. Without this limit, many looks would follow the end of an outage at once. */
 const MAX_PARALLEL_LOOKS = 2;
 /** Longest interval of looks while the store does not answer. */
 const MAX_STORE_RETRY_MS = 60_000;
@@ -69,8 +69,8 @@ export class Reconciler {
   }
 
   /**
-   * Returns the entry when its payment is no longer in doubt, and at the latest after `withinMs`. Looks then continue
-   * in the background. Null for an unknown key. Rejects with `StoreError`.
+   * Returns the entry when its payment is no longer in doubt, or after `withinMs`. If the payment is still in doubt,
+   * looks continue in the background. Null for an unknown key. Rejects with `StoreError`.
    */
   async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
     const timer = new AbortController();
@@ -116,13 +116,15 @@ export class Reconciler {
   async #lookUntilEnded(key: string): Promise<void> {
     const { now, onError } = this.#options;
     const { firstBackoffMs, lastBackoffMs } = this.#timing;
-    let finalMs = Number.POSITIVE_INFINITY;
-    let sendMs = Number.POSITIVE_INFINITY;
+    let proofDueMs = Number.POSITIVE_INFINITY;
+    let nextSendMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
     for (;;) {
       const beforeMs = now();
       const untilDueMs = Math.min(
-        ...[sendMs, finalMs].map((dueMs) => (dueMs > beforeMs ? dueMs - beforeMs : Infinity)),
+        ...[nextSendMs, proofDueMs].map((dueMs) =>
+          dueMs > beforeMs ? dueMs - beforeMs : Infinity,
+        ),
       );
       const random = Math.random();
       await this.#pause(toNextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
@@ -131,20 +133,20 @@ export class Reconciler {
       try {
         const entry = await this.#look(key, 'background');
         if (entry === null || !isInDoubt(entry.last.state)) return;
-        finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
-        sendMs = this.#resends.findNextSendMs(entry) ?? Number.POSITIVE_INFINITY;
+        proofDueMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
+        nextSendMs = this.#resends.findNextSendMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
         // Without the entry we do not know when proof is due, so the interval stays short.
         maxBackoffMs = Math.min(lastBackoffMs, MAX_STORE_RETRY_MS);
       }
-      // From this time on the chain can prove the end. If this look did not find the proof, quick looks follow.
-      const isProofDueNow = beforeMs < finalMs && now() >= finalMs;
+      // From `proofDueMs` on, the chain can prove the end. If this look was the first after it, quick looks follow.
+      const isProofDueNow = beforeMs < proofDueMs && now() >= proofDueMs;
       backoffMs = isProofDueNow ? firstBackoffMs : Math.min(backoffMs * 2, maxBackoffMs);
     }
   }
 
-  /** Looks up a key. Callers that ask while a look of the key runs share it. */
+  /** Looks up a key. Callers that ask for the key while its look runs share that look. */
   async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
     return (
       this.#looks.get(key) ??
@@ -163,15 +165,13 @@ export class Reconciler {
     const { ledger } = this.#options;
     const entry = await ledger.findEntry(key);
     if (entry === null || !isInDoubt(entry.last.state)) return this.#forgetEnded(key, entry);
-    const writer = LedgerWriter.onEntry(ledger, entry);
+    const writer = LedgerWriter.continueAfter(ledger, entry);
     try {
-      // This step comes before another send. After it a slow first writer cannot release the key any more, because
-      // a refusal of the first send then proves nothing.
+      // Written before another send, because a refusal of the first send then proves nothing. After this step, a slow
+      // first writer can no longer release the key.
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
-        await writer.write('unknown', {
-          reason: 'taken over',
-          transaction: findTransaction(entry),
-        });
+        const transaction = findTransaction(entry);
+        await writer.write('unknown', { reason: 'taken over', transaction });
       }
       await this.#record(writer, await this.#findVerdict(writer, entry));
     } catch (error) {
@@ -181,7 +181,7 @@ export class Reconciler {
     return this.#forgetEnded(key, await ledger.findEntry(key));
   }
 
-  /** Drops what is kept of a key that is no longer in doubt. */
+  /** Forgets a key that is no longer in doubt. Returns `entry`. */
   #forgetEnded(key: string, entry: LedgerEntry | null): LedgerEntry | null {
     if (entry !== null && isInDoubt(entry.last.state)) return entry;
     this.#resends.forget(key);
@@ -202,7 +202,7 @@ export class Reconciler {
     return verdict;
   }
 
-  /** Reports a key once if its proof is still missing so long after `validBefore`. */
+  /** Reports a key once if its proof is still missing long after `validBefore`. */
   #reportOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;
@@ -232,7 +232,6 @@ export class Reconciler {
 
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#stopped;
-    // A timer of Node overflows after 24 days, but no wait here is longer than about an hour.
     await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -27,7 +27,7 @@ export type RecoveryOptions = {
 };
 
 export const SWEEP_INTERVAL_MS = 5_000;
-/** First and longest interval between two attempts to publish a key; each interval is twice the one before. */
+/** First and longest interval between two attempts to publish a key. The interval doubles after each failure. */
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
@@ -40,7 +40,7 @@ export type KeyCounts = {
 
 /**
  * Sweeps all open keys again and again, and ends those that dead processes or failed calls left open. No call waits
- * for a sweep: a call that finds such a key first ends it itself.
+ * for a sweep: if a call finds such a key before the sweep, the call ends the key.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
@@ -77,10 +77,8 @@ export class Recovery {
       const { key, last } = openEntry;
       byState[last.state] = (byState[last.state] ?? 0) + 1;
       if (isInDoubt(last.state)) {
-        oldestInDoubtMs = Math.min(
-          oldestInDoubtMs ?? Number.POSITIVE_INFINITY,
-          findCurrentClaim(openEntry).atMs,
-        );
+        const { atMs } = findCurrentClaim(openEntry);
+        oldestInDoubtMs = Math.min(oldestInDoubtMs ?? atMs, atMs);
       }
       // The SQLite store answers synchronously, and other calls need turns of the event loop.
       await nextTurn();
@@ -99,7 +97,7 @@ export class Recovery {
 
   async #recover(entry: LedgerEntry): Promise<void> {
     const { store, reconciler, onError } = this.#options;
-    const writer = LedgerWriter.onEntry(store.ledger, entry);
+    const writer = LedgerWriter.continueAfter(store.ledger, entry);
     try {
       switch (entry.last.state) {
         case 'claimed':
@@ -135,7 +133,7 @@ export class Recovery {
     this.#publishRetries.delete(key);
   }
 
-  /** Asks the store about each instance once. Our own counts as dead: `#isHandled` has skipped its open calls. */
+  /** Asks the store about each instance once. Our own instance counts as dead: `#isHandled` skips the keys that it works on. */
   #createDeathCheck(): (owner: InstanceId) => Promise<boolean> {
     const { store } = this.#options;
     const isDeadByBoot = new Map<string, Promise<boolean>>();

@@ -16,8 +16,8 @@ export type FacilitatorRequest = {
 };
 
 export type VerifyRequest = FacilitatorRequest & {
-  /** True if the gate has recovered `from` from the signature. Else only the facilitator can check it. */
-  readonly isSigned?: boolean;
+  /** True if the gate has checked the signature. If it is false, only the facilitator can check the signature. */
+  readonly isSignatureChecked?: boolean;
 };
 
 export type VerifyOutcome =
@@ -74,11 +74,11 @@ export type Facilitator = {
   readonly kind: 'mock' | 'local' | 'remote';
   /** Description for logs of where settlements go, without credentials. */
   readonly location: string;
-  /** Lists the kinds of payment that it accepts. Rejects with `FacilitatorUnreachable`. */
+  /** Lists the accepted kinds of payment. Rejects with `FacilitatorUnreachable`. */
   findSupported(): Promise<readonly SupportedKind[]>;
   verify(request: VerifyRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
-  /** Reason for operators that nothing can be settled now; null while it can. */
+  /** Reason, for operators, why nothing can be settled now; null while payments can be settled. */
   unreadyReason?(): string | null;
   /** State of the account that settles, if the account is ours. */
   account?(): AccountStatus | null;
@@ -157,7 +157,6 @@ const NO_LEDGER_REASON = 'the ledger does not answer';
 export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): Facilitator {
   return {
     ...facilitator,
-    findSupported: () => facilitator.findSupported(),
     async verify(request) {
       const startMs = performance.now();
       const outcome = await facilitator.verify(request);
@@ -183,10 +182,7 @@ export function withChainProof(
   evidence: ChainEvidence,
   receiptWithinMs = RECEIPT_WITHIN_MS,
 ): Facilitator {
-  async function awaitProof(
-    { payment }: FacilitatorRequest,
-    transaction: Parameters<ChainEvidence['prove']>[1],
-  ) {
+  async function awaitProof({ payment }: FacilitatorRequest, transaction: Hex) {
     const endMs = performance.now() + receiptWithinMs;
     for (;;) {
       const proof = await evidence.prove(payment, transaction);
@@ -197,8 +193,6 @@ export function withChainProof(
 
   return {
     ...facilitator,
-    findSupported: () => facilitator.findSupported(),
-    verify: (request) => facilitator.verify(request),
     async settle(request) {
       const outcome = await facilitator.settle(request);
       if (outcome.kind !== 'settled') return outcome;
@@ -216,8 +210,8 @@ export function withChainProof(
 }
 
 /**
- * Refuses a wallet until tomorrow (UTC) if two of its payments have reverted today. They are counted in the ledger,
- * which survives restarts and which all instances share.
+ * Refuses a wallet until tomorrow (UTC) if two of its payments have reverted today. The ledger counts them, because
+ * it survives restarts and all instances share it.
  */
 export function withRevertLimit(
   facilitator: Facilitator,
@@ -237,17 +231,15 @@ export function withRevertLimit(
     async verify(request) {
       const isRefused = await isOverLimit(request);
       if (isRefused === null) return { kind: 'unavailable', reason: NO_LEDGER_REASON };
-      return isRefused
-        ? { kind: 'invalid', reason: REVERT_LIMIT_REASON }
-        : facilitator.verify(request);
+      if (isRefused) return { kind: 'invalid', reason: REVERT_LIMIT_REASON };
+      return facilitator.verify(request);
     },
     // The limit is checked again, because payments that were verified in parallel settle one after another.
     async settle(request) {
       const isRefused = await isOverLimit(request);
       if (isRefused === null) return { kind: 'not_sent', reason: NO_LEDGER_REASON };
-      return isRefused
-        ? { kind: 'refused', reason: REVERT_LIMIT_REASON }
-        : facilitator.settle(request);
+      if (isRefused) return { kind: 'refused', reason: REVERT_LIMIT_REASON };
+      return facilitator.settle(request);
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem';
 import type { AnswerReader } from '../../answers/answer-reader.ts';
 import { createNodeRequests, type NodeRequests } from '../chain/node-requests.ts';
-import { judgeReceipt } from '../chain/payment-proof.ts';
+import { createChainClient, judgeReceipt } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { type EvmNetwork, parseChainId } from '../terms.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import { NotSent, type SentTransaction } from './nonce-queue.ts';
-import { type CheckOutcome, checkPayment, isNonceSpent } from './payment-check.ts';
+import { type CheckOutcome, checkPayment, isNonceUsed } from './payment-check.ts';
 import { toSettleOutcome } from './settle-outcome.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
@@ -24,7 +24,7 @@ export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' |
   /** Private key of the account that pays the gas. Only one process may use it, or nonces would collide. */
   readonly settlementKey: Hex;
   readonly rpcTimeoutMs?: number | undefined;
-  /** Wait for a transaction to be mined. After it the payment is in doubt, and the reconciler looks it up. */
+  /** Longest wait for a transaction to be mined. After this time the payment is in doubt. */
   readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
   readonly answers?: AnswerReader | undefined;
@@ -45,14 +45,10 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   });
   const account = new SignerAccount({ ...options, node, chainId: parseChainId(network) });
 
-  async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
-    return toVerifyOutcome(await checkPayment(node, account.address, request));
-  }
-
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
     const key = toQueueKey(payment);
-    // If an earlier transaction of this payment is not mined yet, we wait for that one.
+    // If an earlier transaction of this payment is not mined yet, we wait for that transaction.
     const sent = account.queue.findSent(key) ?? (await sendTransaction(key, request));
     return 'nonce' in sent ? awaitOutcome(sent, payment, { node, timeoutMs }) : sent;
   }
@@ -84,7 +80,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     location: `local, from ${account.address}`,
     signer: account.address,
     findSupported: () => openAccount(node, account, network),
-    verify,
+    verify: async (request) => toVerifyOutcome(await checkPayment(node, account.address, request)),
     settle,
     unreadyReason: () => account.unreadyReason(),
     account: () => account.status(),
@@ -94,7 +90,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
 }
 
 /**
- * Opens the account and returns the kinds of payment that it can settle; none if the node is on another chain. Throws
+ * Opens the account and returns the kinds of payment that it can settle. The list is empty if the node is on another chain. Throws
  * `FacilitatorUnreachable` if the node does not answer.
  */
 async function openAccount(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
@@ -136,8 +132,8 @@ async function awaitOutcome(
   const proof = judgeReceipt(receipt, payment);
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return toUnclear('mined without having paid us', transaction);
-  const isUsed = await isNonceSpent(node, payment);
-  // Somebody who saw our transaction can send the same authorization first. Then we are paid, and ours reverts.
+  const isUsed = await isNonceUsed(createChainClient(node), payment).catch(() => null);
+  // Somebody who saw our transaction can send the same authorization first. Then we are paid, and our transaction reverts.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
   if (isUsed === null) return toUnclear('mined, and reverted', transaction);
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };

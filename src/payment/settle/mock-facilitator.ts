@@ -1,13 +1,12 @@
 /** The facilitator of mode `mock`, for first runs, demos and tests. It moves no money. */
 import { hash } from 'node:crypto';
 import type { StoredPayment } from '../ledger/ledger.ts';
-import type { PaymentTerms } from '../terms.ts';
-import { toPaymentKey } from '../terms.ts';
+import { type PaymentTerms, toPaymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
 const BAD_SIGNATURE_REASON = 'invalid_exact_evm_signature';
 
-/** Makes a text like a transaction hash. The same payment always gets the same one. */
+/** Makes a text like a transaction hash. The same payment always gets the same text. */
 export function toMockTransaction(key: string): `0x${string}` {
   return `0x${hash('sha256', `mock settlement of ${key}`)}`;
 }
@@ -48,8 +47,10 @@ export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Fa
     kind: 'mock',
     location: 'mock: signatures are checked, nothing is settled',
     findSupported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
-    async verify({ payment, isSigned }) {
-      return isSigned ? checkPayment(payment) : { kind: 'invalid', reason: BAD_SIGNATURE_REASON };
+    async verify({ payment, isSignatureChecked }) {
+      return isSignatureChecked
+        ? checkPayment(payment)
+        : { kind: 'invalid', reason: BAD_SIGNATURE_REASON };
     },
     async settle({ payment }) {
       const verdict = checkPayment(payment);

@@ -32,10 +32,10 @@ export type SentTransaction = {
   readonly nonce: number;
   readonly call: ContractCall;
   readonly hash: Hex;
-  /** The signed bytes; a further broadcast sends the same ones. */
+  /** The signed bytes. Each broadcast sends the same bytes. */
   readonly raw: Hex;
-  readonly bornMs: number;
-  sentMs: number;
+  readonly firstSentMs: number;
+  lastSentMs: number;
   /** Number of looks that found the nonce used, but no receipt. */
   looksWithoutReceipt: number;
   /** Resolves to the receipt, or to null if another transaction has used the nonce. */
@@ -50,7 +50,7 @@ export class NotSent extends Error {
 const POLL_INTERVAL_MS = 500;
 const REPEAT_AFTER_MS = 3_000;
 const FEE_LIFETIME_MS = 2_000;
-/** The fee cap is this many base fees. The chain never charges the cap, and a high cap survives a rise of the fee. */
+/** The fee cap is this many base fees. The chain charges only the base fee, and a high cap outlasts a rise of this fee. */
 const BASE_FEES_IN_CAP = 10n;
 /** A node may count a nonce as used before it has the receipt. */
 const MAX_LOOKS_WITHOUT_RECEIPT = 20;
@@ -95,7 +95,7 @@ export class NonceQueue {
   /** Age of the oldest unconfirmed transaction; 0 if there is none. */
   get oldestAgeMs(): number {
     const [oldest] = this.#sent;
-    return oldest === undefined ? 0 : performance.now() - oldest.bornMs;
+    return oldest === undefined ? 0 : performance.now() - oldest.firstSentMs;
   }
 
   /** Finds the unconfirmed transaction of a payment. */
@@ -105,8 +105,8 @@ export class NonceQueue {
 
   /** Reads the current fee, which is cached for a moment. Rejects like a viem client. */
   async readFee(): Promise<GasFee> {
-    const known = this.#fee;
-    if (known !== null && performance.now() - known.atMs < FEE_LIFETIME_MS) return known.fee;
+    const cached = this.#fee;
+    if (cached !== null && performance.now() - cached.atMs < FEE_LIFETIME_MS) return cached.fee;
     const [{ baseFeePerGas }, tip] = await Promise.all([
       this.#client.getBlock(),
       this.#client.estimateMaxPriorityFeePerGas({ chain: null }),
@@ -118,7 +118,7 @@ export class NonceQueue {
   }
 
   /**
-   * Sends the call with the next nonce, unless a transaction with its key is unconfirmed, which is then returned.
+   * Sends the call with the next nonce. If a transaction of this key is unconfirmed, returns that transaction instead.
    * Rejects only with `NotSent`; then the node has no transaction of the call.
    */
   send(call: ContractCall): Promise<SentTransaction> {
@@ -141,19 +141,19 @@ export class NonceQueue {
 
   async #sendNow(call: ContractCall): Promise<SentTransaction> {
     const { node, account, chainId } = this.#options;
-    const known = this.findSent(call.key);
-    if (known !== null) return known;
+    const unconfirmed = this.findSent(call.key);
+    if (unconfirmed !== null) return unconfirmed;
     const { to, data, gas } = call;
     try {
       const fee = await this.readFee();
-      let nonce = await this.#nextNonce();
+      let nonce = await this.#findNextNonce();
       for (let attempt = 1; attempt <= MAX_SEND_ATTEMPTS; attempt++) {
         const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
         const raw = await account.signTransaction(transaction);
         const result = await broadcast(node, raw);
         if (result.kind === 'refused') throw new NotSent(result.reason);
         if (result.kind === 'sent') return this.#add(nonce, call, raw);
-        nonce = Math.max(nonce + 1, await this.#nextNonce());
+        nonce = Math.max(nonce + 1, await this.#findNextNonce());
       }
       throw new NotSent('another sender uses the nonces of this account');
     } catch (error) {
@@ -161,7 +161,7 @@ export class NonceQueue {
     }
   }
 
-  async #nextNonce(): Promise<number> {
+  async #findNextNonce(): Promise<number> {
     const { latest, pending } = await this.#readCounts();
     const last = this.#sent.at(-1);
     return last === undefined ? Math.max(latest, pending) : Math.max(last.nonce + 1, latest);
@@ -174,7 +174,7 @@ export class NonceQueue {
     ]);
     const next = Math.max((this.#sent.at(-1)?.nonce ?? -1) + 1, latest);
     this.#nonceGap = Math.max(0, pending - next);
-    // The node may have dropped some of them.
+    // The node may have dropped some of the inherited transactions.
     this.#inheritedCount = Math.min(this.#inheritedCount, Math.max(0, pending - latest));
     return { latest, pending };
   }
@@ -190,8 +190,8 @@ export class NonceQueue {
       call,
       hash: keccak256(raw),
       raw,
-      bornMs: nowMs,
-      sentMs: nowMs,
+      firstSentMs: nowMs,
+      lastSentMs: nowMs,
       looksWithoutReceipt: 0,
       ended: Promise.withResolvers<ChainReceipt | null>(),
     };
@@ -224,8 +224,8 @@ export class NonceQueue {
     if (oldest === undefined || oldest.nonce < latest) return;
     // Only the oldest is broadcast again, because all later nonces wait for it.
     const { node, repeatAfterMs = REPEAT_AFTER_MS } = this.#options;
-    if (performance.now() - oldest.sentMs < repeatAfterMs) return;
-    oldest.sentMs = performance.now();
+    if (performance.now() - oldest.lastSentMs < repeatAfterMs) return;
+    oldest.lastSentMs = performance.now();
     await broadcast(node, oldest.raw);
   }
 

@@ -14,6 +14,7 @@ import { isRevert, NodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { createChainClient, tokenAbi } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
+import { isPlainSignature } from '../terms.ts';
 import { type FacilitatorRequest, toFacilitatorMessage } from './facilitator.ts';
 import { MAX_GAS } from './signer-account.ts';
 
@@ -26,10 +27,9 @@ export type CheckOutcome =
   /** The node did not answer, so nothing is known of the payment. */
   | { readonly kind: 'unanswered' };
 
-const GAS_OVER_LIMIT_REASON = 'gas_over_limit';
 const SIMULATION_FAILED = /simulation_failed/;
 
-/** Checks a payment, and notes if any request to the node failed on the way. Never rejects. */
+/** The outcome is `unanswered` if a request to the node failed, unless the payment is good. Never rejects. */
 export async function checkPayment(
   node: NodeRequests,
   sender: Hex,
@@ -39,16 +39,11 @@ export async function checkPayment(
   const client = createChainClient(noteFailures(node, nodeState));
   try {
     const outcome = await checkWith(client, sender, request);
-    // The official scheme reports a bad signature if the node does not answer.
+    // If the node does not answer, the official scheme reports a bad signature. This verdict proves nothing.
     return outcome.kind !== 'good' && nodeState.isUnanswered ? { kind: 'unanswered' } : outcome;
   } catch {
     return { kind: 'unanswered' };
   }
-}
-
-/** Null if the node does not answer. */
-export function isNonceSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
-  return isNonceUsed(createChainClient(node), payment).catch(() => null);
 }
 
 async function checkWith(
@@ -81,10 +76,11 @@ async function checkWith(
     const isUsed = await isNonceUsed(client, payment);
     return isUsed ? { kind: 'used' } : { kind: 'bad', reason: 'transaction_simulation_failed' };
   }
-  return gas > MAX_GAS ? { kind: 'bad', reason: GAS_OVER_LIMIT_REASON } : { kind: 'good', data };
+  return gas > MAX_GAS ? { kind: 'bad', reason: 'gas_over_limit' } : { kind: 'good', data };
 }
 
-function isNonceUsed(client: PublicClient, { authorization, requirements }: StoredPayment) {
+/** Rejects if the node does not answer. */
+export function isNonceUsed(client: PublicClient, { authorization, requirements }: StoredPayment) {
   return client.readContract({
     address: requirements.asset,
     abi: tokenAbi,
@@ -102,8 +98,8 @@ function createReadOnlySigner(
   const refuse = () => Promise.reject(new Error('Only the nonce queue sends.'));
   return {
     getAddresses: () => [sender],
-    // The scheme may start this call without waiting for it, so it must not reject for our token. The service
-    // has checked at its start that the token has code.
+    // The scheme may start this call without waiting for its end. A rejection would then be unhandled, so the node is
+    // not asked about our token. The service has checked at its start that the token has code.
     getCode: ({ address }) =>
       isAddressEqual(address, requirements.asset)
         ? Promise.resolve('0x01')
@@ -131,14 +127,11 @@ function noteFailures(node: NodeRequests, nodeState: { isUnanswered: boolean }):
   };
 }
 
-/** Characters of `0x` and 65 bytes. Signatures of another length are those of contract wallets. */
-const PLAIN_SIGNATURE_LENGTH = 132;
-
 /** Encodes the call of the token (EIP-3009). Plain signatures are split, because older tokens do not accept bytes. */
 export function encodeTransferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
-  const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? splitSignature(signature) : null;
+  const parts = isPlainSignature({ signature }) ? splitSignature(signature) : null;
   return encodeFunctionData({
     abi: eip3009ABI,
     functionName: 'transferWithAuthorization',

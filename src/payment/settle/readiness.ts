@@ -13,10 +13,10 @@ export type ReadinessOptions = {
   /** Null without `RPC_URL`, and in mock mode. */
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
-  /** Returns the reason why no answer can be delivered, so that none may be sold; null while answers can be. */
+  /** Returns the reason why no answer can be delivered or sold; null while answers can be delivered. */
   readonly findFault?: (() => string | null) | undefined;
   readonly retryIntervalMs?: number | undefined;
-  /** The start waits at most so long for the answers; default 3 s. */
+  /** The start waits at most this long for the answers; default 3 s. */
   readonly startWithinMs?: number | undefined;
   /** Reports each failed attempt, and faults that a retry cannot mend. */
   readonly onError?: ((message: string, error: Error) => void) | undefined;
@@ -41,7 +41,7 @@ export class PaymentsReadiness {
     return this.#isReached && this.unreadyReason() === null;
   }
 
-  /** Reason for operators why no payments are taken now; null while they are taken. */
+  /** Reason, for operators, why no payments are taken now; null while they are taken. */
   unreadyReason(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
     const { facilitator, findFault } = this.#options;

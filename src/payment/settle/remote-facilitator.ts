@@ -5,9 +5,7 @@ import {
   createAnswerReader,
   DEFAULT_CAP_BYTES,
 } from '../../answers/answer-reader.ts';
-import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import type { CdpKey } from '../../config/payment.ts';
-import { redact } from '../../model/redact.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -21,7 +19,7 @@ import {
   type FacilitatorAnswer,
   SUPPORTED_KINDS_PARSER,
 } from './facilitator-answers.ts';
-import { toOutcomeOfError, toSettleOutcome } from './settle-outcome.ts';
+import { describeError, isSamePayer, toOutcomeOfError, toSettleOutcome } from './settle-outcome.ts';
 
 export type RemoteOptions = {
   readonly url: string;
@@ -38,13 +36,12 @@ const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 
 type Endpoint = 'verify' | 'settle' | 'supported';
-type Reply<T> = { readonly status: number; readonly value: T };
-/** Sends a request to one endpoint of the facilitator. Rejects if there is no answer, or it is too long. */
+/** Sends a request to one endpoint of the facilitator. Rejects if there is no answer, or the answer is too long. */
 type Ask = <T>(
   endpoint: Endpoint,
   parser: AnswerParser<T>,
   request?: FacilitatorRequest,
-) => Promise<Reply<T>>;
+) => Promise<{ readonly status: number; readonly value: T }>;
 
 /**
  * Talks to a facilitator over HTTP, with tokens of the Coinbase Developer Platform (CDP) if a key is given. The
@@ -77,7 +74,7 @@ function createAsk(options: RemoteOptions): Ask {
   const createAuthHeaders = cdpKey ? createCdpHeaders({ key: cdpKey, url: options.url }) : null;
 
   return async (endpoint, parser, request) => {
-    const headers = (await createAuthHeaders?.())?.[endpoint] ?? {};
+    const headers = createAuthHeaders?.(endpoint) ?? {};
     const url = new URL(options.url);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/${endpoint}`;
     const response = await fetch(url, {
@@ -109,9 +106,12 @@ async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutc
     if (isOk(status) && value.isSuccess !== null) return toVerifyOutcome(value, request);
     const isRefusal = status < 500 && value.isSuccess !== null;
     if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
-    return { kind: 'unavailable', reason: describe(toUnexpectedError('verify', status, value)) };
+    return {
+      kind: 'unavailable',
+      reason: describeError(toUnexpectedError('verify', status, value)),
+    };
   } catch (error) {
-    return { kind: 'unavailable', reason: describe(error) };
+    return { kind: 'unavailable', reason: describeError(error) };
   }
 }
 
@@ -123,10 +123,7 @@ function toVerifyOutcome(
     return { kind: 'unavailable', reason: 'the facilitator refused without a reason' };
   }
   if (!isSuccess) return { kind: 'invalid', reason: reason ?? '' };
-  const isOtherPayer =
-    payer !== undefined &&
-    !(isEvmAddress(payer) && isSameAddress(payer, payment.authorization.from));
-  if (isOtherPayer)
+  if (payer !== undefined && !isSamePayer(payer, payment.authorization.from))
     return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
   return { kind: 'valid' };
 }
@@ -165,15 +162,9 @@ function toUnexpectedError(
   return new Error(`the facilitator answered ${endpoint} with ${status}: ${excerpt || 'nothing'}`);
 }
 
-function describe(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return redact(text).slice(0, 300);
-}
-
 /** The platform's own SDK uses the same lifetime of a token. */
 const TOKEN_LIFETIME_SEC = 120;
 const NONCE_BYTES = 16;
-const METHOD_BY_ENDPOINT = { verify: 'POST', settle: 'POST', supported: 'GET' } as const;
 
 export type CdpAuthOptions = {
   readonly key: CdpKey;
@@ -183,18 +174,14 @@ export type CdpAuthOptions = {
   readonly now?: () => number;
 };
 
-/** Makes the headers of one request to each endpoint: a JWT, signed with a key of the Coinbase Developer Platform. */
+/** Returns a function that makes the headers of one request: a JWT, signed with a key of the platform. */
 export function createCdpHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
-  const createHeader = (endpoint: keyof typeof METHOD_BY_ENDPOINT) => ({
-    Authorization: `Bearer ${createToken(key, `${METHOD_BY_ENDPOINT[endpoint]} ${base}/${endpoint}`, now())}`,
-  });
-  return async () => ({
-    verify: createHeader('verify'),
-    settle: createHeader('settle'),
-    supported: createHeader('supported'),
-  });
+  return (endpoint: Endpoint) => {
+    const method = endpoint === 'supported' ? 'GET' : 'POST';
+    return { Authorization: `Bearer ${createToken(key, `${method} ${base}/${endpoint}`, now())}` };
+  };
 }
 
 /** @param uri method and URL without its scheme, which the platform compares with the request */

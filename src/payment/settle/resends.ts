@@ -17,13 +17,13 @@ export type ResendsOptions = {
   readonly now: () => number;
 };
 
-/** Share of the time to `validBefore` that passes before the last send. The rest is time for it to be mined. */
+/** Share of the time to `validBefore` that passes before the last send. In the rest, its transaction can be mined. */
 const LAST_SEND_SHARE = 0.75;
 
 /**
  * Computes the times of the later sends, ascending database times. They are spread over the validity, so that a
  * facilitator that is down for seconds or minutes gets at least one send after its return. `resendAfterMs` counts from
- * the first send, and no send is later than its last member.
+ * the first send. Its last member is also the latest time of any send.
  */
 export function toResendTimesMs(
   { firstMs, validBeforeMs }: { readonly firstMs: number; readonly validBeforeMs: number },
@@ -41,7 +41,7 @@ export function toResendTimesMs(
 type OwnSend = {
   /** `performance.now()` of that send. */
   readonly sentMs: number;
-  /** Step that announced this send, if the send failed before it left. The next send then needs no new step. */
+  /** Step that announced this send, if nothing was sent. The next send then needs no new step. */
   readonly unsentStep: number | null;
 };
 
@@ -63,7 +63,7 @@ export class Resends {
   findNextSendMs(entry: LedgerEntry): number | null {
     const { hasChain, now } = this.#options;
     if (!hasChain || countSends(entry).isReverted) return null;
-    return this.#sendTimesOf(entry).find((timeMs) => timeMs > now()) ?? null;
+    return this.#findSendTimes(entry).find((timeMs) => timeMs > now()) ?? null;
   }
 
   forget(key: string): void {
@@ -81,36 +81,33 @@ export class Resends {
     if (own?.unsentStep === writer.step) return true;
     if (count > resendAfterMs.length) return false;
     // If several times have passed without a send, for example after a restart, only one send is made.
-    return this.#sendTimesOf(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
+    return this.#findSendTimes(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
   }
 
-  #sendTimesOf(entry: LedgerEntry): readonly number[] {
+  #findSendTimes(entry: LedgerEntry): readonly number[] {
     const { firstMs } = countSends(entry);
     const { validBeforeMs } = entry.last;
     return toResendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
   }
 
   /**
-   * Writes a step before the send, so that every instance counts it and only one makes it. Afterwards writes new facts
-   * of its outcome. Rejects with `StepLost` if another instance wrote first.
+   * Writes a step before the send, so that every instance counts the send and only one instance makes it. After the
+   * send, writes the new facts of its outcome. Rejects with `StepLost` if another instance wrote first.
    */
   async #send(writer: LedgerWriter, entry: LedgerEntry): Promise<SettleOutcome> {
     const { facilitator, hasChain, findOffer } = this.#options;
     const { key, last } = entry;
     const knownTransaction = findTransaction(entry);
     if (hasChain && this.#ownSends.get(key)?.unsentStep !== writer.step) {
-      await writer.write('unknown', {
-        reason: 'sent again',
-        transaction: knownTransaction,
-        isSend: true,
-      });
+      const sendData = { reason: 'sent again', transaction: knownTransaction, isSend: true };
+      await writer.write('unknown', sendData);
     }
     const payment = readPayment(entry);
     const outcome = await facilitator.settle({ payment, offer: findOffer(last.request) });
     const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
     this.#ownSends.set(key, { sentMs: performance.now(), unsentStep });
-    const isOfUse = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
-    const newFacts = isOfUse ? toNewFacts(outcome, knownTransaction) : null;
+    const needsFacts = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
+    const newFacts = needsFacts ? toNewFacts(outcome, knownTransaction) : null;
     if (newFacts !== null) await writer.write('unknown', newFacts);
     return outcome;
   }

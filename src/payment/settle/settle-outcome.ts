@@ -25,8 +25,12 @@ export function toSettleOutcome(response: SettleResponse, payment: StoredPayment
 /** Only a refused connection proves that the facilitator did not get the payment. */
 export function toOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { kind: 'unclear', reason: redact(reason).slice(0, 300), transaction: null };
+  return { kind: 'unclear', reason: describeError(error), transaction: null };
+}
+
+export function describeError(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return redact(text).slice(0, 300);
 }
 
 /** True only if every address of the facilitator refused the connection. */
@@ -57,7 +61,7 @@ function parseTransaction({ transaction }: SettleResponse): Hex | null {
   return `0x${transaction.slice(2).toLowerCase()}`;
 }
 
-function isSamePayer(payer: string, from: Hex): boolean {
+export function isSamePayer(payer: string, from: Hex): boolean {
   return isEvmAddress(payer) && isSameAddress(payer, from);
 }
 
@@ -120,7 +124,7 @@ export const UNCLEAR_REASONS: Readonly<Record<string, string>> = {
   invalid_transaction_state: 'a transaction was sent, and failed or was rejected',
   settlement_pending: 'a transaction was sent, and is not final',
   unexpected_settle_error: 'it may have happened after a transaction was sent',
-  unexpected_verify_error: 'a settlement that says so failed at an unknown place',
+  unexpected_verify_error: 'the settlement failed at an unknown place',
 };
 
 /** Returns true if the reason proves that nothing was sent. */

@@ -19,7 +19,7 @@ export type SignerAccountOptions = {
 
 /** Gas limit of one settlement. */
 export const MAX_GAS = 300_000n;
-/** Payments stop when the balance is gas for fewer settlements, so that those under way can still be paid. */
+/** Payments stop when the balance pays for fewer settlements. Settlements that are under way still need gas. */
 const MIN_AFFORDABLE_SETTLEMENTS = 20n;
 const STUCK_AFTER_MS = 60_000;
 const BALANCE_INTERVAL_MS = 30_000;
@@ -44,14 +44,14 @@ export class SignerAccount {
     this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, repeatAfterMs });
   }
 
-  /** Reason for operators why no new transaction may be sent; null while one may. */
+  /** Reason, for operators, why no transaction may be sent now; null while transactions may be sent. */
   unreadyReason(): string | null {
     const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
     const { oldestAgeMs } = this.queue;
     if (oldestAgeMs > stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
     }
-    // If one of them settles a payment that we send again, our transaction reverts at our cost.
+    // If such a transaction settles a payment that we send again, our transaction reverts at our cost.
     if (this.queue.inheritedCount > 0)
       return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
@@ -61,12 +61,11 @@ export class SignerAccount {
   }
 
   status(): AccountStatus {
-    const { unconfirmedCount, oldestAgeMs, nonceGap } = this.queue;
     return {
       balance: this.#balance,
-      unconfirmed: unconfirmedCount,
-      oldestUnconfirmedMs: oldestAgeMs,
-      nonceGap,
+      unconfirmed: this.queue.unconfirmedCount,
+      oldestUnconfirmedMs: this.queue.oldestAgeMs,
+      nonceGap: this.queue.nonceGap,
     };
   }
 
