@@ -30,7 +30,7 @@ const FAILED_EXIT_CODE = 2;
 const REQUESTS_PER_SCAN = 22;
 const WEEK_DAYS = 7;
 const SECOND_MS = 1_000;
-/** There is one attempt a second. After the last one, the host is left to the running service. */
+/** There is one attempt a second. After the last attempt, the host is left to the running service. */
 const MAX_LOOK_ATTEMPTS = 180;
 
 /** The arguments or settings of the command are wrong. The message is one line. */
@@ -171,17 +171,18 @@ function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
 }
 
 async function runOnce(config: Config, census: CensusConfig, limit: number): Promise<void> {
-  const opened = new AsyncDisposableStack();
+  const disposables = new AsyncDisposableStack();
   try {
     const log = createLogger({ ...config, logLevel: 'fatal' });
-    const scans = await openScans(config, opened, { log, signer: null, onPublished: () => {} });
-    const running = openCensus(config, census, scans);
-    opened.defer(() => running.stop());
+    const options = { log, signer: null, onPublished: () => {} };
+    const scans = await openScans(config, disposables, options);
+    const openedCensus = openCensus(config, census, scans);
+    disposables.defer(() => openedCensus.stop());
     const { store } = scans;
     showProgress('reading the indexes');
-    await running.imports.runDue();
+    await openedCensus.imports.runDue();
     const hosts = (await findHostsWithoutWord(store)).slice(0, limit);
-    const missedCount = await lookAtAll(running, hosts);
+    const missedCount = await lookAtAll(openedCensus, hosts);
     clearProgress();
     const words = await Promise.all(
       hosts.map((host) => store.census.findWord(host, utcDay(store.now()))),
@@ -193,7 +194,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     await store.instances.leave();
   } finally {
     clearProgress();
-    await opened.disposeAsync();
+    await disposables.disposeAsync();
   }
 }
 
@@ -209,7 +210,7 @@ async function findHostsWithoutWord({ census, now }: Store): Promise<readonly st
   return found.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
 }
 
-/** Resolves to the number of hosts at which no look was possible, because of a limit. */
+/** Resolves to the number of hosts at which a limit prevented every look. */
 async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Promise<number> {
   const queue = new PQueue({
     concurrency: MAX_LOOKS,

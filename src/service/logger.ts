@@ -8,16 +8,21 @@ const MIN_SECRET_LENGTH = 8;
  * Lines are buffered, because a write for each line would take longer than a request. The buffer is flushed at 4 KiB,
  * each second, at a fatal line and at the exit. Writes are synchronous, because an exit would lose a pending write.
  */
-const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
+const STANDARD_OUTPUT_OPTIONS = {
+  dest: 1,
+  sync: true,
+  minLength: 4_096,
+  periodicFlush: 1_000,
+} as const;
 const SECRET_MASK = '(hidden)';
 const MAX_ERROR_DEPTH = 6;
 
 /** Returns the secrets in the settings: keys, and parts of URLs that may be keys. */
 export function listSecrets({ payment }: Pick<Config, 'payment'>): readonly string[] {
   const { rpcUrl, facilitatorUrl, settlementKey, cdpKey } = payment;
-  const ofUrls = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : findKeys(url)));
-  const all = [settlementKey?.slice(2), cdpKey?.id, ...ofUrls];
-  return all.filter((secret) => secret !== undefined).filter(isLongEnough);
+  const urlKeys = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : findKeys(url)));
+  const secrets = [settlementKey?.slice(2), cdpKey?.id, ...urlKeys];
+  return secrets.filter((secret) => secret !== undefined).filter(isLongEnough);
 }
 
 export function createLogger(
@@ -35,12 +40,12 @@ export function createLogger(
       // This hook sees every line as it is written.
       hooks: { streamWrite: hide },
     },
-    destination ?? standardOutput(),
+    destination ?? openStandardOutput(),
   );
 }
 
-function standardOutput(): DestinationStream {
-  const output = pino.destination(STANDARD_OUTPUT);
+function openStandardOutput(): DestinationStream {
+  const output = pino.destination(STANDARD_OUTPUT_OPTIONS);
   process.once('exit', () => {
     try {
       output.flushSync();
@@ -51,7 +56,7 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/** Returns the parts of path, query and user info that may be keys: long ones with a digit. */
+/** Returns the parts of path, query and user info that may be keys: long parts with a digit. */
 function findKeys(url: string): string[] {
   const { pathname, search, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...search.split(/[?&=]/), username, password];
@@ -62,7 +67,7 @@ function isLongEnough(secret: string): boolean {
   return secret.length >= MIN_SECRET_LENGTH;
 }
 
-/** Maps every string in an error that pino serialised: a tree of plain objects and some instances. */
+/** Maps every string in an error that pino serialised. */
 function mapTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -180,7 +180,7 @@ export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
   else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
 }
 
-/** Logs when payments stop being taken, with the reason, and when they are taken again. Returns a function that ends it. */
+/** Logs when payments stop being taken, with the reason, and when they are taken again. Returns a function that stops this. */
 export function watchReadiness(
   unreadyReason: () => string | null,
   log: { readonly closed: Alarm; readonly opened: (message: string) => void },

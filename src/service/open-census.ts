@@ -122,7 +122,7 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
   };
 }
 
-/** Reads the rows of the last import; null if it is old or incomplete. */
+/** Reads a host's rows of the last import; null if the import is old or incomplete, or the host is not listed. */
 async function readBazaarRows(store: Store, host: string): Promise<ImportedRows | null> {
   const [last] = await store.census.findImports('bazaar');
   const row = await store.census.get(host);

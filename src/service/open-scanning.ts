@@ -25,10 +25,7 @@ export function openScanning(options: ScanningOptions): Scanning {
     scanner = scanning.scanner;
     return scanning;
   }
-  const load = () => {
-    opened ??= open();
-    return opened;
-  };
+  const load = () => (opened ??= open());
   return {
     scanner: {
       checksVersion: options.catalog.checksVersion,
@@ -51,10 +48,7 @@ export function openScanning(options: ScanningOptions): Scanning {
     askHost: async (...args) => (await load()).askHost(...args),
     openCensus(census) {
       let parts: CensusScanning | null = null;
-      const loadParts = async () => {
-        parts ??= (await load()).openCensus(census);
-        return parts;
-      };
+      const loadParts = async () => (parts ??= (await load()).openCensus(census));
       return {
         askListed: async (...args) => (await loadParts()).askListed(...args),
         scanner: { scan: async (...args) => (await loadParts()).scanner.scan(...args) },
@@ -63,7 +57,7 @@ export function openScanning(options: ScanningOptions): Scanning {
   };
 }
 
-/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so a rate limits their calls to it. */
+/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so their calls to the node are limited. */
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,
@@ -79,10 +73,7 @@ export function openStanding(
     const options = { ...ecosystem, ...chain, userAgent, chainTurn, answers };
     return createStanding(options, createSnapshotCache(store));
   }
-  const load = () => {
-    opened ??= open();
-    return opened;
-  };
+  const load = () => (opened ??= open());
   return {
     origin: async (origin) => (await load()).origin(origin),
     settlements: async (origin, payees) => (await load()).settlements(origin, payees),

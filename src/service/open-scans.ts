@@ -1,4 +1,4 @@
-/** The parts that the service and the census command share: store, indexes, scans, turns. */
+/** Opens the parts that the service and the census command share: store, indexes, scans and the turns of origins. */
 import type { Logger } from 'pino';
 import { createAnswerReader } from '../answers/answer-reader.ts';
 import { toSigningKey } from '../attestation/signing-keys.ts';
@@ -51,8 +51,7 @@ export async function openScans(
   disposables.defer(() => scanCoordinator.close());
   const runningScans = () => scanCoordinator.running();
   const turns = createOriginTurns({ now: () => store.now(), runningScans });
-  const parts = { store, checks, catalog, answers, standing, scanning };
-  return { ...parts, scanCoordinator, turns, onError };
+  return { store, checks, catalog, answers, standing, scanning, scanCoordinator, turns, onError };
 }
 
 function joinInstances(

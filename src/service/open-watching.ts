@@ -1,14 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
-import type { OriginTurns } from '../limits/origin-turns.ts';
-import type { AskResources } from '../looks/ask-resources.ts';
-import type { ResolveOrigin } from '../looks/in-turn.ts';
-import type { FetchToken } from '../ownership/ownership-token.ts';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { Store } from '../store/store.ts';
-import type { PostWebhook } from '../watch/deliveries.ts';
 import { toWatchTiming } from '../watch/state.ts';
-import { createWatching, type Watching, type WatchingEvent } from '../watch/watching.ts';
+import {
+  createWatching,
+  type Watching,
+  type WatchingEvent,
+  type WatchingOptions,
+} from '../watch/watching.ts';
 
 const BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
 
@@ -73,23 +71,10 @@ export class WatchMetrics {
   }
 }
 
-export type OpenWatchingOptions = {
-  readonly config: Config;
-  readonly store: Store;
-  readonly scanCoordinator: ScanCoordinator;
-  readonly askResources: AskResources;
-  readonly fetchToken: FetchToken;
-  readonly resolve: ResolveOrigin;
-  readonly postWebhook: PostWebhook;
-  readonly turns: OriginTurns;
-  readonly onError: (message: string, error: unknown) => void;
-};
+type WatchingParts = Omit<WatchingOptions, 'siteUrl' | 'policy' | 'timing' | 'onEvent'>;
 
 /** Begins no look and no delivery before `start`. */
-export function openWatching({ config, ...parts }: OpenWatchingOptions): {
-  readonly watching: Watching;
-  readonly metrics: WatchMetrics;
-} {
+export function openWatching(config: Config, parts: WatchingParts) {
   const metrics = new WatchMetrics();
   const watching = createWatching({
     ...parts,

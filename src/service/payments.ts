@@ -5,10 +5,9 @@ import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { DEFAULT_TIMING } from '../payment/ledger/reconcile.ts';
 import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
-import { createPayments, type Payments } from '../payment/payments.ts';
-import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
+import { createPayments, type Payments, type PaymentsOptions } from '../payment/payments.ts';
+import type { Facilitator, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { PaymentTerms } from '../payment/terms.ts';
-import type { Store } from '../store/store.ts';
 import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
 export type OpenPayments = Payments & {
@@ -78,12 +77,7 @@ export function toPaymentTerms({ payment }: Config): PaymentTerms {
   };
 }
 
-type FacilitatorOptions = {
-  readonly terms: PaymentTerms;
-  readonly store: Store;
-  readonly onEvent: OnPaymentEvent;
-  readonly answers: AnswerReader | undefined;
-};
+type FacilitatorOptions = Pick<PaymentsOptions, 'terms' | 'store' | 'onEvent' | 'answers'>;
 
 /** Loads only the facilitator of the configured mode, because each imports other packages. */
 async function loadFacilitator(

@@ -27,10 +27,10 @@ export class PurgeTimer {
   constructor(options: PurgeTimerOptions) {
     this.#options = options;
     this.#wallStartMs = options.store.now();
-    this.#monotonicStartMs = this.#monotonic();
+    this.#monotonicStartMs = this.#readMonotonicMs();
   }
 
-  /** The first purge runs at once: a process may end before the first interval has passed. */
+  /** The first purge runs at once, because a process may end before the first interval has passed. */
   start(): void {
     void this.run();
     this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? PURGE_INTERVAL_MS);
@@ -46,7 +46,7 @@ export class PurgeTimer {
   /** Never rejects. */
   async run(): Promise<void> {
     const { store, onPurged, onError } = this.#options;
-    const driftMs = this.#driftMs();
+    const driftMs = this.#computeDriftMs();
     if (Math.abs(driftMs) > MAX_DRIFT_MS) {
       const minutes = Math.round(driftMs / 60_000);
       onError(
@@ -63,12 +63,12 @@ export class PurgeTimer {
     }
   }
 
-  #monotonic(): number {
+  #readMonotonicMs(): number {
     return this.#options.monotonic?.() ?? performance.now();
   }
 
-  #driftMs(): number {
+  #computeDriftMs(): number {
     const wallElapsedMs = this.#options.store.now() - this.#wallStartMs;
-    return wallElapsedMs - (this.#monotonic() - this.#monotonicStartMs);
+    return wallElapsedMs - (this.#readMonotonicMs() - this.#monotonicStartMs);
   }
 }

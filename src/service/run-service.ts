@@ -17,7 +17,7 @@ const GRACE_MS = 15_000;
 const MAX_CLOSE_MS = 30_000;
 
 const NO_RPC_WARNING =
-  'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain (a payer who cancels in time is served for nothing), and D3 and D4 do not read its logs';
+  'Without RPC_URL, a settlement whose outcome was lost is sent again and not looked up on the chain: a payer who cancels in time gets the answer for nothing. D3 and D4 do not read the logs of the chain';
 
 /** Never rejects. If the start fails, it prints the error and sets the exit code. */
 export async function runService(): Promise<void> {
@@ -30,11 +30,11 @@ export async function runService(): Promise<void> {
 }
 
 async function start(): Promise<void> {
-  const pathAtStart = process.env['NODE_EXTRA_CA_CERTS'];
+  const caPathAtStart = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
   for (const line of findMisspelledSettings(process.env)) console.warn(line);
   const config = loadConfig(process.env);
-  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], pathAtStart);
+  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], caPathAtStart);
 
   const service = await openService(config);
   try {
@@ -56,8 +56,8 @@ async function start(): Promise<void> {
 }
 
 /** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded. A value from `.env` is applied here. */
-function trustCertificates(path: string | undefined, pathAtStart: string | undefined): void {
-  if (!path || path === pathAtStart) return;
+function trustCertificates(path: string | undefined, caPathAtStart: string | undefined): void {
+  if (!path || path === caPathAtStart) return;
   // Node 24.5 and later can change the CA list of a running process.
   if (typeof tls.setDefaultCACertificates !== 'function') {
     const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';

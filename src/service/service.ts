@@ -62,23 +62,11 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     onAlarm: (message, facts) => log.error(facts, message),
   });
   disposables.defer(() => payments.stop());
-  const {
-    fetchToken,
-    askResources,
-    resolve,
-    postWebhook,
-    judgeGivenChallenge,
-    askSeller,
-    askHost,
-  } = scanning;
-  const outbound = { askResources, resolve, fetchToken, postWebhook, turns };
-  const { watching, metrics } = openWatching({
-    config,
-    store,
-    scanCoordinator,
-    ...outbound,
-    onError,
-  });
+  const { fetchToken, askResources, resolve, postWebhook } = scanning;
+  const { judgeGivenChallenge, askSeller, askHost } = scanning;
+  const outbound = { fetchToken, askResources, resolve, postWebhook };
+  const watchingParts = { store, scanCoordinator, turns, onError, ...outbound };
+  const { watching, metrics } = openWatching(config, watchingParts);
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
   if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
@@ -127,7 +115,7 @@ type RunningService = {
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
   const { app, store, scanCoordinator, payments, lookers, stopTimers, disposables } = service;
   stopTimers();
-  // `app.close` waits for requests, and requests wait for scans. So both are closed at the same time.
+  // `app.close` waits for requests, and requests wait for scans. So the app and the scans are closed at the same time.
   const answered = app.close();
   // `close` leaves busy connections open. The sweep closes them when they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
@@ -150,11 +138,8 @@ async function openCensusIfOn(config: Config, scans: OpenScans): Promise<OpenCen
   return openCensus(config, config.census, scans);
 }
 
-type TimerOptions = {
-  readonly app: FastifyInstance;
-  readonly store: Store;
+type TimerOptions = Pick<RunningService, 'app' | 'store' | 'payments'> & {
   readonly standing: RefreshingStanding;
-  readonly payments: OpenPayments;
 };
 
 function startTimers({ app, store, standing, payments }: TimerOptions): () => void {

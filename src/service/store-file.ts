@@ -25,7 +25,7 @@ const RESTORE: StoreFileCommand = {
   usage: 'npm run restore -- FILE: name the backup that the store is made of.',
   run(storeUrl, file) {
     const { hosts, payments } = restoreStore(storeUrl, file);
-    return `${storeUrl} is ${file} again: ${hosts} hosts, ${payments} payments`;
+    return `${storeUrl} is restored from ${file}: ${hosts} hosts, ${payments} payments`;
   },
 };
 

@@ -44,7 +44,7 @@ test('a key can be claimed twenty times; then the error tells its payer to sign 
   const answer = await shop.buy('x', v2(signed));
   expect(answer.status).toBe(429);
   expect(answer.json).toMatchObject({ error: 'too_many_tries', charged: false });
-  expect(answer.json['message']).toMatch(/Sign a new one now/);
+  expect(answer.json['message']).toMatch(/Sign a new payment now/);
   expect(await rowsOf(shop, signed)).toBe(40);
   // After the time in Retry-After the purge has deleted the claims.
   nowMs += Number(answer.headers.get('retry-after')) * 1000;

@@ -50,7 +50,7 @@ export class NotSent extends Error {
 const POLL_INTERVAL_MS = 500;
 const REPEAT_AFTER_MS = 3_000;
 const FEE_LIFETIME_MS = 2_000;
-/** The fee cap is this many base fees. The chain charges only the base fee, and a high cap outlasts a rise of this fee. */
+/** The fee cap is this many base fees. The chain charges the real base fee, and a high cap survives its rise. */
 const BASE_FEES_IN_CAP = 10n;
 /** A node may count a nonce as used before it has the receipt. */
 const MAX_LOOKS_WITHOUT_RECEIPT = 20;
