@@ -35,7 +35,7 @@ export type Sentences = {
   readonly unjudged: string;
 };
 
-type Terms<Needs extends readonly ObservationName[]> = {
+type CheckHead<Needs extends readonly ObservationName[]> = {
   /** The id in the catalog: "P6". */
   readonly id: string;
   /** Published versions never change; a rule that changes any verdict needs a new version. */
@@ -50,10 +50,10 @@ type Terms<Needs extends readonly ObservationName[]> = {
 export type CheckOptions<
   Needs extends readonly ObservationName[],
   Name extends string,
-> = Terms<Needs> & {
-  /** Outcomes in order of precedence; the README and the cases have the same list. */
+> = CheckHead<Needs> & {
+  /** Outcomes in order of precedence. The check's README and cases have the same list. */
   readonly outcomes: Outcomes<Name>;
-  /** Pure and synchronous, without clock, network or state. Input is frozen. Returns a row's name and the facts. */
+  /** Pure and synchronous, without clock, network or state. Input is frozen. */
   evaluate(seen: Seen<Needs[number]>, kit: Kit): Finding<NoInfer<Name>>;
 };
 
@@ -61,8 +61,8 @@ export type CheckOptions<
 export type CheckDefinition<
   Needs extends readonly ObservationName[] = readonly ObservationName[],
   Name extends string = string,
-> = Terms<Needs> & {
-  /** Outcome names in the table's order. */
+> = CheckHead<Needs> & {
+  /** Names of the outcomes, in order of precedence. */
   readonly outcomes: readonly Name[];
   evaluate(seen: Seen<Needs[number]>, kit: Kit): Verdict<Name | EngineOutcome>;
 };
@@ -71,9 +71,9 @@ export function defineCheck<
   const Needs extends readonly ObservationName[],
   const Name extends string,
 >(check: CheckOptions<Needs, Name>): CheckDefinition<Needs, Name> {
-  const { outcomes, ...terms } = check;
+  const { outcomes, ...head } = check;
   return {
-    ...terms,
+    ...head,
     outcomes: listNames(outcomes),
     evaluate: (seen, kit) => toVerdict(outcomes, check.evaluate(seen, kit)),
   };

@@ -44,22 +44,22 @@ export function fail(fix: string): Outcome {
   return { status: 'fail', basis: 'measured', fix };
 }
 
-/** Counts as a pass when there is nothing to judge; the evidence says so. */
+/** Counts as a pass, because there is nothing to judge. The evidence says so. */
 export function notApplicable(fix: string): Outcome {
   return { status: 'pass', basis: 'not_applicable', fix };
 }
 
-/** Leaves the check out of the score: the observation failed through no fault of the origin. */
+/** Leaves the check out of the score, because the observation failed through no fault of the origin. */
 export function notDetermined(fix: string): Outcome {
   return { status: 'warn', basis: 'not_determined', fix };
 }
 
-/** Throws TypeError when the table lacks the finding, which is a defect of the check. */
+/** Throws TypeError if the table has no row for the finding. The check then has a defect. */
 export function toVerdict<Name extends string>(
   outcomes: Outcomes<Name>,
   finding: Finding<Name>,
 ): Verdict<Name | EngineOutcome> {
-  // `readVerdict` validates verdicts, which are objects.
+  // An outcome that every check shares is a verdict already, and `readVerdict` validates it.
   if (!isFound(finding)) return finding;
   const [outcome, facts, fix] = finding;
   if (!Object.hasOwn(outcomes, outcome)) {
@@ -77,17 +77,12 @@ function isFound<Name extends string>(finding: Finding<Name>): finding is Found<
 const FIREWALL_FIX =
   'Let callers without a browser through the firewall: it answers them with 403.';
 
-type Absent = Exclude<DocumentReading['state'], 'present'>;
+type MissingState = Exclude<DocumentReading['state'], 'present'>;
 
 /** Outcomes for a missing document, in the order in which `kit.document` tests them. */
-export function documentOutcomes(fix: string): Readonly<Record<Absent, Outcome>> {
-  return {
-    unreadable: fail(fix),
-    absent: fail(fix),
-    'soft-404': fail(fix),
-    html: fail(fix),
-    oversize: fail(fix),
-  };
+export function documentOutcomes(fix: string): Readonly<Record<MissingState, Outcome>> {
+  const row = fail(fix);
+  return { unreadable: row, absent: row, 'soft-404': row, html: row, oversize: row };
 }
 
 /** Finds the reason why a path has no JSON document; null if it has a JSON document. */
@@ -96,7 +91,7 @@ export function absence(
   answer: HttpObservation,
   soft404: HttpObservation,
   kit: Kit,
-): Found<Absent | 'not-json'> | null {
+): Found<MissingState | 'not-json'> | null {
   const reading = kit.document(path, answer, soft404);
   if (reading.state !== 'present') {
     const isRefused = reading.state === 'absent' && reading.status === 403;
@@ -135,7 +130,7 @@ export function needsOpenApi(
   return notEvaluated('S1', evidence, OPENAPI_FIX);
 }
 
-/** No challenge was seen although P2 did not fail, because only a request that we do not send would get one. */
+/** P2 did not fail, but no challenge was seen, because only a request that we do not send would get a challenge. */
 export function unchallenged(probed: number): Verdict<'unseen'> {
   const evidence = `0 of ${probed} resources challenged by what we may send`;
   return notSeen('unseen', evidence, CHALLENGE_FIX);
@@ -156,10 +151,10 @@ export function unplanned(planFailure: string): Verdict<'limits'> {
 const MAX_LISTED = 3;
 
 /**
- * Judges each resource that challenged. Returns the worst finding with its count ("2 of 3") and requests,
- * or `sound` with "2 of 3 resources". `inspect` returns the text after the request. With `unjudged`,
- * resources whose offers are all known but not judged are counted separately. If there are no other
- * resources, `unjudged` is the outcome.
+ * Judges each resource that challenged. Returns the worst finding of `inspect`, with its count ("2 of 3") and
+ * its requests. If `inspect` finds nothing, returns the finding of `sound`, which gets "2 of 3 resources".
+ * `kit.namedOnly` finds resources whose offers we know but do not judge. If the check has an outcome `unjudged`,
+ * these resources are only counted. If there are no other resources, the outcome is `unjudged`.
  */
 export function worstOf<Name extends string>(
   outcomes: Outcomes<Name>,
@@ -198,7 +193,7 @@ export function worstOf<Name extends string>(
   return [name, `${evidence}; ${unjudgedItems.length} more: known, not judged here`, fix];
 }
 
-/** Returns the worst finding of all lists, one per judged item; null if all lists are empty. */
+/** Returns the worst finding of all lists; null if all lists are empty. Each judged item has one list. */
 export function worst<Name extends string>(
   outcomes: Outcomes<Name>,
   lists: readonly (readonly Found<NoInfer<Name>>[])[],

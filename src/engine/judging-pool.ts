@@ -12,8 +12,8 @@ import type { CheckDefinition } from './define-check.ts';
 /** Worker threads that run checks, readers and other work on untrusted documents. */
 export type Pool = WorkerPool & {
   /**
-   * Judges with one check; `seen` holds only its `needs`. A check that exceeds its limits, or throws
-   * twice, gets a verdict and does not reject.
+   * Judges `seen`, which holds the `needs` of the check. Returns a verdict even if the check exceeds its limits
+   * or throws twice.
    */
   runCheck(
     check: DiscoveredCheck,
@@ -30,7 +30,7 @@ export type Pool = WorkerPool & {
   ): Promise<unknown>;
 };
 
-/** Names an exported function of (seen, kit), which is pure and synchronous as a check is. */
+/** Names an exported function that gets `seen` and the kit. Like a check, it is pure and synchronous. */
 export type ReaderTask = {
   /** File URL. */
   readonly module: string;
@@ -93,16 +93,13 @@ export type SerializedObservation = {
 /** Id of an observation that was not made. */
 const ABSENT_PART = 0;
 
-/** Serializes each observation once, for all checks. */
-type ObservationSerializer = (seen: Partial<Observations>) => readonly SerializedObservation[];
-
-/** The serialized form is dropped with its observation, at the end of the scan. */
-function createObservationSerializer(): ObservationSerializer {
+/** The function serializes each observation once, for all checks. The cached form is dropped with its observation. */
+function createObservationSerializer() {
   /** Keyed by identity, because observations are frozen. */
   const cache = new WeakMap<object, Pick<SerializedObservation, 'part' | 'value'>>();
   let lastPart = 0;
 
-  return (seen) =>
+  return (seen: Partial<Observations>): readonly SerializedObservation[] =>
     listNames(seen).flatMap((name) => {
       const observation = seen[name];
       if (observation === undefined) return [];
@@ -155,10 +152,8 @@ function toTaskLimitsVerdict(
   seen: readonly SerializedObservation[],
 ): Verdict<'limits'> {
   if (limit === 'budget') return toBudgetVerdict(isStanding);
-  return toLimitsVerdict(
-    `twice too much ${LIMIT_NAMES[limit]} for ${listLargestFirst(seen)}`,
-    isStanding,
-  );
+  const cause = `twice too much ${LIMIT_NAMES[limit]} for ${listLargestFirst(seen)}`;
+  return toLimitsVerdict(cause, isStanding);
 }
 
 /** Verdict of all checks in a scan that spent its processor time, whichever check spent it. */

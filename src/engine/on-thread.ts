@@ -12,8 +12,7 @@ export type ObservedTask = {
   readonly seen: readonly SerializedObservation[];
 };
 
-type Evaluable = {
-  readonly outcomes: CheckDefinition['outcomes'];
+type Evaluable = Pick<CheckDefinition, 'outcomes'> & {
   evaluate(seen: unknown, kit: unknown): unknown;
 };
 
@@ -46,7 +45,7 @@ class ScanCache {
     const values = cached?.values ?? new Map<number, unknown>();
     const added = serialized.filter(({ part }) => !values.has(part));
     const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), cached?.bytes ?? 0);
-    // Older texts are dropped before this one is parsed, so that memory never holds both.
+    // This drops older texts before the new texts are parsed, so that memory never holds both.
     this.#scans.set(scanKey, { kit, values, bytes });
     for (const { part, value } of added) values.set(part, deserializeFrozen(value));
     const seen = serialized.map(({ name, part }) => [name, values.get(part)] as const);
@@ -95,15 +94,15 @@ const ALLOWED_STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
   not_evaluated: ['fail'],
 };
 
-/** Returns the verdict with cleaned and cut evidence. Throws TypeError for a breach, a defect of the check. */
+/** Returns the verdict with cleaned and cut evidence. Throws TypeError if the verdict is malformed. */
 export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict {
   if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is not an object.');
   if ('then' in raw) throw new TypeError('The verdict is a promise: evaluate must be synchronous.');
   const { status, basis, outcome, evidence, fix }: Partial<Record<keyof Verdict, unknown>> = raw;
 
   if (!isBasis(basis)) throw new TypeError(`Unknown basis ${JSON.stringify(basis)}.`);
-  const allowed = ALLOWED_STATUSES[basis].find((candidate) => candidate === status);
-  if (!allowed) throw new TypeError(`Status ${JSON.stringify(status)} with basis ${basis}.`);
+  const allowedStatus = ALLOWED_STATUSES[basis].find((allowed) => allowed === status);
+  if (!allowedStatus) throw new TypeError(`Status ${JSON.stringify(status)} with basis ${basis}.`);
   if (typeof outcome !== 'string' || !isListed(outcome, outcomes)) {
     throw new TypeError(`Outcome ${JSON.stringify(outcome)} is not in the check's list.`);
   }
@@ -115,7 +114,7 @@ export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict 
   if (typeof fix !== 'string' || fix.trim() === '' || /[\r\n]/.test(fix)) {
     throw new TypeError(`Outcome ${outcome}: the fix must be one line.`);
   }
-  return { status: allowed, basis, outcome, evidence: text, fix };
+  return { status: allowedStatus, basis, outcome, evidence: text, fix };
 }
 
 function isBasis(value: unknown): value is Basis {

@@ -38,25 +38,25 @@ export async function runChecks(options: CheckRun): Promise<readonly CheckVerdic
   const { catalog, checks, signal, deadline } = options;
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
   // One broken thread invalidates the report, so the other checks are aborted.
-  const abandon = new AbortController();
+  const brokenRun = new AbortController();
 
   const entries = catalog.checks.map((entry) => {
     const check = byImpl.get(entry.impl);
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
     return { entry, check };
   });
-  const ends = [abandon.signal, signal, deadline].filter((end) => end !== undefined);
+  const ends = [brokenRun.signal, signal, deadline].filter((end) => end !== undefined);
   const ended = AbortSignal.any(ends);
   const tasks = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict = await runCheck(check, isStanding, abandon.signal, ended, options);
+    const verdict = await runCheck(check, isStanding, brokenRun.signal, ended, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
     return await Promise.all(tasks);
   } catch (error) {
-    abandon.abort(error);
+    brokenRun.abort(error);
     await Promise.allSettled(tasks);
     throw error;
   }
@@ -65,7 +65,7 @@ export async function runChecks(options: CheckRun): Promise<readonly CheckVerdic
 async function runCheck(
   check: DiscoveredCheck,
   isStanding: boolean,
-  abandoned: AbortSignal,
+  brokenRun: AbortSignal,
   ended: AbortSignal,
   { observations, pool, account, signal, deadline }: CheckRun,
 ): Promise<Verdict> {
@@ -76,7 +76,7 @@ async function runCheck(
     const seen = selectObservations(observations, check.definition.needs);
     return await pool.runCheck(check, seen, account, ended);
   } catch (error) {
-    const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
+    const isLate = deadline?.aborted === true && !brokenRun.aborted && signal?.aborted !== true;
     if (!isLate) throw error;
     budget.exhaust();
     return toBudgetVerdict(isStanding);
@@ -104,7 +104,7 @@ function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResu
   const byId = new Map(judged.map((check) => [check.entry.id, check]));
   const rootsById = new Map<string, CheckVerdict | null>();
 
-  /** Finds the failed check that all failures follow from, maybe `check` itself; null if nothing failed. */
+  /** Returns the failed check that made `check` fail, or `check` itself; null if `check` did not fail. */
   function findRoot(check: CheckVerdict): CheckVerdict | null {
     const cachedRoot = rootsById.get(check.entry.id);
     if (cachedRoot !== undefined) return cachedRoot;
@@ -113,7 +113,7 @@ function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResu
     return root;
   }
 
-  /** Returns the root of the first broken entry of `requires`. */
+  /** Returns the root of the first failed entry of `requires`; null if none failed. */
   function findPrerequisiteRoot(check: CheckVerdict): CheckVerdict | null {
     for (const id of check.requires) {
       const prerequisite = byId.get(id);

@@ -32,20 +32,20 @@ export function scoreCosts(
         SEVERITY_RANK[one.severity] - SEVERITY_RANK[other.severity] ||
         STATUS_RANK[one.status] - STATUS_RANK[other.status],
     );
-  const capping = findings.filter(isCapping);
-  const others = findings.filter((finding) => !isCapping(finding));
-  const uncapped = computeScore(
-    results.map((result) => (capping.includes(result) ? toPassed(result) : result)),
+  const cappingFindings = findings.filter(isCapping);
+  const otherFindings = findings.filter((finding) => !isCapping(finding));
+  const uncappedScore = computeScore(
+    results.map((result) => (isCapping(result) ? toPassed(result) : result)),
   );
   const computeShare = (finding: Scored) => computeLossShare(finding, results);
   const points = new Map([
-    ...distributePoints(100 - uncapped, others, computeShare),
-    ...distributePoints(uncapped - computeScore(results), capping, computeShare),
+    ...distributePoints(100 - uncappedScore, otherFindings, computeShare),
+    ...distributePoints(uncappedScore - computeScore(results), cappingFindings, computeShare),
   ]);
-  const unpayable = computeScore(results) - scoring(results, payableBy).score;
+  const payabilityLoss = computeScore(results) - scoring(results, payableBy).score;
   return [
     ...findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 })),
-    ...(unpayable > 0 ? [{ id: 'payability', points: unpayable }] : []),
+    ...(payabilityLoss > 0 ? [{ id: 'payability', points: payabilityLoss }] : []),
   ];
 }
 
@@ -71,13 +71,10 @@ function distributePoints(
   computeShare: (finding: Scored) => number,
 ): ReadonlyMap<Scored, number> {
   const sum = findings.reduce((all, finding) => all + computeShare(finding), 0);
-  const exact = findings.map((finding) => ({
-    finding,
-    due: (total * computeShare(finding)) / sum,
-  }));
-  const points = new Map(exact.map(({ finding, due }) => [finding, Math.floor(due)]));
+  const dues = findings.map((finding) => ({ finding, due: (total * computeShare(finding)) / sum }));
+  const points = new Map(dues.map(({ finding, due }) => [finding, Math.floor(due)]));
   const assigned = [...points.values()].reduce((all, whole) => all + whole, 0);
-  const byRemainder = exact.toSorted((a, b) => (b.due % 1) - (a.due % 1));
+  const byRemainder = dues.toSorted((a, b) => (b.due % 1) - (a.due % 1));
   for (const { finding, due } of byRemainder.slice(0, total - assigned)) {
     points.set(finding, Math.floor(due) + 1);
   }
@@ -133,7 +130,7 @@ export const scoreResults: Scoring = (results, payableBy) => {
     docs: computeSubScore(results, 'docs'),
     standing: computeSubScore(results, 'directory'),
   };
-  // Clients ran and none can pay, which counts more for a buyer than passed checks.
+  // If clients ran and no client can pay, passed checks are worth little to a buyer.
   const payabilityCap = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
   const score = Math.min(computeWeightedMean(subScores), payabilityCap, ...findCaps(results));
   return { score, grade: toGrade(score), subScores };
@@ -185,9 +182,8 @@ export function isCapping(result: Scored): boolean {
 }
 
 function findCaps(results: readonly Scored[]): readonly number[] {
-  return CAPS.filter((cap) => results.some((result) => isCapMatch(result, cap))).map(
-    ({ atMost }) => atMost,
-  );
+  const caps = CAPS.filter((cap) => results.some((result) => isCapMatch(result, cap)));
+  return caps.map(({ atMost }) => atMost);
 }
 
 function isCapMatch(result: Scored, { id, category, severity, status }: Cap): boolean {

@@ -95,7 +95,7 @@ export type CatalogFile = {
 export async function readCatalog(version: string, folder = CATALOG_FOLDER): Promise<CatalogFile> {
   const versions = await listCatalogs(folder);
   if (!versions.includes(version)) {
-    throw new CatalogError(`No catalog ${version}. There are: ${versions.join(', ')}.`);
+    throw new CatalogError(`Catalog ${version} does not exist. There are: ${versions.join(', ')}.`);
   }
   const text = readFileSync(new URL(`${version}.json`, folder), 'utf8');
   const digest = fileDigest(text);
@@ -123,26 +123,22 @@ function findCatalogBreaches(
   const breaches: string[] = [];
   if (catalog.checksVersion !== version) breaches.push(`checksVersion is ${catalog.checksVersion}`);
   if (!isScoringName(catalog.scoring)) breaches.push(`${catalog.scoring} is not known`);
-  const uniqueIds = new Set(catalog.checks.map(({ id }) => id)).size;
-  if (uniqueIds !== TOTAL_CHECKS) breaches.push(`${uniqueIds} different ids, not ${TOTAL_CHECKS}`);
+  const ids = new Set(catalog.checks.map(({ id }) => id));
+  if (ids.size !== TOTAL_CHECKS) breaches.push(`${ids.size} different ids, not ${TOTAL_CHECKS}`);
   for (const { key, count } of catalog.categories) {
     const actual = catalog.checks.filter(({ category }) => category === key).length;
     if (actual !== count) breaches.push(`${key} says ${count} checks and has ${actual}`);
   }
-  const byImpl = new Map(checks.map((check) => [check.impl, check]));
-  const ids = new Set(catalog.checks.map(({ id }) => id));
-  for (const entry of catalog.checks) {
-    breaches.push(...findEntryBreaches(entry, byImpl.get(entry.impl), ids));
-  }
-  return breaches;
+  return [...breaches, ...catalog.checks.flatMap((entry) => findEntryBreaches(entry, checks, ids))];
 }
 
-/** Finds the reasons why a catalog cannot run this check. */
+/** Finds the reasons why a catalog cannot run the check of this entry. `ids` are the ids of its entries. */
 export function findEntryBreaches(
   entry: CatalogCheck,
-  check: DiscoveredCheck | undefined,
+  checks: readonly DiscoveredCheck[],
   ids: ReadonlySet<string>,
 ): readonly string[] {
+  const check = checks.find(({ impl }) => impl === entry.impl);
   if (!check) return [`${entry.impl} is not in checks/`];
   const breaches: string[] = [];
   if (check.id !== entry.id) breaches.push(`${entry.id} runs ${entry.impl}`);
@@ -150,11 +146,11 @@ export function findEntryBreaches(
     breaches.push(`${entry.id} is "${entry.title}" here and "${check.title}" in checks/`);
   }
   if (check.digest !== entry.digest) {
-    breaches.push(`the file of ${entry.impl} is not the one it was made with (other digest)`);
+    breaches.push(`the file of ${entry.impl} has another digest than the catalog states`);
   }
   const missingIds = check.definition.requires.filter((id) => !ids.has(id));
   if (missingIds.length > 0)
-    breaches.push(`${entry.impl} requires ${missingIds.join(', ')}, not in here`);
+    breaches.push(`${entry.impl} requires ${missingIds.join(', ')}, not in this catalog`);
   return breaches;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readMembers } from '../../model/json.ts';
 import type { CheckDefinition, Sentences } from '../define-check.ts';
 
 /** A check file breaks the contract. The message lists every breach. */
@@ -25,7 +26,7 @@ export type DiscoveredCheck = {
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 /**
  * Name of the file that maps built check files ("P6-price-integrity/v2.js") to the digests of their sources.
- * Only the npm package has it.
+ * Only the npm package has this file.
  */
 export const DIGESTS_FILE = 'digests.json';
 
@@ -55,27 +56,23 @@ export async function discoverCheck(
 
 async function loadFolders(root: URL, names: readonly string[]) {
   const digests = readDigests(root);
-  const loaded = await Promise.all(
-    [...names].sort().map((name) => loadFolder(root, name, digests)),
-  );
-  const checks: DiscoveredCheck[] = [];
-  const breaches: string[] = [];
-  for (const entry of loaded.flat()) {
-    if (typeof entry === 'string') breaches.push(entry);
-    else checks.push(entry);
-  }
-  return { checks, breaches };
+  const folders = names.toSorted().map((name) => loadFolder(root, name, digests));
+  const entries = (await Promise.all(folders)).flat();
+  return {
+    checks: entries.filter((entry) => typeof entry !== 'string'),
+    breaches: entries.filter((entry) => typeof entry === 'string'),
+  };
 }
 
 type Digests = Readonly<Record<string, string>>;
 
-/** Returns an empty map for source files, which are digested directly. */
+/** Returns an empty map if the checks are source files, because `loadCheck` computes their digests. */
 function readDigests(root: URL): Digests {
   const url = new URL(DIGESTS_FILE, root);
   return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
 }
 
-/** Returns implementations in version order. For an invalid one, returns a text about its breach. */
+/** Returns implementations in version order. Instead of an invalid implementation, returns a text about its breach. */
 async function loadFolder(
   root: URL,
   name: string,
@@ -97,14 +94,10 @@ function throwIfBroken(breaches: readonly string[]): void {
 
 /** Lists file names in version order. The list is empty if `folder` is a file. */
 function listImplementations(folder: URL): readonly string[] {
-  return listEntries(folder)
-    .filter((entry) => FILE_NAME.test(entry))
-    .sort((one, other) => parseVersion(one) - parseVersion(other));
-}
-
-function listEntries(folder: URL): readonly string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder)
+      .filter((entry) => FILE_NAME.test(entry))
+      .sort((one, other) => parseVersion(one) - parseVersion(other));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return [];
     throw error;
@@ -126,9 +119,7 @@ async function loadCheck(
   } catch (error) {
     return `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (!isDefinition(loaded)) {
-    return 'the default export must be defineCheck({ … })';
-  }
+  if (!isDefinition(loaded)) return 'the default export must be defineCheck({ … })';
   const version = parseVersion(file);
   const breach = findDefinitionBreach(loaded, id, version);
   if (breach) return breach;
@@ -145,10 +136,7 @@ async function loadCheck(
 }
 
 function isDefinition(value: unknown): value is CheckDefinition {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, version, says, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
-    ...value,
-  };
+  const { id, version, says, needs, requires, outcomes, evaluate } = readMembers(value);
   return (
     typeof id === 'string' &&
     typeof version === 'number' &&
@@ -159,8 +147,7 @@ function isDefinition(value: unknown): value is CheckDefinition {
 }
 
 function isSentences(value: unknown): value is Sentences {
-  if (typeof value !== 'object' || value === null) return false;
-  const { right, wrong, unjudged }: Record<string, unknown> = { ...value };
+  const { right, wrong, unjudged } = readMembers(value);
   return [right, wrong, unjudged].every((sentence) => typeof sentence === 'string');
 }
 
@@ -183,7 +170,7 @@ function findDuplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
   });
 }
 
-/** A prerequisite must exist, and no check may require itself, directly or through others. */
+/** A prerequisite must exist, and no check may require itself, directly or through other checks. */
 function findPrerequisiteBreaches(checks: readonly DiscoveredCheck[]): readonly string[] {
   const requires = new Map<string, Set<string>>();
   for (const { id, definition } of checks) {

@@ -17,7 +17,7 @@ export type Explanation = Omit<CatalogCheck, 'digest'> &
     readonly sections: readonly ExplanationSection[];
   };
 
-/** Throws EngineFault when the catalog does not run the check, or its folder has no README. */
+/** Throws EngineFault when the catalog does not run the check, or the check's folder has no README. */
 export async function explainCheck(
   id: string,
   catalog: Pick<Catalog, 'checks' | 'checksVersion'>,
@@ -25,7 +25,16 @@ export async function explainCheck(
 ): Promise<Explanation> {
   const entry = catalog.checks.find((check) => check.id === id);
   if (!entry) throw new EngineFault(`Catalog ${catalog.checksVersion} has no check ${id}.`);
-  return toExplanation(entry, checks);
+  const { title, severity, category, impl } = entry;
+  const check = checks.find((loaded) => loaded.impl === impl);
+  if (!check) throw new EngineFault(`${impl} is not loaded.`);
+  const { says, needs, requires, outcomes } = check.definition;
+  const readme = new URL('README.md', check.folder);
+  const markdown = await readFile(readme, 'utf8').catch((error: unknown) => {
+    throw new EngineFault(`${readme.pathname} cannot be read: ${String(error)}`);
+  });
+  const sections = readSections(markdown);
+  return { id, title, severity, category, impl, says, needs, requires, outcomes, sections };
 }
 
 /**
@@ -37,10 +46,7 @@ export async function explainOneCheck(id: string, catalog: Catalog): Promise<Exp
   const ids = new Set(catalog.checks.map((entry) => entry.id));
   const breaches = catalog.checks
     .filter((entry) => entry.id === id)
-    .flatMap((entry) => {
-      const check = checks.find(({ impl }) => impl === entry.impl);
-      return findEntryBreaches(entry, check, ids);
-    });
+    .flatMap((entry) => findEntryBreaches(entry, checks, ids));
   if (breaches.length > 0) {
     const { checksVersion } = catalog;
     throw new CatalogError(`catalog/${checksVersion}.json is refused: ${breaches.join('; ')}.`);
@@ -61,19 +67,4 @@ export function readSections(markdown: string): readonly ExplanationSection[] {
   return sections.map(({ heading, lines }) => {
     return { heading: heading.trim(), text: lines.join('\n').trim() };
   });
-}
-
-async function toExplanation(
-  { id, title, severity, category, impl }: CatalogCheck,
-  checks: readonly DiscoveredCheck[],
-): Promise<Explanation> {
-  const check = checks.find((loaded) => loaded.impl === impl);
-  if (!check) throw new EngineFault(`${impl} is not loaded.`);
-  const { says, needs, requires, outcomes } = check.definition;
-  const readme = new URL('README.md', check.folder);
-  const markdown = await readFile(readme, 'utf8').catch((error: unknown) => {
-    throw new EngineFault(`${readme.pathname} cannot be read: ${String(error)}`);
-  });
-  const sections = readSections(markdown);
-  return { id, title, severity, category, impl, says, needs, requires, outcomes, sections };
 }

@@ -133,7 +133,7 @@ describe('a catalog is refused, and the message names its file and fault', () =>
   });
 
   test('a path is not accepted as a version', async () => {
-    await expect(loadCatalog('../package', { folder, checks })).rejects.toThrow('No catalog');
+    await expect(loadCatalog('../package', { folder, checks })).rejects.toThrow('does not exist');
   });
 });
 
