@@ -31,7 +31,7 @@ export type PaidBy = (typeof PAID_BY)[number];
 
 /**
  * `today`: the newest word of the last 36 hours is `payable`. `week`: at least 3 of the last 7 days were checked, and at
- * least 6 in 7 of those were payable.
+ * least six sevenths of the checked days were payable.
  */
 export const PAYABLE_FILTERS = ['today', 'week'] as const;
 export type PayableFilter = (typeof PAYABLE_FILTERS)[number];

@@ -34,7 +34,7 @@ export class InvalidParameter extends ServiceError {
   }
 }
 
-/** `accepted` is the description in the parameter's schema, if it has one. */
+/** `accepted` is the description in the parameter's schema; empty if the parameter is missing. */
 export class RejectedParameter extends ServiceError {
   constructor(name: string, accepted: string) {
     const problem = accepted === '' ? 'is missing' : `is not accepted: ${accepted}`;
@@ -220,9 +220,7 @@ export class TooManyTries extends ServiceError {
 
 export class InternalError extends ServiceError {
   constructor(cause: unknown) {
-    super('internal_error', 'This is our fault, and it is logged. Try again later.', {
-      cause,
-    });
+    super('internal_error', 'This is our fault, and it is logged. Try again later.', { cause });
   }
 }
 
@@ -238,9 +236,7 @@ export class ScannerFailed extends ServiceError {
 
 export class Saturated extends ServiceError {
   constructor(retryAfterSec = 10) {
-    super('saturated', 'The service has too much work. Wait for Retry-After.', {
-      retryAfterSec,
-    });
+    super('saturated', 'The service has too much work. Wait for Retry-After.', { retryAfterSec });
   }
 }
 
@@ -249,11 +245,7 @@ export class StoreUnavailable extends ServiceError {
     super(
       'store_unavailable',
       'The database does not answer. Send the same request again later; you will not be charged twice.',
-      {
-        cause,
-        retryAfterSec: 10,
-        body,
-      },
+      { cause, retryAfterSec: 10, body },
     );
   }
 }

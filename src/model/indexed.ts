@@ -42,7 +42,7 @@ export const INDEXED_REASONS = [
   'testnet_only',
   'resource_url_elsewhere',
   'recipient_changes',
-  /** The newest settlement is over 25 days old, then over 30. The Bazaar drops resources that nobody pays. */
+  /** `lapsing`: the newest settlement is over 25 days old. `lapsed`: over 30. The Bazaar drops resources that nobody pays. */
   'lapsing',
   'lapsed',
 ] as const;
@@ -69,7 +69,7 @@ export type IndexedRow = {
   readonly resource: string;
   readonly method: string;
   readonly state: IndexedState;
-  /** The index's address, if it differs. */
+  /** The resource's address in the index, if it differs. */
   readonly listedAs: string | null;
   readonly differences: readonly IndexedDifference[];
   /** The index's newest settlement, ISO 8601; absent when it is not known. */

@@ -17,17 +17,7 @@ import {
   settlementFacts,
 } from './third-parties.ts';
 
-export type {
-  BazaarListings,
-  IndexedOrigin,
-  IndexedResource,
-  ListedResource,
-  ListedTerms,
-  ListingFacts,
-  Lookup,
-  OfferOnChain,
-  SettlementFacts,
-} from './third-parties.ts';
+export type * from './third-parties.ts';
 
 export type HttpObservation = Observation<HttpData>;
 
@@ -109,7 +99,7 @@ export type ToolFacts = Static<typeof toolFacts>;
 
 const probe = shape({
   method,
-  /** 2 is the second probe of the same request, for checks that compare both. */
+  /** 2 is the second probe of the same request, for checks that compare the two answers. */
   number: Type.Union([Type.Literal(1), Type.Literal(2)]),
   /**
    * A POST that is redirected by 307 or 308 within this origin is sent once more. `data.redirects` then
@@ -139,7 +129,7 @@ const resourceObservation = shape({
    */
   madeUp: optionalTrue,
   probes: list(probe),
-  /** Set for a tool: `path` is the endpoint's, with the tool's name as its fragment. */
+  /** Set for a tool. Its `path` is the endpoint's path with the tool's name as fragment. */
   tool: Type.Optional(toolFacts),
 });
 export type ResourceObservation = Static<typeof resourceObservation>;

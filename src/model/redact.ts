@@ -9,14 +9,12 @@ const LONG_HEX = /0x[0-9a-fA-F]{100,}/g;
  */
 export function redact(text: string): string {
   return text
-    .replaceAll(URL_TEXT, (url) => parseUrlOrigin(url))
+    .replaceAll(URL_TEXT, (url) => hideUrlPath(url))
     .replaceAll(LONG_HEX, (hex) => `${hex.slice(0, 10)}(hidden)`);
 }
 
-function parseUrlOrigin(text: string): string {
+function hideUrlPath(text: string): string {
   if (!URL.canParse(text)) return '(hidden)';
   const { protocol, host, pathname, search } = new URL(text);
-  return pathname.length > 1 || search !== ''
-    ? `${protocol}//${host}/(hidden)`
-    : `${protocol}//${host}`;
+  return `${protocol}//${host}${pathname.length > 1 || search !== '' ? '/(hidden)' : ''}`;
 }

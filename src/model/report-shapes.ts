@@ -6,7 +6,7 @@ import { ADVICE_IDS } from './report.ts';
 import { nullable, oneOf, text } from './shapes.ts';
 
 const nullableText = (description: string) => Type.Union([text, Type.Null()], { description });
-const optionalText = nullable(text);
+const textOrNull = nullable(text);
 
 const payableBy = oneOf(
   PAYABLE_BY,
@@ -26,10 +26,10 @@ export const resourcePayability = Type.Object({
   offers: Type.Array(
     Type.Object({
       pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
-      scheme: optionalText,
-      network: optionalText,
-      asset: optionalText,
-      amount: optionalText,
+      scheme: textOrNull,
+      network: textOrNull,
+      asset: textOrNull,
+      amount: textOrNull,
       client: nullable(Type.String({ description: 'The package that was asked.' })),
       verdict: oneOf(
         OFFER_VERDICTS,
@@ -79,11 +79,7 @@ export const indexedRows = Type.Array(
       Type.String({ description: 'The newest settlement that the index has, if it says so.' }),
     ),
     differences: Type.Array(
-      Type.Object({
-        field: oneOf(INDEXED_FIELDS),
-        live: text,
-        indexed: text,
-      }),
+      Type.Object({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text }),
     ),
     reasons: Type.Array(
       Type.Object({
@@ -103,22 +99,22 @@ export const routeFacts = Type.Object(
   {
     paid: Type.Array(
       Type.Object({
-        method: optionalText,
+        method: textOrNull,
         template: nullable(
           Type.String({
             description: 'As declared: "/weather/{city}"; null if nothing declares it.',
           }),
         ),
         path: Type.String({ description: 'An example request.' }),
-        description: optionalText,
-        mimeType: optionalText,
+        description: textOrNull,
+        mimeType: textOrNull,
         offers: Type.Array(
           Type.Object({
-            scheme: optionalText,
-            network: optionalText,
-            asset: optionalText,
-            amount: optionalText,
-            payTo: optionalText,
+            scheme: textOrNull,
+            network: textOrNull,
+            asset: textOrNull,
+            amount: textOrNull,
+            payTo: textOrNull,
           }),
         ),
       }),

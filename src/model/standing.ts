@@ -27,7 +27,7 @@ export type ChainOffer = {
 export type Standing = {
   /** True if no third party is asked, so that no recipient need be chosen. Default false. */
   readonly isOff?: boolean;
-  /** Asks during the first wave. Resolves within its own time limit and never rejects. */
+  /** Asks about the origin during the first wave. Resolves within its own time limit and never rejects. */
   origin(origin: Origin): Promise<{
     readonly x402scan: Lookup<IndexedOrigin>;
     readonly listing: Lookup<ListingFacts>;
