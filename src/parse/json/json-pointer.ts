@@ -2,7 +2,7 @@ import { isJsonList, isJsonObject, type JsonValue } from './json.ts';
 
 /** Longer chains of references are treated as cycles. */
 const MAX_HOPS = 8;
-/** Longer pointers lead nowhere. Documents that people write do not need them. */
+/** Longer pointers lead nowhere. Documents that people write do not need longer pointers. */
 const MAX_POINTER_CHARS = 1_000;
 
 /** Escapes one step of a JSON pointer (RFC 6901): "/weather" is "~1weather". */

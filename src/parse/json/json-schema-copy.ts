@@ -4,20 +4,7 @@ import { escapePointerStep } from './json-pointer.ts';
 
 const JSON_TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
-type ValueForm =
-  | 'schema'
-  | 'schemas'
-  | 'schema-map'
-  | 'names'
-  | 'name-lists'
-  | 'number'
-  | 'count'
-  | 'list'
-  | 'flag'
-  | 'type'
-  | 'ref'
-  | 'text'
-  | 'any';
+type ValueForm = 'schema' | 'schemas' | 'schema-map' | keyof typeof FORM_ERRORS;
 
 /** Keywords of JSON Schema 2020-12, by the form of their value. */
 const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
@@ -39,8 +26,8 @@ const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
 ]);
 
 /**
- * These keywords are never copied: an origin's regular expressions, `$id` bases (they would redirect local
- * references), names that the library reserves, and annotations.
+ * These keywords are never copied: an origin's regular expressions, annotations, names that the library reserves, and
+ * `$id`, which would redirect local references.
  */
 const OMITTED_KEYWORDS = new Set(
   'pattern patternProperties format $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
@@ -77,11 +64,8 @@ class Copier {
     for (const [keyword, member] of Object.entries(value)) {
       if (OMITTED_KEYWORDS.has(keyword) || member === undefined) continue;
       if (hasPatterns && PATTERN_DEPENDENTS.has(keyword)) continue;
-      defineMember(
-        copy,
-        keyword,
-        this.#copyMember(keyword, member, `${pointer}/${escapePointerStep(keyword)}`),
-      );
+      const memberPointer = `${pointer}/${escapePointerStep(keyword)}`;
+      defineMember(copy, keyword, this.#copyMember(keyword, member, memberPointer));
     }
     return copy;
   }
@@ -134,9 +118,8 @@ class Copier {
   }
 }
 
-const FORM_ERRORS: Readonly<
-  Record<Exclude<ValueForm, 'schema' | 'schemas' | 'schema-map'>, string>
-> = {
+/** Errors of values in the wrong form, by the form. Values of these forms hold no schemas. */
+const FORM_ERRORS = {
   names: 'is not a list of names',
   'name-lists': 'is not an object of lists of names',
   number: 'is not a number',
@@ -181,9 +164,9 @@ function isNameList(value: JsonValue | undefined): boolean {
 }
 
 /** "__proto__" is an ordinary JSON member, but an assignment to it would set the prototype. */
-function defineMember<T extends object>(target: T, name: string, value: unknown): T {
-  if (value === undefined) return target;
-  return Object.defineProperty(target, name, {
+function defineMember(target: object, name: string, value: unknown): void {
+  if (value === undefined) return;
+  Object.defineProperty(target, name, {
     value,
     enumerable: true,
     writable: true,

@@ -19,8 +19,7 @@ export function parseJson(text: string): JsonReading {
   const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   const refusal = refuseJson(body);
   if (refusal !== null) return { ok: false, detail: refusal };
-  const value: JsonValue = JSON.parse(body);
-  return { ok: true, value };
+  return { ok: true, value: JSON.parse(body) };
 }
 
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {

@@ -5,7 +5,7 @@ export const MAX_JSON_NODES = 50_000;
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** A visitor throws it to stop the parser, which otherwise continues after an error and recurses into nested values. */
+/** Stops the parser, which otherwise continues after an error and recurses into nested values. */
 class Refusal extends Error {}
 
 /** Returns why a text is not JSON or is over a limit, safe for evidence; null if the text is acceptable. */

@@ -23,10 +23,8 @@ export type Serialized =
   | { readonly [member: string]: Serialized };
 
 /** Serialized forms of restored objects that have a long text. `keepSerialized` explains `weight`. */
-const serializedForms = new WeakMap<
-  object,
-  { readonly serialized: Serialized; readonly weight: unknown }
->();
+const serializedForms = new WeakMap<object, SerializedForm>();
+type SerializedForm = { readonly serialized: Serialized; readonly weight: unknown };
 
 /**
  * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object whose
@@ -51,14 +49,14 @@ export function pack(serialized: Serialized): Serialized {
 
 /**
  * Restores data and freezes every level. It decodes a long text of an object only when somebody reads the member,
- * so a thread that only passes the object on never decodes it. With `keepsMemory`, the serialized form is kept, and
+ * so a thread that only passes the object on never decodes it. With `keepsForm`, the serialized form is kept, and
  * `serialize` returns it for the restored object.
  */
-export function deserializeFrozen(serialized: Serialized, keepsMemory = false): unknown {
+export function deserializeFrozen(serialized: Serialized, keepsForm = false): unknown {
   if (serialized instanceof SharedArrayBuffer) return decodeText(serialized);
-  if (serialized instanceof Uint8Array) return deserializeFrozen(decode(serialized), keepsMemory);
+  if (serialized instanceof Uint8Array) return deserializeFrozen(decode(serialized), keepsForm);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
-  const restore = (part: Serialized) => deserializeFrozen(part, keepsMemory);
+  const restore = (part: Serialized) => deserializeFrozen(part, keepsForm);
   if (Array.isArray(serialized)) return Object.freeze(serialized.map(restore));
   const members = Object.entries(serialized);
   const value: object = Object.fromEntries(
@@ -67,7 +65,7 @@ export function deserializeFrozen(serialized: Serialized, keepsMemory = false): 
   for (const [name, part] of members) {
     if (isShared(part)) Object.defineProperty(value, name, toDecodingGetter(part));
   }
-  if (keepsMemory) keepSerialized(value, serialized);
+  if (keepsForm) keepSerialized(value, serialized);
   return Object.freeze(value);
 }
 
@@ -103,10 +101,8 @@ function keepSerialized(value: object, serialized: Serialized): void {
   const shared = Object.values(serialized ?? {}).filter(isShared);
   if (shared.length === 0) return;
   const bytes = MAX_BYTES_PER_CHAR * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  serializedForms.set(value, {
-    serialized,
-    weight: new ArrayBuffer(bytes, { maxByteLength: bytes }),
-  });
+  const weight = new ArrayBuffer(bytes, { maxByteLength: bytes });
+  serializedForms.set(value, { serialized, weight });
 }
 
 function toDecodingGetter(shared: SharedArrayBuffer): PropertyDescriptor {

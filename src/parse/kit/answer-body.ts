@@ -9,7 +9,7 @@ const MAX_SNIFFED_CHARS = 1_024;
 /** Shorter paths ("/a") occur in many texts by chance, so they are not removed. */
 const MIN_PATH_CHARS = 4;
 const MAX_COMPARED_CHARS = 64 * 1024;
-/** Pages do not repeat the whole of a longer path. */
+/** Pages do not repeat a longer path in full, so it is not removed. */
 const MAX_REMOVED_PATH_CHARS = 256;
 
 /**
@@ -50,7 +50,7 @@ export function createBodyComparison(): BodyComparison {
     if (left.body === right.body) return true;
     if (isLong(left) !== isLong(right)) return false;
     const [leftText, rightText] = [toComparedText(left), toComparedText(right)];
-    // Long bodies were cut at the same length. Then paths of different lengths were removed, so their lengths differ.
+    // Long bodies were cut at the same length. The removed paths have different lengths, so the texts differ in length.
     const chars = isLong(left) ? Math.min(leftText.length, rightText.length) : undefined;
     return leftText.slice(0, chars) === rightText.slice(0, chars);
   };

@@ -1,7 +1,7 @@
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
-import type { DocumentReader, DocumentReading } from './read-document.ts';
+import { type DocumentReader, type DocumentReading, describeUnusable } from './read-document.ts';
 
 export type ManifestReading =
   | {
@@ -46,10 +46,8 @@ export function findManifest(
     .filter((document) => document !== null);
   const best = documents.find(({ facts }) => facts.shape !== 'unknown') ?? documents[0];
   if (best !== undefined) return best;
-  return {
-    state: 'none',
-    evidence: readings.map((reading) => toEvidence(reading, parsers)).join('; '),
-  };
+  const evidence = readings.map((reading) => describeUnusable(reading, parsers.json, 'JSON'));
+  return { state: 'none', evidence: evidence.join('; ') };
 }
 
 function parseDocument(
@@ -59,10 +57,4 @@ function parseDocument(
   if (reading.state !== 'present' || !json(reading.body).ok) return null;
   const { path, body } = reading;
   return { state: 'found', path, canonical: path === CANONICAL_PATH, facts: facts(body) };
-}
-
-function toEvidence(reading: DocumentReading, { json }: ManifestParsers): string {
-  if (reading.state !== 'present') return reading.evidence;
-  const parsed = json(reading.body);
-  return `GET ${reading.path}: 200, ${parsed.ok ? 'JSON' : parsed.detail}`;
 }

@@ -2,7 +2,7 @@ import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
-import type { DocumentReader, DocumentReading } from './read-document.ts';
+import { type DocumentReader, type DocumentReading, describeUnusable } from './read-document.ts';
 
 /** The OpenAPI document of an origin. The checks S2 to S4 and P6 and the probe plan read it. */
 export type OpenApiReading =
@@ -13,7 +13,7 @@ export type OpenApiReading =
       readonly answer: HttpData;
       readonly facts: OpenApiFacts;
     }
-  /** Only YAML was found, which is not parsed. */
+  /** Only a YAML document was found. We do not parse YAML. */
   | { readonly state: 'yaml'; readonly path: string }
   | { readonly state: 'none'; readonly evidence: string };
 
@@ -38,7 +38,7 @@ const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
 
 /**
  * Returns the first usable document (3.x with paths). If there is none, returns the first JSON that looks like
- * OpenAPI, or else the path of a YAML document, which is not parsed. The canonical path comes first.
+ * OpenAPI, or else the path of a YAML document. The canonical path comes first.
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,
@@ -54,7 +54,9 @@ export function findOpenApi(
   if (best !== undefined) return best;
   const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, MAX_YAML_CHARS)));
   if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
-  const evidence = readings.map((reading) => toEvidence(reading, parsers));
+  const evidence = readings.map((reading) =>
+    describeUnusable(reading, parsers.json, 'JSON, but no OpenAPI'),
+  );
   return { state: 'none', evidence: evidence.join('; ') };
 }
 
@@ -73,10 +75,4 @@ function parseDocument(
 
 function isUsable({ facts }: OpenApiDocument): boolean {
   return facts.version?.startsWith('3.') === true && facts.paths > 0;
-}
-
-function toEvidence(reading: DocumentReading, { json }: OpenApiParsers): string {
-  if (reading.state !== 'present') return reading.evidence;
-  const parsed = json(reading.body);
-  return `GET ${reading.path}: 200, ${parsed.ok ? 'JSON, but no OpenAPI' : parsed.detail}`;
 }

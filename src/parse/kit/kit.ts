@@ -63,7 +63,7 @@ import {
 import { findSchemeRow, isPaidMethod } from '../x402/schemes.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
-import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
+import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
 import { type DocumentReader, formatFailure, readDocument } from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
@@ -168,7 +168,7 @@ export function createKit() {
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
-    /** Returns the probed resources that P3 to P8 and S5 judge: no sign-ins, and none that is sold over MPP or L402. */
+    /** Returns the probed resources that P3 to P8 and S5 judge: without sign-ins and resources sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
@@ -180,7 +180,7 @@ function isPaidOffer({ scheme, network, extra }: Offer): boolean {
   return row !== null && isPaidMethod(row, extra);
 }
 
-/** Drops the fragment, because it only names a part of the document. */
+/** Drops the fragment, because a fragment only names a part of the document. */
 function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
@@ -198,9 +198,7 @@ function cacheByText<T>(parse: (text: string) => T): (text: string) => T {
   };
 }
 
-function cacheByUrl(
-  parse: (body: string, documentUrl: string) => OpenApiFacts,
-): (body: string, documentUrl: string) => OpenApiFacts {
+function cacheByUrl(parse: OpenApiParsers['facts']): OpenApiParsers['facts'] {
   const parsersByUrl = new Map<string, (body: string) => OpenApiFacts>();
   return (body, documentUrl) => {
     const parseCached =
@@ -220,7 +218,7 @@ function createEntryIndexCache(): (facts: ManifestFacts, originUrl: string) => E
   };
 }
 
-/** Equal headers and bodies give the same challenge, so `byContent` has them as its key. */
+/** Equal headers and bodies give the same challenge, so they are the key of `byContent`. */
 function createChallengeCache(): (answer: HttpData) => ChallengeReading {
   const byAnswer = new WeakMap<HttpData, ChallengeReading>();
   const byContent = new Map<string, ChallengeReading>();

@@ -1,16 +1,17 @@
 import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
+import type { JsonReading } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
 
 /** The classified answer at a document's path. */
 export type DocumentReading =
-  | { readonly state: 'unreadable'; readonly evidence: string }
   | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
-  | { readonly state: 'soft-404'; readonly evidence: string }
-  | { readonly state: 'html'; readonly evidence: string }
-  /** The body is longer than the cap, so only its start was read. */
-  | { readonly state: 'oversize'; readonly evidence: string }
+  /** `oversize`: the body is longer than the limit, so only the start of the body was read. */
+  | {
+      readonly state: 'unreadable' | 'soft-404' | 'html' | 'oversize';
+      readonly evidence: string;
+    }
   | {
       readonly state: 'present';
       readonly path: string;
@@ -40,10 +41,9 @@ export function readDocument(
   if (!answer.ok) return { state: 'unreadable', evidence: formatFailure(request, answer) };
   const { data } = answer;
   if (data.status !== 200) {
-    const evidence = `${request}: ${formatStatus(data)}`;
-    return { state: 'absent', status: data.status, evidence };
+    return { state: 'absent', status: data.status, evidence: `${request}: ${formatStatus(data)}` };
   }
-  // This comes before the soft-404 comparison: two incomplete bodies may be equal by chance.
+  // This comes before the soft-404 comparison, because two incomplete bodies may be equal by chance.
   if (data.bodyFailure !== undefined) {
     const evidence = `${request}: 200, but the body broke off (${data.bodyFailure})`;
     return { state: 'unreadable', evidence };
@@ -58,6 +58,17 @@ export function readDocument(
     return { state: 'oversize', evidence };
   }
   return { state: 'present', path, answer: data, body: data.body };
+}
+
+/** Returns the reason why a reading gives no JSON document, or `jsonFault` for a JSON document of another kind. */
+export function describeUnusable(
+  reading: DocumentReading,
+  json: (body: string) => JsonReading,
+  jsonFault: string,
+): string {
+  if (reading.state !== 'present') return reading.evidence;
+  const parsed = json(reading.body);
+  return `GET ${reading.path}: 200, ${parsed.ok ? jsonFault : parsed.detail}`;
 }
 
 /** Formats "GET /llms.txt: timeout (no answer within 10 s)". */

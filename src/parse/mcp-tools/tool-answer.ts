@@ -1,5 +1,5 @@
 /**
- * Turns a tool's answer (to a call without payment) into an HTTP answer, because checks and clients read those. Both
+ * Turns a tool's answer to an unpaid call into an HTTP answer, because checks and clients read HTTP answers. Both
  * bindings of specs/transports-v2/mcp.md become a 402. Its PAYMENT-REQUIRED header is the structured challenge, its
  * body is the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`.
  */
@@ -41,15 +41,18 @@ export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerR
   if (!answer.ok || answer.data.status === 402) return { answer, facts: NO_FACTS };
   const response = findRpcResponse(answer.data, id);
   if (response === null) return { answer: toUnreadable(answer), facts: NO_FACTS };
-  const toAnswer: AnswerMaker = (status, text, paymentHeaders = []) => ({
+  const { bodyFailure: _, ...httpData } = answer.data;
+  // The payment headers of the HTTP answer belong to the endpoint, not to the tool.
+  const otherHeaders = httpData.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
+  const toAnswer: AnswerMaker = (status, body, paymentHeaders = []) => ({
     ...answer,
     truncated: false,
-    data: replaceAnswer(answer.data, status, text, paymentHeaders),
+    data: { ...httpData, status, headers: [...otherHeaders, ...paymentHeaders], body },
   });
   if (isJsonObject(response['error'])) {
     const { code, data, message } = response['error'];
-    const challenge = code === PAYMENT_REQUIRED_CODE ? toChallenge(data) : null;
-    if (challenge !== null)
+    const challenge = code === PAYMENT_REQUIRED_CODE ? readChallengeValue(data) : undefined;
+    if (challenge !== undefined)
       return { answer: toAnswer(402, JSON.stringify(challenge)), facts: NO_FACTS };
     const status = INVALID_CALL_CODES.has(code) ? 422 : 500;
     return { answer: toAnswer(status, jsonText(message) ?? ''), facts: NO_FACTS };
@@ -60,25 +63,23 @@ export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerR
 function readResult(result: JsonObject, toAnswer: AnswerMaker): ToolAnswerReading {
   const isError = result['isError'] === true;
   const receipt = jsonObject(result['_meta'])['x402/payment-response'];
-  const receipts = receipt === undefined ? [] : [encodeHeader('payment-response', receipt)];
+  const receipts = encodeHeader('payment-response', receipt);
   if (result['resultType'] === 'payment_required') {
-    const required = toChallenge(result['paymentRequired']);
-    const headers =
-      required === null ? receipts : [...receipts, encodeHeader('payment-required', required)];
+    const required = readChallengeValue(result['paymentRequired']);
+    const headers = [...receipts, ...encodeHeader('payment-required', required)];
     return { answer: toAnswer(402, '', headers), facts: { binding: 'extension', isError } };
   }
   const [first] = jsonList(result['content']);
   const text = jsonText(jsonObject(first)['text']) ?? '';
-  const structured = toChallenge(result['structuredContent']);
+  const structured = readChallengeValue(result['structuredContent']);
   const textChallenge = parseChallengeText(text);
-  if (structured === null && textChallenge === null) {
+  if (structured === undefined && textChallenge === undefined) {
     const errorStatus = VALIDATION_WORDS.test(text) ? 422 : 500;
     const answer = toAnswer(isError ? errorStatus : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
     return { answer, facts: { binding: null, isError } };
   }
-  const headers =
-    structured === null ? receipts : [...receipts, encodeHeader('payment-required', structured)];
-  const answer = toAnswer(402, textChallenge === null ? '' : text, headers);
+  const headers = [...receipts, ...encodeHeader('payment-required', structured)];
+  const answer = toAnswer(402, textChallenge === undefined ? '' : text, headers);
   return { answer, facts: { binding: 'tool-result', isError } };
 }
 
@@ -89,29 +90,20 @@ function toUnreadable(answer: HttpObservation & { readonly ok: true }): HttpObse
   return { ok: false, reason: 'malformed', detail: 'no JSON-RPC answer to tools/call', ms };
 }
 
-function replaceAnswer(
-  data: HttpData,
-  status: number,
-  body: string,
-  paymentHeaders: HttpData['headers'],
-): HttpData {
-  const { bodyFailure: _, ...kept } = data;
-  // The payment headers of the HTTP answer belong to the endpoint, not to the tool.
-  const otherHeaders = data.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
-  return { ...kept, status, headers: [...otherHeaders, ...paymentHeaders], body };
+/** Returns no header for an undefined value. */
+function encodeHeader(name: string, value: JsonValue | undefined): HttpData['headers'] {
+  if (value === undefined) return [];
+  return [[name, Buffer.from(JSON.stringify(value)).toString('base64')]];
 }
 
-function encodeHeader(name: string, value: JsonValue): readonly [string, string] {
-  return [name, Buffer.from(JSON.stringify(value)).toString('base64')];
+/** Returns the value if it is a challenge; undefined otherwise. */
+function readChallengeValue(value: JsonValue | undefined): JsonObject | undefined {
+  const challenge = value === undefined ? null : parseChallenge(value, 'header');
+  return challenge?.value;
 }
 
-function toChallenge(value: JsonValue | undefined): JsonObject | null {
-  if (value === undefined || parseChallenge(value, 'header') === null) return null;
-  return jsonObject(value);
-}
-
-function parseChallengeText(text: string): JsonObject | null {
-  if (!text.trimStart().startsWith('{')) return null;
+function parseChallengeText(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
   const parsed = parseJson(text);
-  return parsed.ok ? toChallenge(parsed.value) : null;
+  return parsed.ok ? readChallengeValue(parsed.value) : undefined;
 }

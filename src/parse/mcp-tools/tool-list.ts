@@ -55,13 +55,11 @@ export function readToolPage(result: JsonObject): ToolPage {
 const EVENT_STREAM_TYPE = /^text\/event-stream\b/i;
 const LINE_END = /\r\n|\r|\n/;
 
-/** Finds the JSON-RPC response with this id in a JSON body or an event stream; null if it has none. */
+/** Finds the JSON-RPC response with this id in a JSON body or an event stream; null if there is no such response. */
 export function findRpcResponse(answer: HttpData, id: number): JsonObject | null {
-  if (!EVENT_STREAM_TYPE.test(headerValue(answer, 'content-type') ?? '')) {
-    return parseRpcResponse(answer.body, id);
-  }
-  for (const data of readEvents(answer.body)) {
-    const response = parseRpcResponse(data, id);
+  const isStream = EVENT_STREAM_TYPE.test(headerValue(answer, 'content-type') ?? '');
+  for (const text of isStream ? readEvents(answer.body) : [answer.body]) {
+    const response = parseRpcResponse(text, id);
     if (response !== null) return response;
   }
   return null;
@@ -90,8 +88,8 @@ function* readEvents(body: string): Generator<string> {
 }
 
 /**
- * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for it. Sellers use the
- * members below, and examples of SDKs use the description.
+ * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for this declaration. Sellers
+ * use the members below, and examples of SDKs use the description.
  */
 export type PaidTerms = {
   readonly isPaid: boolean;
@@ -122,7 +120,7 @@ export function readPaidTerms(tool: JsonObject): PaidTerms {
   return { isPaid, price: isPaid ? findPrice(meta, annotations) : null };
 }
 
-/** Returns true for false, and for an object such as `{ "enabled": false }`. */
+/** Returns true for the value `false`, and for an object such as `{ "enabled": false }`. */
 function isFreeDeclaration(value: JsonValue | undefined): boolean {
   if (value === false) return true;
   if (!isJsonObject(value)) return false;

@@ -12,11 +12,12 @@ import { hasPathParameters, needsParameters, selectServer, toRequestPath } from 
 import {
   isDeclaredFree,
   type PriceDeclaration,
+  type Protocols,
   readPrice,
   readProtocols,
 } from './openapi-price.ts';
 
-export type Operation = {
+export type Operation = Protocols & {
   /** Upper case. */
   readonly method: string;
   /** The path as the document has it: "/users/{id}". */
@@ -37,9 +38,6 @@ export type Operation = {
   readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
-  /** Form of `protocols` in x-payment-info. Objects are the current form, and strings the legacy form. */
-  readonly protocols: 'objects' | 'strings' | 'missing';
-  readonly protocolNames: readonly string[];
   readonly price: PriceDeclaration | null;
   /** True if the operation declares a 402 response, or x-payment-info that does not say that it is free. */
   readonly paid: boolean;
@@ -51,7 +49,7 @@ export type Operation = {
 
 /**
  * Thousands of paths may have a `$ref` to one large path item. Without these limits, the work for a small document
- * could be its number of paths times the size of that item.
+ * could be the number of paths times the size of that item.
  */
 const MAX_PATHS = 2_000;
 const MAX_OPERATIONS = 4_000;
@@ -100,21 +98,16 @@ function readPathItem(value: JsonValue | undefined, resolveRef: RefResolver): Js
   const own = jsonObject(value);
   if (own['$ref'] === undefined) return own;
   const target = jsonObject(resolveRef(own));
-  const members = [...HTTP_METHODS, 'parameters', 'servers'].map((name) => [
-    name,
-    own[name] ?? target[name],
-  ]);
-  return Object.fromEntries(members);
+  const names = [...HTTP_METHODS, 'parameters', 'servers'];
+  return Object.fromEntries(names.map((name) => [name, own[name] ?? target[name]]));
 }
 
 function toOperation(context: PathContext, method: string, source: JsonObject): Operation {
   const { root, resolveRef, template, item, readParameters } = context;
   const pointer = `/paths/${escapePointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
-  const parameters = mergeParameters(
-    readParameters(item['parameters']),
-    readParameters(source['parameters']),
-  );
+  const sharedParameters = readParameters(item['parameters']);
+  const parameters = mergeParameters(sharedParameters, readParameters(source['parameters']));
   const serverLists = [source, item, root].map((level) => jsonList(level['servers']));
   const servers = serverLists.find((list) => isJsonObject(list[0])) ?? [];
   const server = selectServer(servers, context.documentUrl);
@@ -138,14 +131,10 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
     price: readPrice(info, pointer),
-    paid: declares402 || (hasPaymentInfo(info) && !isDeclaredFree(info)),
+    paid: declares402 || (info !== undefined && info !== false && !isDeclaredFree(info)),
     signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere: server.kind === 'elsewhere' ? server.origin : null,
   };
-}
-
-function hasPaymentInfo(info: JsonValue | undefined): boolean {
-  return info !== undefined && info !== false;
 }
 
 function readSecurity(declaring: JsonObject): readonly JsonObject[] | null {
@@ -162,9 +151,8 @@ function createLoginTest(root: JsonObject, resolveRef: RefResolver): LoginTest {
   const isLoginScheme = (name: string): boolean => {
     const cached = results.get(name);
     if (cached !== undefined) return cached;
-    const { type, scheme } = jsonObject(
-      Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {},
-    );
+    const declared = Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {};
+    const { type, scheme } = jsonObject(declared);
     const isX402 = /^x402$/i.test(name) || /^x402$/i.test(jsonText(scheme) ?? '');
     const isLogin = !isX402 && type !== 'apiKey';
     results.set(name, isLogin);

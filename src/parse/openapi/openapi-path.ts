@@ -40,27 +40,18 @@ function toTarget(server: JsonValue | undefined, documentUrl: string): ServerTar
   const template = jsonText(jsonObject(server)['url']);
   if (template === null || template.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
-  const filled = fillTemplate(
-    template,
-    (name) => toSegment(jsonObject(variables[name])['default']) ?? '',
-  );
-  if (!URL.canParse(filled, documentUrl)) return OWN_ROOT;
-  const url = new URL(filled, documentUrl);
-  const documentAt = new URL(documentUrl);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return OWN_ROOT;
-  const isBehindProxy = documentAt.protocol === 'https:' && url.protocol === 'http:';
-  const isOwn =
-    url.hostname === documentAt.hostname && (url.port === documentAt.port || isBehindProxy);
+  const toDefault = (name: string) => toSegment(jsonObject(variables[name])['default']) ?? '';
+  const url = URL.parse(fillTemplate(template, toDefault), documentUrl);
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return OWN_ROOT;
+  const { protocol, hostname, port } = new URL(documentUrl);
+  const isBehindProxy = protocol === 'https:' && url.protocol === 'http:';
+  const isOwn = url.hostname === hostname && (url.port === port || isBehindProxy);
   if (!isOwn) return { kind: 'elsewhere', origin: url.origin };
-  const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
-  return { kind: 'own', basePath };
+  return { kind: 'own', basePath: url.pathname.replace(/\/$/, '') };
 }
 
 export type RequestPath = {
-  /**
-   * Path and query. It can be appended to an origin, because it starts with exactly one slash: "//host" would
-   * address another host.
-   */
+  /** Path and query for an origin, with exactly one slash at the start: "//host" would address another host. */
   readonly path: string;
   /** True if the document declares no value for a parameter. The origin may answer 404 to the made-up value. */
   readonly isMadeUp: boolean;
@@ -88,21 +79,21 @@ export function toRequestPath(
     const name = encodeURIComponent(toSegment(parameter['name']) ?? '');
     address += `${address.includes('?') ? '&' : '?'}${name}=${toValue(parameter)}`;
   }
-  const url = URL.canParse(address) ? new URL(address) : null;
+  const url = URL.parse(address);
   const path = `/${(url?.pathname ?? '').replace(/^\/+/, '')}${url?.search ?? ''}`;
   return { path, isMadeUp };
 }
 
 function listRequiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[] {
-  const required = parameters.filter((parameter) => {
-    return parameter['in'] === 'query' && parameter['required'] === true;
-  });
-  return required.filter(({ name }) => toSegment(name) !== null).slice(0, MAX_PARAMETERS);
+  return parameters
+    .filter(({ in: location, required }) => location === 'query' && required === true)
+    .filter(({ name }) => toSegment(name) !== null)
+    .slice(0, MAX_PARAMETERS);
 }
 
 /**
- * Replaces the first MAX_PARAMETERS `{name}`s. It leaves an unclosed brace as it is. It stops when the result is
- * longer than MAX_ADDRESS_CHARS.
+ * Replaces the first MAX_PARAMETERS names in braces. Keeps an unclosed brace. Stops when the result is longer than
+ * MAX_ADDRESS_CHARS.
  */
 function fillTemplate(template: string, toValue: (name: string) => string): string {
   let filled = '';
@@ -118,7 +109,7 @@ function fillTemplate(template: string, toValue: (name: string) => string): stri
   return filled + template.slice(position);
 }
 
-/** Returns the first example, default, enum value or constant that the document declares; null if it has none. */
+/** Returns the first example, default, enum value or constant that the document declares; null if it declares none. */
 function findDeclaredValue(parameter: JsonObject, resolveRef: RefResolver): string | null {
   const schema = jsonObject(resolveRef(parameter['schema']));
   const candidates = [
@@ -170,7 +161,5 @@ export function hasPathParameters(template: string): boolean {
 
 /** Returns true if a request needs parameters outside the path. */
 export function needsParameters(parameters: readonly JsonObject[]): boolean {
-  return parameters.some((parameter) => {
-    return parameter['in'] !== 'path' && parameter['required'] === true;
-  });
+  return parameters.some(({ in: location, required }) => location !== 'path' && required === true);
 }

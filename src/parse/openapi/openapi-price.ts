@@ -28,7 +28,7 @@ export type PriceDeclaration =
       readonly currency: string;
       readonly pointer: string;
     }
-  /** The amount of an MPP offer in base units of the asset; null if it has another unit, or if offers differ. */
+  /** A price of MPP, in base units of the asset. The amount is null if it has another unit, or if offers differ. */
   | { readonly kind: 'mpp'; readonly amount: string | null; readonly pointer: string }
   /** A form of earlier versions. Its `amount` is null if it cannot be compared with a price. */
   | {
@@ -40,6 +40,7 @@ export type PriceDeclaration =
     };
 
 export type Protocols = {
+  /** Form of `protocols` in x-payment-info. Objects are the current form, and strings the legacy form. */
   readonly protocols: 'objects' | 'strings' | 'missing';
   readonly protocolNames: readonly string[];
 };

@@ -79,17 +79,11 @@ function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
   const resolveRef = createRefResolver(root);
   return Object.entries(declared).flatMap(([name, value]) => {
-    const scheme = resolveRef(value);
-    if (!isJsonObject(scheme)) return [];
-    return [
-      {
-        name,
-        type: jsonText(scheme['type']) ?? '',
-        scheme: jsonText(scheme['scheme']) ?? '',
-        in: jsonText(scheme['in']) ?? '',
-        parameter: jsonText(scheme['name']) ?? '',
-      },
-    ];
+    const members = resolveRef(value);
+    if (!isJsonObject(members)) return [];
+    const readText = (member: string) => jsonText(members[member]) ?? '';
+    const [type, scheme] = [readText('type'), readText('scheme')];
+    return [{ name, type, scheme, in: readText('in'), parameter: readText('name') }];
   });
 }
 

@@ -25,8 +25,8 @@ export function dollars(value: JsonValue | undefined): string | null {
   if (amount === null) return null;
   const [whole = '', fraction = ''] = amount.split('.');
   const trimmedWhole = whole.replace(/^0+/, '') || '0';
-  const end = endOfLastNonZero(fraction);
-  return end === 0 ? trimmedWhole : `${trimmedWhole}.${fraction.slice(0, end)}`;
+  const trimmedFraction = fraction.replace(/0+$/, '');
+  return trimmedFraction === '' ? trimmedWhole : `${trimmedWhole}.${trimmedFraction}`;
 }
 
 /** Like `dollars`, but keeps the zeroes of the document: "$0.050000" → "0.050000". */
@@ -38,15 +38,9 @@ export function parseWrittenAmount(value: JsonValue | undefined): string | null 
   return amount.startsWith('.') ? `0${amount}` : amount;
 }
 
-/** JavaScript writes small numbers with an exponent (1e-7). This function writes none. */
+/** Writes a number without an exponent. JavaScript writes small numbers with an exponent (1e-7). */
 function toPlainNumber(value: number): string | null {
   if (!Number.isFinite(value) || value < 0 || value >= 1e21) return null;
   const text = String(value);
   return text.includes('e') ? value.toFixed(20) : text;
-}
-
-function endOfLastNonZero(digits: string): number {
-  let end = digits.length;
-  while (end > 0 && digits.charAt(end - 1) === '0') end -= 1;
-  return end;
 }

@@ -19,7 +19,7 @@ export type HtmlFacts = {
 const MAX_ELEMENTS = 5_000;
 const MAX_VALUE_CHARS = 4_096;
 const MAX_TITLE_CHARS = 1_000;
-const READ_ELEMENTS = new Set(['a', 'link', 'meta']);
+const ELEMENTS_TO_READ = new Set(['a', 'link', 'meta']);
 
 /**
  * Reads tags in sequence and builds no tree, because no fact here depends on nesting. The library's tree builder
@@ -60,7 +60,8 @@ class TagReader {
       {
         onopentagname: (start, end) => this.#startTag(start, end),
         onattribname: (start, end) => {
-          this.#attribute = this.#isReadElement() ? this.#slice(start, end).toLowerCase() : '';
+          const isRead = ELEMENTS_TO_READ.has(this.#element);
+          this.#attribute = isRead ? this.#slice(start, end).toLowerCase() : '';
           this.#value = '';
         },
         onattribdata: (start, end) => this.#addToValue(this.#slice(start, end)),
@@ -87,10 +88,6 @@ class TagReader {
 
   #slice(start: number, end: number): string {
     return this.#text.slice(start, Math.min(end, start + MAX_VALUE_CHARS));
-  }
-
-  #isReadElement(): boolean {
-    return READ_ELEMENTS.has(this.#element);
   }
 
   #startTag(start: number, end: number): void {

@@ -34,7 +34,6 @@ class LineReader {
   readonly #summary: string[] = [];
   #leadH1: string | null = null;
   #hasBlock = false;
-  /** The summary is the first blockquote before the first H2. */
   #summaryIsOpen = true;
   #inListItem = false;
   #section: 'other' | 'h2' | 'h2-with-links' = 'other';
@@ -94,7 +93,7 @@ class LineReader {
   }
 }
 
-/** Yields each line, and null for a line of a code fence or of its marks. */
+/** Yields each line, but null instead of each line of a code fence, its marks included. */
 function* readLines(text: string): Generator<string | null> {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   let fence: string | null = null;

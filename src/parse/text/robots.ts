@@ -37,18 +37,14 @@ export function matchesPattern(pattern: string, path: string): boolean {
  * case. Encodes characters outside ASCII. `*` and `$` keep their meaning.
  */
 export function normalisePattern(pattern: string): string {
-  return normalise(pattern);
+  return pattern
+    .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
+    .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 }
 
 /** `*` and `$` in a path are literal characters. A pattern matches them with %2A and %24 (RFC 9309). */
 export function normalisePath(path: string): string {
-  return normalise(path).replaceAll('*', '%2A').replaceAll('$', '%24');
-}
-
-function normalise(text: string): string {
-  return text
-    .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
-    .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+  return normalisePattern(path).replaceAll('*', '%2A').replaceAll('$', '%24');
 }
 
 function normaliseOctet(octet: string): string {
