@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/json.ts';
-import { findKnownAsset } from './assets.ts';
+import { findOfferAsset } from './assets.ts';
 import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
@@ -29,15 +29,14 @@ type PriceTerms = Readonly<Record<'network' | 'asset' | 'amount', JsonValue | un
 
 /** Returns the amount of an offer and one dollar, both in base units of its asset; null if the asset is unknown. */
 export function toDollarUnits({ network, asset, amount }: PriceTerms) {
-  if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  const known = findKnownAsset(network, asset);
+  const knownAsset = findOfferAsset({ network, asset });
   const units = parseAmount(amount);
-  if (known === null || units === null) return null;
+  if (knownAsset === null || units === null) return null;
   // One token of each known asset is worth a dollar.
-  return { amount: units, dollar: 10n ** BigInt(known.decimals) };
+  return { amount: units, dollar: 10n ** BigInt(knownAsset.decimals) };
 }
 
-/** Returns true for less than 0.001 USD. The CDP facilitator settles no smaller amount (x402 issue 1171). */
+/** Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). */
 export function isUnderMinimum(terms: PriceTerms): boolean {
   const units = toDollarUnits(terms);
   return units !== null && units.amount * 1_000n < units.dollar;
@@ -47,16 +46,13 @@ type Term = JsonValue | undefined;
 
 /** Formats the price for people, "0.05 USDC". `price` and `decimals` are null for an unknown asset. */
 export function toPrice(network: Term, asset: Term, units: Term) {
-  const known =
-    typeof network === 'string' && typeof asset === 'string'
-      ? findKnownAsset(network, asset)
-      : null;
+  const knownAsset = findOfferAsset({ network, asset });
   const amount = parseAmount(units);
-  const hasPrice = known !== null && amount !== null;
+  const hasPrice = knownAsset !== null && amount !== null;
   return {
-    price: hasPrice ? `${toDecimal(amount, known.decimals)} ${known.symbol}` : null,
+    price: hasPrice ? `${toDecimal(amount, knownAsset.decimals)} ${knownAsset.symbol}` : null,
     isTestnet: typeof network === 'string' && isTestnet(network),
-    decimals: hasPrice ? known.decimals : null,
+    decimals: hasPrice ? knownAsset.decimals : null,
   };
 }
 

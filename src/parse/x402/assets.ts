@@ -1,3 +1,4 @@
+import type { Offer } from './challenge.ts';
 import { KNOWN_ASSETS } from './known-assets.ts';
 import { findClaimedNamespace, toCaip2 } from './networks.ts';
 
@@ -11,16 +12,10 @@ export type KnownAsset = {
 };
 
 const ASSETS_BY_KEY: ReadonlyMap<string, KnownAsset> = new Map(
-  KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => [
-    toKey(network, asset),
-    {
-      network,
-      asset,
-      symbol,
-      decimals,
-      domain: domain === null ? null : { name: domain[0], version: domain[1] },
-    },
-  ]),
+  KNOWN_ASSETS.map(([network, asset, symbol, decimals, names]) => {
+    const domain = names === null ? null : { name: names[0], version: names[1] };
+    return [toKey(network, asset), { network, asset, symbol, decimals, domain }];
+  }),
 );
 
 /**
@@ -29,6 +24,12 @@ const ASSETS_BY_KEY: ReadonlyMap<string, KnownAsset> = new Map(
  */
 export function findKnownAsset(network: string, asset: string): KnownAsset | null {
   return ASSETS_BY_KEY.get(toKey(toCaip2(network), asset)) ?? null;
+}
+
+/** Returns null if network or asset is not a text, or if the asset is unknown on the network. */
+export function findOfferAsset({ network, asset }: Pick<Offer, 'network' | 'asset'>) {
+  const areTexts = typeof network === 'string' && typeof asset === 'string';
+  return areTexts ? findKnownAsset(network, asset) : null;
 }
 
 const ASSETS_BY_NAMESPACE: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(

@@ -10,7 +10,7 @@ export type ChallengeDifference = {
   readonly text: string;
 };
 
-/** Limit of compared offers with equal terms, because the comparison takes quadratic time. */
+/** The comparison of offers with equal terms takes quadratic time. */
 const MAX_EQUAL_TERMS = 8;
 
 /**
@@ -43,7 +43,7 @@ export function findChallengeDifference(
   return pointer === undefined ? null : { inTerms: false, text: `${pointer} differs in the body` };
 }
 
-/** Returns the offers of `other` whose terms no offer of `challenge` has. */
+/** Returns the offers of `other` with terms that `challenge` does not offer. */
 export function findMissingOffers(challenge: Challenge, other: Challenge): readonly Offer[] {
   const keys = new Set(challenge.offers.map(toKey));
   return other.offers.filter((offer) => !keys.has(toKey(offer)));
@@ -74,19 +74,17 @@ function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
   const [assetKey, recipientKey] = [asset, payTo].map((value) =>
     isEvm && typeof value === 'string' ? value.toLowerCase() : value,
   );
-  return JSON.stringify(
-    [scheme, caip2, amount, assetKey, recipientKey].map((value) => value ?? null),
-  );
+  return JSON.stringify([scheme, caip2, amount, assetKey, recipientKey]);
 }
 
 /** Formats the terms for evidence. */
 function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
-  const place = showJson(typeof network === 'string' ? toCaip2(network) : network);
+  const chain = showJson(typeof network === 'string' ? toCaip2(network) : network);
   const [token, recipient] = [showJson(asset), showJson(payTo)];
-  return `${showJson(amount)} of ${token} to ${recipient} on ${place} by ${showJson(scheme)}`;
+  return `${showJson(amount)} of ${token} to ${recipient} on ${chain} by ${showJson(scheme)}`;
 }
 
-/** Returns the pointer of the first member that both values have and that is not equal; null if there is none. */
+/** Returns the pointer of the first common member whose values differ; null if all common members are equal. */
 function findDifference(
   left: JsonValue | undefined,
   right: JsonValue | undefined,

@@ -46,7 +46,7 @@ export type RefusedMember = { readonly pointer: string; readonly value: JsonValu
 export type ChallengeReading = {
   readonly header: HeaderReading;
   readonly body: JsonReading;
-  /** The header's challenge, or else the body's; null if neither has one. All checks except P4 judge it. */
+  /** The header's challenge, or else the body's challenge; null without any. All checks except P4 judge it. */
   readonly challenge: Challenge | null;
 };
 
@@ -56,7 +56,7 @@ export type ChallengedResource = {
   readonly probe: Probe;
   readonly answer: HttpData;
   readonly reading: ChallengeReading & { readonly challenge: Challenge };
-  /** The challenge of the second probe of the same method; null without one. */
+  /** The challenge to the second probe of the same method; null if there is none. */
   readonly second: Challenge | null;
 };
 
@@ -141,11 +141,9 @@ function toTextOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-const SIGN_IN_EXTENSION = 'sign-in-with-x';
-
 /** A 402 with an empty `accepts` and the extension of specs/extensions/sign-in-with-x.md asks for no money. */
 export function isSignInOnly({ value }: Pick<Challenge, 'value'>): boolean {
   const { accepts } = value;
   if (!isJsonList(accepts) || accepts.length > 0) return false;
-  return isJsonObject(jsonObject(value['extensions'])[SIGN_IN_EXTENSION]);
+  return isJsonObject(jsonObject(value['extensions'])['sign-in-with-x']);
 }

@@ -17,9 +17,9 @@ export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
- * A resource is judged by the challenge to its declared method. If that method did not answer 402, the challenge to
- * the other method counts, unless the other method is a resource too. If no method is declared, each method whose terms
- * differ counts. HEAD, second probes and sign-ins do not count.
+ * A resource is judged by the challenge to its declared method. If the declared method did not answer 402, the challenge
+ * to GET or POST counts, unless that method of the path is a resource of its own. If no method is declared, each method
+ * with different terms counts. HEAD, second probes and sign-ins do not count.
  */
 export function findChallengedResources(
   resources: readonly ResourceObservation[],
@@ -50,14 +50,12 @@ export function findSignIns(
 ): readonly ResourceObservation[] {
   return resources.filter((resource) => {
     const challenges = findChallenges(resource, resources, read);
-    return (
-      challenges.length > 0 &&
-      challenges.every(
-        ({ reading, answer }) =>
-          isSignInOnly(reading.challenge) && findOtherChallenges(answer).length === 0,
-      )
-    );
+    return challenges.length > 0 && challenges.every(asksOnlyForSignIn);
   });
+}
+
+function asksOnlyForSignIn({ reading, answer }: ProbeChallenge): boolean {
+  return isSignInOnly(reading.challenge) && findOtherChallenges(answer).length === 0;
 }
 
 function findChallenges(
@@ -96,12 +94,11 @@ function removeEqualTerms(challenges: readonly ProbeChallenge[]): readonly Probe
 }
 
 function formatTerms({ offers }: Challenge): string {
-  return JSON.stringify(
-    offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
-      const caip2 = typeof network === 'string' ? toCaip2(network) : network;
-      return [scheme, caip2, amount, asset, payTo, extra];
-    }),
-  );
+  const terms = offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
+    const caip2 = typeof network === 'string' ? toCaip2(network) : network;
+    return [scheme, caip2, amount, asset, payTo, extra];
+  });
+  return JSON.stringify(terms);
 }
 
 function isInBody({ reading }: ProbeChallenge): boolean {
@@ -117,12 +114,10 @@ function readProbe(probe: Probe, read: ChallengeReader): ProbeChallenge | null {
 }
 
 function findSecondChallenge(
-  resource: ResourceObservation,
+  { probes }: ResourceObservation,
   first: Probe,
   read: ChallengeReader,
 ): Challenge | null {
-  const second = resource.probes.find(
-    (probe) => probe.number === 2 && probe.method === first.method,
-  );
+  const second = probes.find((probe) => probe.number === 2 && probe.method === first.method);
   return second === undefined ? null : (readProbe(second, read)?.reading.challenge ?? null);
 }

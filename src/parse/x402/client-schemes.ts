@@ -1,8 +1,7 @@
 /** Rows of the schemes that an installed official client pays. A test compares them with the packages. */
 import { maxOfBits } from './namespaces.ts';
-import type { ExtraMember, SchemeRow } from './scheme-row.ts';
+import { atBlob, atCommit, type ExtraMember, type SchemeRow } from './scheme-row.ts';
 
-const READ_ON = '2026-11-24';
 const EIP3009 = 'eip3009';
 const DOMAIN_MEMBERS: readonly ExtraMember[] = [
   { name: 'name', form: 'text', onlyBy: EIP3009 },
@@ -26,11 +25,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     amount: 'price',
     methods: [EIP3009, 'permit2', 'erc7710'],
     paidMethods: [EIP3009, 'permit2'],
-    specification: {
-      file: 'specs/schemes/exact/scheme_exact_evm.md',
-      blob: '0204eb55adb9d39010d3835a28e1ca7036f23501',
-      read: READ_ON,
-    },
+    specification: atBlob('exact/scheme_exact_evm', '0204eb55adb9d39010d3835a28e1ca7036f23501'),
   },
   {
     ...SVM,
@@ -41,11 +36,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ],
     flows: ['authorization', 'upfront'],
     amount: 'price',
-    specification: {
-      file: 'specs/schemes/exact/scheme_exact_svm.md',
-      blob: '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941',
-      read: READ_ON,
-    },
+    specification: atBlob('exact/scheme_exact_svm', '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941'),
   },
   {
     ...EVM,
@@ -53,11 +44,7 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     requires: [{ name: 'facilitatorAddress', form: 'address' }],
     flows: ['authorization'],
     amount: 'ceiling',
-    specification: {
-      file: 'specs/schemes/upto/scheme_upto_evm.md',
-      blob: '9f947c716319b017494963050991dbcd6a89938e',
-      read: READ_ON,
-    },
+    specification: atBlob('upto/scheme_upto_evm', '9f947c716319b017494963050991dbcd6a89938e'),
   },
   {
     ...EVM,
@@ -71,11 +58,10 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     flows: ['authorization'],
     amount: 'ceiling',
     maxAmount: maxOfBits(128n),
-    specification: {
-      file: 'specs/schemes/batch-settlement/scheme_batch_settlement_evm.md',
-      blob: '7d82dc2f38d27e0615c472154d7916d536c8adb8',
-      read: READ_ON,
-    },
+    specification: atBlob(
+      'batch-settlement/scheme_batch_settlement_evm',
+      '7d82dc2f38d27e0615c472154d7916d536c8adb8',
+    ),
   },
   {
     ...EVM,
@@ -114,12 +100,10 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     maxAmount: maxOfBits(120n),
     // The time of signing plus this timeout must fit into the uint48 PaymentInfo.preApprovalExpiry.
     maxTimeoutSeconds: 2 ** 47,
-    specification: {
-      file: 'specs/schemes/auth-capture/scheme_auth_capture_evm.md',
-      blob: null,
-      commit: '3659f12c1d73cd3f29f9addbf122268fd92116d5',
-      read: READ_ON,
-    },
+    specification: atCommit(
+      'auth-capture/scheme_auth_capture_evm',
+      '3659f12c1d73cd3f29f9addbf122268fd92116d5',
+    ),
   },
   {
     ...SVM,
@@ -133,11 +117,6 @@ export const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ],
     flows: ['escrow'],
     amount: 'ceiling',
-    specification: {
-      file: 'specs/schemes/upto/scheme_upto_svm.md',
-      blob: null,
-      commit: '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546',
-      read: READ_ON,
-    },
+    specification: atCommit('upto/scheme_upto_svm', '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546'),
   },
 ];

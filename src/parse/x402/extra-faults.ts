@@ -1,7 +1,7 @@
 /** Finds faults of `extra`: in the members that a scheme requires, and in the EIP-712 domain of known assets. */
 import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
-import { findKnownAsset } from './assets.ts';
+import { findOfferAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import type { OfferFault } from './offer-fault.ts';
 import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
@@ -63,11 +63,10 @@ function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | n
 
 /** The contract of a token defines its EIP-712 domain. A signature with another domain is invalid. */
 function findDomainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
-  const { network, asset, extra, pointer } = offer;
+  const { extra, pointer } = offer;
   const needsDomain = row.requires.some(({ name }) => name === 'name');
   if (!needsDomain || findTransferMethod(row, extra) !== EIP3009) return [];
-  if (typeof network !== 'string' || typeof asset !== 'string') return [];
-  const domain = findKnownAsset(network, asset)?.domain ?? null;
+  const domain = findOfferAsset(offer)?.domain ?? null;
   if (domain === null) return [];
   return (['name', 'version'] as const).flatMap((member): readonly OfferFault[] => {
     const value = jsonObject(extra)[member];

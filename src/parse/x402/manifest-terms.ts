@@ -2,7 +2,7 @@ import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
-import { findKnownAsset } from './assets.ts';
+import { findOfferAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { isSameAddress } from './namespaces.ts';
@@ -33,7 +33,7 @@ const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 export type EntryIndex = ReadonlyMap<string, readonly IndexedEntry[]>;
 type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry };
 
-/** Each manifest is indexed only once, because it may list thousands of resources. */
+/** Each manifest is indexed only once, because a manifest may list thousands of resources. */
 export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
   const byPath = new Map<string, IndexedEntry[]>();
   if (facts.shape === 'unknown') return byPath;
@@ -102,7 +102,9 @@ function findOffersOf(
     (offer) =>
       (network === null || isSameAddress(toCaip2(network), toCaip2(toText(offer.network)))) &&
       // Only an address identifies an asset. A symbol such as "USDC" is a display name.
-      (asset === null || findFamily(asset) === null || isSameAddress(asset, toText(offer.asset))),
+      (asset === null ||
+        guessNamespace(asset) === null ||
+        isSameAddress(asset, toText(offer.asset))),
   );
 }
 
@@ -122,29 +124,27 @@ function comparePrice(
   return shown === undefined ? [] : [{ pointer, stated, ...shown }];
 }
 
-function toBaseUnits(decimal: string, { network, asset }: Offer): bigint | null {
-  if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  const known = findKnownAsset(network, asset);
-  return known === null ? null : baseUnits(decimal, known.decimals);
+function toBaseUnits(decimal: string, offer: Offer): bigint | null {
+  const asset = findOfferAsset(offer);
+  return asset === null ? null : baseUnits(decimal, asset.decimals);
 }
 
 function parseWholeNumber(amount: string): bigint | null {
   return /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
 }
 
-/** Compares an address only with addresses of its own family, EVM or Solana. */
+/** Compares an address only with addresses of the same namespace. Returns null if there are none. */
 function compareRecipient(
   stated: string | null,
   pointer: string,
   offers: readonly Offer[],
 ): TermComparison | null {
-  if (stated === null) return null;
-  const family = findFamily(stated);
-  const recipients = offers.flatMap(({ network, payTo }) =>
-    typeof payTo === 'string' && family !== null && findNamespace(toText(network)) === family
-      ? [payTo]
-      : [],
-  );
+  const namespace = stated === null ? null : guessNamespace(stated);
+  if (stated === null || namespace === null) return null;
+  const recipients = offers
+    .filter(({ network }) => findNamespace(toText(network)) === namespace)
+    .map(({ payTo }) => payTo)
+    .filter((payTo) => typeof payTo === 'string');
   if (recipients.length === 0) return null;
   const agrees = recipients.some((payTo) => isSameAddress(stated, payTo));
   return { pointer, stated, live: [...new Set(recipients)].join(', '), agrees };
@@ -155,7 +155,8 @@ function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-function findFamily(address: string): 'eip155' | 'solana' | null {
+/** Guesses by the form of the address; null for another text. */
+function guessNamespace(address: string): 'eip155' | 'solana' | null {
   if (EVM_ADDRESS.test(address)) return 'eip155';
   return SOLANA_ADDRESS.test(address) ? 'solana' : null;
 }

@@ -91,7 +91,7 @@ function toEntries(
   const trimmed = address.trim();
   const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
   if (target === '') return [];
-  const accepted = findPricedAccept(jsonList(details['accepts']));
+  const accepted = jsonList(details['accepts']).map(jsonObject).find(isPriced) ?? {};
   const first: ManifestEntry = {
     target,
     pointer,
@@ -134,11 +134,7 @@ function findOtherNetworks(
   return entries;
 }
 
-/** Returns the first item whose amount is a price and not a ceiling. */
-function findPricedAccept(accepts: readonly JsonValue[]): JsonObject {
-  return accepts.map(jsonObject).find(isPriced) ?? {};
-}
-
+/** Returns true if the amount of an item of `accepts` is a price and not a ceiling. */
 function isPriced({ scheme }: JsonObject): boolean {
   return scheme === undefined || findAmountKind(scheme) === 'price';
 }
@@ -175,15 +171,10 @@ function readDollars(price: JsonObject): string | null {
 }
 
 function readBaseUnits(accepted: JsonObject, details: JsonObject): string | null {
-  const candidates = [
-    accepted['amount'],
-    accepted['maxAmountRequired'],
-    details['maxAmountRequired'],
-  ];
-  const units = candidates.find(
-    (value) => typeof value === 'string' && /^[0-9]{1,78}$/.test(value),
-  );
-  return typeof units === 'string' ? units : null;
+  const { amount, maxAmountRequired } = accepted;
+  const candidates = [amount, maxAmountRequired, details['maxAmountRequired']];
+  const texts = candidates.filter((value) => typeof value === 'string');
+  return texts.find((text) => /^[0-9]{1,78}$/.test(text)) ?? null;
 }
 
 function readNetwork(details: JsonObject): string | null {

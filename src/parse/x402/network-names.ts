@@ -1,6 +1,6 @@
 /** Display names of networks. */
 
-/** Test networks. Their tokens have no value, so a seller with offers only on them sells nothing. */
+/** Test networks. Tokens of test networks have no value. */
 export const TESTNETS: ReadonlyMap<string, string> = new Map([
   ['eip155:84532', 'Base Sepolia'],
   ['eip155:11155111', 'Sepolia'],

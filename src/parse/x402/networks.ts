@@ -35,7 +35,7 @@ export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
 const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 
-/** `unknown` is a well-formed network id whose namespace, or v1 name, is not in our tables. */
+/** `outdated`: a network id in the namespace's `outdated` table. `unknown`: a well-formed id that no table has. */
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
 /** Converts a v1 name to a CAIP-2 id. Another text is returned unchanged. */

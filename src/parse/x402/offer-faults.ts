@@ -90,17 +90,20 @@ function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly 
 }
 
 /**
- * Returns the offers that P6 and P7 judge. If another offer is sound, only P3 reports a bad or unknown offer. So the
- * first group that has an offer is returned: sound and known offers, sound offers that we judge, sound offers, all.
+ * Returns the offers that P6 and P7 judge: the first of these groups that has an offer. The groups are sound offers of
+ * a known scheme and network, sound offers with rules of their own, all sound offers, and all offers. If any offer is
+ * sound, only P3 reports the faulty offers.
  */
 export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
-  const sound = offers.filter((offer) => findOfferFaults(offer, version).length === 0);
-  const notNamedOnly = sound.filter((offer) => describeNamedPair(offer) === null);
-  const known = notNamedOnly.filter(
+  const soundOffers = offers.filter((offer) => findOfferFaults(offer, version).length === 0);
+  const offersWithRules = soundOffers.filter((offer) => describeNamedPair(offer) === null);
+  const knownOffers = offersWithRules.filter(
     ({ scheme, network }) =>
       findSchemeRow(scheme, network) !== null && classifyNetwork(network, version) === 'ok',
   );
-  return [known, notNamedOnly, sound, offers].find((group) => group.length > 0) ?? [];
+  return (
+    [knownOffers, offersWithRules, soundOffers, offers].find((group) => group.length > 0) ?? []
+  );
 }
 
 /**
@@ -116,7 +119,7 @@ export function describeNamedOnly(challenge: Challenge): string | null {
   return texts.includes(null) ? null : texts.join(', ');
 }
 
-/** Formats an offer whose scheme and network we know, but judge only by the rules for all offers; null for others. */
+/** Formats an offer of a known scheme and network that have no rules of their own; null for another offer. */
 export function describeNamedPair({ pointer, scheme, network }: Offer): string | null {
   if (findSchemeRow(scheme, network)?.judgedBy !== 'named') return null;
   return `${pointer}: ${showJson(scheme)} on ${showJson(network)} is known, not judged here`;
@@ -149,10 +152,8 @@ function isValidAddress(
   value: JsonValue | undefined,
   role: 'account' | 'asset',
 ): boolean {
-  if (!isText(value)) return false;
-  return (
-    classifyAddressShape(typeof network === 'string' ? network : '', value, role) !== 'malformed'
-  );
+  const networkId = typeof network === 'string' ? network : '';
+  return isText(value) && classifyAddressShape(networkId, value, role) !== 'malformed';
 }
 
 function isText(value: JsonValue | undefined): value is string {

@@ -1,7 +1,7 @@
 import type { OpenApiFacts, PriceDeclaration, SecurityScheme } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
-import { findKnownAsset } from './assets.ts';
+import { findOfferAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './manifest-terms.ts';
 
@@ -74,19 +74,14 @@ function compareOffer(
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
-  const decimals = declared.isBaseUnits ? 0 : findDecimals(offer);
-  if (decimals === null) return kind === 'price' ? 'unknown-decimals' : null;
+  const decimals = declared.isBaseUnits ? 0 : findOfferAsset(offer)?.decimals;
+  if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
   const declaredUnits = toBaseUnits(declared, decimals);
-  const bounds = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
-  if (bounds.min === null && bounds.max === null) return null;
-  const agrees =
-    (bounds.min === null || live >= bounds.min) && (bounds.max === null || live <= bounds.max);
-  const stated = declared.isRange ? formatRange(bounds) : String(bounds.min);
+  const { min, max } = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
+  if (min === null && max === null) return null;
+  const agrees = (min === null || live >= min) && (max === null || live <= max);
+  const stated = declared.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
   return { pointer: declared.pointer, stated, live: String(live), agrees };
-}
-
-function formatRange({ min, max }: UnitBounds): string {
-  return `${min ?? 0} to ${max ?? 'any'}`;
 }
 
 function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {
@@ -94,11 +89,6 @@ function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds 
     min: min === null ? null : baseUnits(min, decimals),
     max: max === null ? null : baseUnits(max, decimals),
   };
-}
-
-function findDecimals({ network, asset }: Offer): number | null {
-  if (typeof network !== 'string' || typeof asset !== 'string') return null;
-  return findKnownAsset(network, asset)?.decimals ?? null;
 }
 
 export type PaymentSchemes = {

@@ -5,7 +5,7 @@ import { cleanText } from '../text/text.ts';
 
 export type OtherChallenge = Pick<OtherWay, 'protocol' | 'methods'>;
 
-/** Protocols by authentication scheme. MPP uses `Payment` (draft-httpauth-payment); L402 uses `L402`, formerly `LSAT`. */
+/** Protocols by authentication scheme. MPP uses `Payment` (draft-httpauth-payment), and L402 uses `L402`, formerly `LSAT`. */
 const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
   payment: 'MPP',
   l402: 'L402',
@@ -18,10 +18,10 @@ const MAX_METHOD_CHARS = 40;
 const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"?/g;
 /** An authentication scheme is the first word, or follows a comma. A "=" after the word makes it a parameter. */
 const AUTH_SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]|[ \t]*(?:$|,))/g;
-/** The parameter `method`. `readHeader` has replaced a quoted value by its index in `quoted`. */
+/** The parameter `method`. `readHeader` has replaced a quoted value by its index in `quotedValues`. */
 const METHOD_PARAMETER = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 
-/** Lists the protocols except x402 by which a 402 can be paid, each once, in the order of its headers. */
+/** Lists the protocols other than x402 that a 402 offers, each once, in the order of the headers. */
 export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
   const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>
@@ -35,16 +35,16 @@ export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[]
 
 function readHeader(value: string): readonly OtherChallenge[] {
   // Quoted values may contain commas and parameters, so their indexes replace them before the search.
-  const quoted: string[] = [];
-  const bare = value.replace(QUOTED_STRING, (_, text: string) => `"${quoted.push(text) - 1}"`);
-  const schemes = [...bare.matchAll(AUTH_SCHEME)];
+  const quotedValues: string[] = [];
+  const header = value.replace(QUOTED_STRING, (_, text) => `"${quotedValues.push(text) - 1}"`);
+  const schemes = [...header.matchAll(AUTH_SCHEME)];
   return schemes.flatMap(({ index, 0: { length }, 1: scheme = '' }, order): OtherChallenge[] => {
     const protocol = findProtocol(scheme);
     if (protocol === null) return [];
     if (protocol !== 'MPP') return [{ protocol, methods: [] }];
-    const parameters = bare.slice(index + length, schemes[order + 1]?.index);
+    const parameters = header.slice(index + length, schemes[order + 1]?.index);
     const methods = [...parameters.matchAll(METHOD_PARAMETER)].map(([, quotedIndex = '', token]) =>
-      cleanText(token ?? removeEscapes(quoted[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
+      cleanText(token ?? removeEscapes(quotedValues[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
     return [{ protocol, methods: methods.filter((name) => name !== '') }];
   });

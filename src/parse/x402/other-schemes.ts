@@ -3,41 +3,40 @@
  * `judgedBy: 'named'` has no rules.
  */
 import type { Namespace } from './namespaces.ts';
-import type { ExtraMember, SchemeRow, Specification } from './scheme-row.ts';
+import {
+  atBlob,
+  atCommit,
+  type ExtraMember,
+  type SchemeRow,
+  type Specification,
+} from './scheme-row.ts';
 
-const READ_ON = '2026-11-24';
 const TOKEN_PROGRAMS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ];
 const FEE_PAYER: ExtraMember = { name: 'feePayer', form: 'non-zero-address' };
+const CARDANO = atBlob('exact/scheme_exact_cardano', '77ca60e9976be4744c72ed34c6e75527a38745cd');
 const DRAFT_REASON = 'a draft that was never merged; lnbtc took its place';
 
 export const OTHER_SCHEMES: readonly SchemeRow[] = [
-  toPassiveRow(
+  toExactRow(
     'stellar',
     atBlob('exact/scheme_exact_stellar', '87a6980b8f924fb7bc7b7658dd211c9cce1b5ae2'),
-    {
-      judgedBy: 'tests',
-      requires: [{ name: 'areFeesSponsored', form: 'true' }],
-    },
+    { judgedBy: 'tests', requires: [{ name: 'areFeesSponsored', form: 'true' }] },
   ),
-  toPassiveRow(
+  toExactRow(
     'algorand',
     atBlob('exact/scheme_exact_algo', '5551cf14d9d1045e84b0eac4a5ecdd0ed630a8e5'),
-    {
-      judgedBy: 'tests',
-    },
+    { judgedBy: 'tests' },
   ),
-  toPassiveRow(
+  toExactRow(
     'aptos',
     atBlob('exact/scheme_exact_aptos', '2062062629d8f59b5209b34679842693baf77baf'),
-    {
-      requires: [{ name: 'feePayer', form: 'address', isOptional: true }],
-    },
+    { requires: [{ name: 'feePayer', form: 'address', isOptional: true }] },
   ),
-  toPassiveRow('tvm', atBlob('exact/scheme_exact_ton', '73b8a5e2f96839aa2e2121b220821edec14418a8')),
-  toPassiveRow(
+  toExactRow('tvm', atBlob('exact/scheme_exact_ton', '73b8a5e2f96839aa2e2121b220821edec14418a8')),
+  toExactRow(
     'xrpl',
     atCommit('exact/scheme_exact_xrpl', '459da6c9314e072c286ee2064c0eff0820daeee6'),
     {
@@ -48,7 +47,7 @@ export const OTHER_SCHEMES: readonly SchemeRow[] = [
       ],
     },
   ),
-  toPassiveRow(
+  toExactRow(
     'hedera',
     atBlob('exact/scheme_exact_hedera', '05da42aa5ad5af72988c045200c230c5891b2292'),
     {
@@ -59,22 +58,17 @@ export const OTHER_SCHEMES: readonly SchemeRow[] = [
       methods: ['cryptoTransfer', 'transferExecutor'],
     },
   ),
-  toPassiveRow(
-    'near',
-    atBlob('exact/scheme_exact_near', 'df9106d5725bfbf16477545053f69b03d8728047'),
-  ),
-  toPassiveRow(
+  toExactRow('near', atBlob('exact/scheme_exact_near', 'df9106d5725bfbf16477545053f69b03d8728047')),
+  toExactRow(
     'keeta',
     atBlob('exact/scheme_exact_keeta', 'ff7eaaa2868c174c71e01fc2f35e73818da048aa'),
   ),
-  toPassiveRow(
+  toExactRow(
     'ccd',
     atBlob('exact/scheme_exact_concordium', 'b7e81c3609137e1f0c641f3a478cef93b928600a'),
-    {
-      requires: [FEE_PAYER],
-    },
+    { requires: [FEE_PAYER] },
   ),
-  toPassiveRow(
+  toExactRow(
     'lnbtc',
     atCommit('exact/scheme_exact_lnbtc', '0039c0169dc5f76ec1690ab488cfac7fa68c9d99'),
     {
@@ -108,39 +102,35 @@ export const OTHER_SCHEMES: readonly SchemeRow[] = [
       '0ce3e9c08d0c25462fc214fb7471f5472e59ce5a',
     ),
   },
-  ...toNamedRows(
-    ['cardano', 'cip34'],
-    atBlob('exact/scheme_exact_cardano', '77ca60e9976be4744c72ed34c6e75527a38745cd'),
-  ),
-  ...toNamedRows(
-    ['casper'],
+  toNamedRow('cardano', CARDANO),
+  toNamedRow('cip34', CARDANO),
+  toNamedRow(
+    'casper',
     atBlob('exact/scheme_exact_casper', '486e55b589c01ed7ea3297a2d29611b0683e1be0'),
   ),
-  ...toNamedRows(
-    ['starknet'],
+  toNamedRow(
+    'starknet',
     atCommit('exact/scheme_exact_starknet', '0d74e0e96ea01fea6a657a821c871d6a03aa9ec1'),
   ),
-  ...toNamedRows(
-    ['canton'],
+  toNamedRow(
+    'canton',
     atBlob('exact/scheme_exact_canton', 'aec69171a4467778c8bf2173b7376efaa2500470'),
   ),
-  ...toNamedRows(
-    ['sui'],
-    atBlob('exact/scheme_exact_sui', '2adba09e1123561ab60398179d21b82b7b1b96c1'),
-  ),
-  ...toNamedRows(['bip122'], null).map((row) => ({ ...row, draft: DRAFT_REASON })),
-  ...toNamedRows(
-    ['cloudflare'],
+  toNamedRow('sui', atBlob('exact/scheme_exact_sui', '2adba09e1123561ab60398179d21b82b7b1b96c1')),
+  toNamedRow('bip122', null, { draft: DRAFT_REASON }),
+  toNamedRow(
+    'cloudflare',
     atBlob(
       'batch-settlement/scheme_batch_settlement_cloudflare',
       '0ed7629b535e1cd2925ca016ef76bdcf905f2a1d',
     ),
-  ).map((row) => ({ ...row, scheme: 'batch-settlement', amount: 'ceiling' }) as const),
+    { scheme: 'batch-settlement', amount: 'ceiling' },
+  ),
 ];
 
-function toPassiveRow(
+function toExactRow(
   namespace: Namespace,
-  specification: Specification,
+  specification: Specification | null,
   overrides: Partial<SchemeRow> = {},
 ): SchemeRow {
   return {
@@ -156,30 +146,13 @@ function toPassiveRow(
   };
 }
 
-/** Makes rows of the scheme `exact` that have no rules. */
-function toNamedRows(
-  namespaces: readonly Namespace[],
+/** Makes a row that has no rules. */
+function toNamedRow(
+  namespace: Namespace,
   specification: Specification | null,
-): readonly SchemeRow[] {
-  return namespaces.map((namespace) => ({
-    scheme: 'exact',
-    namespace,
-    judgedBy: 'named',
-    requires: [],
-    flows: null,
-    amount: 'price',
-    client: null,
-    specification,
-  }));
-}
-
-function atBlob(name: string, blob: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob, read: READ_ON };
-}
-
-/** Names the version by its commit, because its blob is not known. */
-function atCommit(name: string, commit: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob: null, commit, read: READ_ON };
+  overrides: Partial<SchemeRow> = {},
+): SchemeRow {
+  return toExactRow(namespace, specification, { judgedBy: 'named', flows: null, ...overrides });
 }
 
 /** Facilitators must refuse transfer methods that are not in the specification. */

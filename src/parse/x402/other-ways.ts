@@ -1,4 +1,4 @@
-/** Finds resources that sell over another protocol than x402. A resource or a site may also sell over both. */
+/** Finds resources that sell over a protocol other than x402. A resource may also sell over x402. */
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import {
@@ -19,40 +19,25 @@ export function findOtherWays(
     findJudgedProbes(resource, resources).flatMap(({ method, answer }) => {
       if (!answer.ok) return [];
       const { path } = resource;
-      return findOtherChallenges(answer.data).map((challenge) => ({
-        resource,
-        method,
-        path,
-        ...challenge,
-      }));
+      return findOtherChallenges(answer.data).map((way) => ({ resource, method, path, ...way }));
     }),
   );
 }
 
-/** Finds the resources that challenge over another protocol and not over x402. */
-function findSoldElsewhere(
-  resources: readonly ResourceObservation[],
-  read: ChallengeReader,
-): ReadonlySet<ResourceObservation> {
-  const sellingOverX402 = new Set(
-    findChallengedResources(resources, read).map(({ resource }) => resource),
-  );
-  const ways = findOtherWays(resources).filter(({ resource }) => !sellingOverX402.has(resource));
-  return new Set(ways.map(({ resource }) => resource));
-}
-
 /**
- * Finds the resources that sell over x402 or should. If any resource challenges over x402, those that challenge only
- * over another protocol are left out. Sign-ins are always left out.
+ * Finds the resources that sell over x402 or should sell over it. If any resource challenges over x402, resources that
+ * challenge only over another protocol are left out. Sign-ins are always left out.
  */
 export function findSellingResources(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ResourceObservation[] {
   const signIns = findSignIns(resources, read);
-  const hasX402 = findChallengedResources(resources, read).length > 0;
-  const soldElsewhere = hasX402 ? findSoldElsewhere(resources, read) : new Set();
-  return resources.filter(
-    (resource) => !signIns.includes(resource) && !soldElsewhere.has(resource),
-  );
+  const challenged = findChallengedResources(resources, read);
+  const overX402 = new Set(challenged.map(({ resource }) => resource));
+  const overOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
+  return resources.filter((resource) => {
+    const isOtherOnly = overX402.size > 0 && overOther.has(resource) && !overX402.has(resource);
+    return !signIns.includes(resource) && !isOtherOnly;
+  });
 }

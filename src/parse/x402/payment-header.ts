@@ -4,7 +4,7 @@ import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
-  /** `isUnpadded` is true for base64 without its padding. Some clients refuse it. */
+  /** `isUnpadded` is true for base64 without padding, which some clients refuse. */
   | {
       readonly state: 'ok';
       readonly raw: string;

@@ -13,7 +13,7 @@ export function findReceiptHeader(answer: HttpData): string | null {
   return name?.toUpperCase() ?? null;
 }
 
-/** While its facilitator is down, some middleware puts a challenge into this header. That is not a receipt. */
+/** Some middleware puts a challenge into this header while the facilitator is down. A challenge is not a receipt. */
 function isReceipt(value: string): boolean {
   const json = parseJson(Buffer.from(value.slice(0, MAX_HEADER_CHARS), 'base64').toString('utf8'));
   const challenge = json.ok ? parseChallenge(json.value, 'header') : null;

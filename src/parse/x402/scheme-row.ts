@@ -23,6 +23,17 @@ export type Specification = {
   readonly read: string;
 };
 
+const READ_ON = '2026-11-24';
+
+export function atBlob(name: string, blob: string): Specification {
+  return { file: `specs/schemes/${name}.md`, blob, read: READ_ON };
+}
+
+/** Names the version by a commit, because the blob is not known. */
+export function atCommit(name: string, commit: string): Specification {
+  return { file: `specs/schemes/${name}.md`, blob: null, commit, read: READ_ON };
+}
+
 /**
  * The form of a value. `address` may also be the zero address. `bits`: an unsigned integer of at most this many bits,
  * and at least `from`. `least` and `most` are inclusive; with `coversTimeout`, the value is at least maxTimeoutSeconds.
