@@ -30,8 +30,8 @@ export const PAID_BY = ['payer', 'census'] as const;
 export type PaidBy = (typeof PAID_BY)[number];
 
 /**
- * `today`: the newest word of the last 36 hours is `payable`. `week`: at least 3 of the last 7 days were checked, and at
- * least six sevenths of the checked days were payable.
+ * `today`: the newest word of the last 36 hours is `payable`. `week`: at least 3 of the last 7 days were checked, and
+ * at least six sevenths of the checked days were payable.
  */
 export const PAYABLE_FILTERS = ['today', 'week'] as const;
 export type PayableFilter = (typeof PAYABLE_FILTERS)[number];

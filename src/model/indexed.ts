@@ -42,7 +42,7 @@ export const INDEXED_REASONS = [
   'testnet_only',
   'resource_url_elsewhere',
   'recipient_changes',
-  /** `lapsing`: the newest settlement is over 25 days old. `lapsed`: over 30. The Bazaar drops resources that nobody pays. */
+  /** The newest settlement is over 25 days old, or over 30 (`lapsed`). The Bazaar drops resources that nobody pays. */
   'lapsing',
   'lapsed',
 ] as const;

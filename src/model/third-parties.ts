@@ -37,7 +37,7 @@ const offerOnChain = shape({
   payTo: text,
   /** True without a request if our table has the asset. */
   hasCode: Type.Boolean(),
-  /** `agrees`: the offer has the token's DOMAIN_SEPARATOR(). `named`: the token's eip712Domain(). Null if unanswered. */
+  /** `agrees`: the offer has the token's DOMAIN_SEPARATOR(). `named`: its eip712Domain(). Null without an answer. */
   domain: nullable(
     shape({ agrees: Type.Boolean(), named: nullable(shape({ name: text, version: text })) }),
   ),

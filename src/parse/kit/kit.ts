@@ -168,7 +168,7 @@ export function createKit() {
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
-    /** Returns the probed resources that P3 to P8 and S5 judge: without sign-ins and resources sold over MPP or L402. */
+    /** Returns the resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),

@@ -17,9 +17,9 @@ export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
- * A resource is judged by the challenge to its declared method. If the declared method did not answer 402, the challenge
- * to GET or POST counts, unless that method of the path is a resource of its own. If no method is declared, each method
- * with different terms counts. HEAD, second probes and sign-ins do not count.
+ * A resource is judged by the challenge to its declared method. If the declared method did not answer 402, the
+ * challenge to GET or POST counts, unless that method of the path is a resource of its own. If no method is declared,
+ * each method with different terms counts. HEAD, second probes and sign-ins do not count.
  */
 export function findChallengedResources(
   resources: readonly ResourceObservation[],

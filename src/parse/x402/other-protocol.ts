@@ -5,7 +5,7 @@ import { cleanText } from '../text/text.ts';
 
 export type OtherChallenge = Pick<OtherWay, 'protocol' | 'methods'>;
 
-/** Protocols by authentication scheme. MPP uses `Payment` (draft-httpauth-payment), and L402 uses `L402`, formerly `LSAT`. */
+/** Protocols by authentication scheme. `Payment` is from draft-httpauth-payment. `LSAT` is an old name of `L402`. */
 const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
   payment: 'MPP',
   l402: 'L402',
