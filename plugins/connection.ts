@@ -23,7 +23,7 @@ export function isLoopback(ip: string): boolean {
   return findRange(ip) === 'loopback';
 }
 
-/** True for loopback and private addresses: a proxy in front of this service has one. */
+/** True for loopback and private addresses: a proxy in front of this service has such an address. */
 export function isOwnNetwork(ip: string): boolean {
   return OWN_NETWORK_RANGES.has(findRange(ip));
 }

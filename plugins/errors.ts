@@ -47,7 +47,7 @@ export function answerError(
     .send({ error: code, message, charged, ...serviceError.body });
 }
 
-/** Replaces the rate headers of the route, because the reached limit may be another limit. */
+/** Replaces the headers about the route's own limit, because the request may have exceeded another limit. */
 function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
   if (limit !== null) reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', 0);

@@ -31,7 +31,7 @@ declare module 'fastify' {
 /** USDC has 6 decimals. */
 const BASE_UNITS_PER_DOLLAR = 1_000_000n;
 
-/** The body of a 402. Its `PAYMENT-REQUIRED` header holds the same JSON. */
+/** The body of a 402. The header `PAYMENT-REQUIRED` of the 402 holds the same JSON. */
 const challengeSchema = Type.Object(
   {
     x402Version: Type.Integer({ const: 2 }),

@@ -68,7 +68,7 @@ export default fp(
           reply.hijack();
           reply.raw.destroy();
         },
-        // If a request fails before its handler, an earlier request may already have spent its payment.
+        // A request can fail before its handler. `withCharged` then says if an earlier request has spent the payment.
         errorHandler: async (error, request) => {
           const payment = payments.get(request);
           throw payment === undefined ? error : await gate.withCharged(error, payment);
@@ -81,7 +81,7 @@ export default fp(
 
 /**
  * The finder returns null if the request came through a proxy that TRUST_PROXY does not name: all clients
- * of this proxy would count as one client. Only a peer with a private or loopback address can be such a
+ * of this proxy would count as one client. Only a peer with a private or loopback address counts as such a
  * proxy. A client on the internet that sends forwarding headers counts by its own address.
  */
 function createClientFinder(

@@ -8,7 +8,7 @@ import { Saturated } from '../src/model/errors.ts';
 /** Limit of the mean delay over one sample interval. A slow machine that still answers stays under this limit. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;
 const SAMPLE_INTERVAL_MS = 10_000;
-/** Share of the heap limit. Above it, garbage collection takes most of the time. */
+/** Share of the heap limit. Above this share, garbage collection takes most of the time. */
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 

@@ -73,15 +73,15 @@ const hasPayment: IsPaying = ({ headers }) => hasPaymentHeader(headers);
 
 type RouteLimit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
 
-function toLimit(offer: OperationOffer, url: string, isPaying: IsPaying): RouteLimit | null {
+function toLimit(offer: OperationOffer, bucket: string, isPaying: IsPaying): RouteLimit | null {
   if (offer.kind === 'free') {
     const { requestsPerMinute: max } = offer;
-    return max === null ? null : { max, keyGenerator: ({ ip }) => `${url} ${clientKey(ip)}` };
+    return max === null ? null : { max, keyGenerator: ({ ip }) => `${bucket} ${clientKey(ip)}` };
   }
   return {
     max: (request) => (isPaying(request) ? PAID_REQUESTS_PER_MINUTE : UNPAID_ANSWERS_PER_MINUTE),
     keyGenerator: (request) =>
-      `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
+      `${bucket} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
   };
 }
 
@@ -89,7 +89,7 @@ function toRateLimited(max: number, ttlMs: number): RateLimited {
   return new RateLimited(max, Math.max(1, Math.ceil(ttlMs / 1_000)));
 }
 
-/** `@fastify/rate-limit` counts a request against its own route. This function counts it against another route. */
+/** Counts a request against the limit of another route, which `@fastify/rate-limit` does not do by itself. */
 function createCounter(app: FastifyInstance, limit: RouteLimit): CountRequest {
   const countRequest = app.createRateLimit(limit);
   return async (request, reply) => {
@@ -104,7 +104,7 @@ function createCounter(app: FastifyInstance, limit: RouteLimit): CountRequest {
   };
 }
 
-/** `@fastify/rate-limit` takes a class. All routes share one instance of it, because each key begins with a route. */
+/** `@fastify/rate-limit` takes a class. All routes share one instance of this class, because each key begins with a route. */
 function createCounterClass({ limits, now }: RateLimitOptions['store']) {
   return class RequestCounter implements FastifyRateLimitStore {
     incr(

@@ -12,7 +12,7 @@ export const MAX_PATH_CHARS = 512;
 const UNKNOWN_PATH = '/path nowhere';
 const UNDECODABLE_PATH = '/path undecodable';
 
-/** Fastify's `rewriteUrl`: replaces URLs with a path that is too long, ambiguous or undecodable. */
+/** Replaces a URL whose path is too long, ambiguous or undecodable. Fastify calls this as `rewriteUrl`. */
 export function toRoutableUrl({ url = '/' }: { readonly url?: string | undefined }): string {
   const pathEnd = url.slice(0, MAX_PATH_CHARS + 1).indexOf('?');
   if (pathEnd === -1 && url.length > MAX_PATH_CHARS) return UNKNOWN_PATH;

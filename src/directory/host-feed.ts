@@ -40,7 +40,7 @@ export function feedUrl(siteUrl: string, host: string): string {
   return `${reportUrl(siteUrl, host)}/feed.atom`;
 }
 
-/** Returns a tag URI (RFC 4151) of site, day and host. It stays the same each time the feed is read. */
+/** Returns a tag URI (RFC 4151) of site, day and host. The tag stays the same each time the feed is read. */
 function toTag(atMs: number, host: string, siteUrl: string): string {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;

@@ -45,10 +45,10 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
   };
 }
 
-/** A published scan, and whether a payer or the census ordered it. */
+/** A published scan; `paidBy` says who ordered it, a payer or the census. */
 export type FreshReport = FinishedScan & { readonly paidBy: PaidBy };
 
-/** Finds the published report of a host, even after an opt-out. Null if there is none younger than 24 hours. */
+/** Finds the published report of a host, even after an opt-out. Null if it is not younger than 24 hours. */
 export async function findFreshReport(store: Store, host: string): Promise<FreshReport | null> {
   const result = await store.results.findPublished(host);
   if (result === null || !isFresh(result.scannedAtMs, store.now())) return null;
@@ -86,13 +86,13 @@ export function gradeSummary(
 
 /**
  * Returns the numbers for "Better than 64 % of 212 listed origins": the share of origins with a worse grade, rounded
- * down, and the number of all origins, this one included. Null if there is no other origin.
+ * down, and the number of all origins, including this origin. Null if there is no other origin.
  */
-export function findGradeRank(counts: Readonly<Record<Grade, number>>, own: Grade) {
+export function findGradeRank(counts: Readonly<Record<Grade, number>>, ownGrade: Grade) {
   const sum = (grades: readonly Grade[]) =>
     grades.reduce((total, grade) => total + counts[grade], 0);
   const origins = sum(ALL_GRADES);
   if (origins < 2) return null;
-  const worse = sum(ALL_GRADES.slice(ALL_GRADES.indexOf(own) + 1));
-  return { betterThanPercent: Math.floor((100 * worse) / origins), origins };
+  const worseOrigins = sum(ALL_GRADES.slice(ALL_GRADES.indexOf(ownGrade) + 1));
+  return { betterThanPercent: Math.floor((100 * worseOrigins) / origins), origins };
 }

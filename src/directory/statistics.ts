@@ -39,7 +39,7 @@ export async function readStatistics(
 ) {
   const nowMs = now();
   const today = utcDay(nowMs);
-  const [counts, words] = await Promise.all([
+  const [counts, wordCounts] = await Promise.all([
     statistics.sumCounters({ fromDay: today - days, toDay: today - 1 }),
     census.countWordsOfLastDay(),
   ]);
@@ -53,7 +53,7 @@ export async function readStatistics(
     origins: roundDown(counts.get(ORIGINS_COUNTER) ?? 0),
     grades: roundGroup(counts, 'grade', ALL_GRADES),
     payableBy: roundGroup(counts, 'payable', PAYABLE_STATES),
-    availability: toAvailabilityCounts(words),
+    availability: toAvailabilityCounts(wordCounts),
     checks: checkIds.map((id) => ({ id, ...roundGroup(counts, `check ${id}`, CHECK_STATES) })),
     offers: {
       byScheme: roundSeenNames(counts, 'scheme'),
@@ -64,12 +64,12 @@ export async function readStatistics(
   };
 }
 
-function toAvailabilityCounts(words: Readonly<Record<DayWord, number>> | null) {
+function toAvailabilityCounts(counts: Readonly<Record<DayWord, number>> | null) {
   return {
-    payable: roundDown(words?.payable ?? 0),
-    notPayable: roundDown(words?.not_payable ?? 0),
-    down: roundDown(words?.down ?? 0),
-    notChecked: roundDown(words?.not_checked ?? 0),
+    payable: roundDown(counts?.payable ?? 0),
+    notPayable: roundDown(counts?.not_payable ?? 0),
+    down: roundDown(counts?.down ?? 0),
+    notChecked: roundDown(counts?.not_checked ?? 0),
   };
 }
 

@@ -68,7 +68,7 @@ export type AppOptions = {
   readonly registries?: readonly Registry[];
 };
 
-/** The payments of this service, the paid operations, and the metrics of payments. */
+/** `sold` lists the paid operations. */
 export type SellingPayments = Payments & {
   readonly sold: readonly SoldOperation[];
   readonly metrics: { readonly registry: Registry };

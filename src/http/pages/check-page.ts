@@ -66,7 +66,7 @@ export function toCheckPage({ explanation, categoryLabel, statistics, days }: Ch
     impl,
     says,
     outcomes,
-    found: statistics === null ? null : describeResults(statistics, days),
+    resultsText: statistics === null ? null : describeResults(statistics, days),
     sections: sections.filter(({ heading }) => !LAST_SECTIONS.has(heading)),
     lastSections: sections.filter(({ heading }) => LAST_SECTIONS.has(heading)),
     patches: toPatches(id),

@@ -8,7 +8,7 @@ import type { PageFinding } from './report-findings.ts';
 const MAX_PATCH_CHARS = 4_500;
 const DEFAULT_STACK: Stack = 'express';
 
-/** Adds to each finding its patch for one stack, and links to this page with the patches for other stacks. */
+/** Adds to each finding its patch for one stack. `stacks` lists the stacks that the reader can choose. */
 export function toFirstFixes(
   report: ScanReport,
   findings: readonly PageFinding[],
@@ -34,7 +34,7 @@ export function toFirstFixes(
 function toShownPatch(checkPatches: CheckPatches, isBrief: boolean) {
   const blocks = toPatchBlocks(checkPatches);
   const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
-  return { lead: checkPatches.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
+  return { lead: checkPatches.lead, blocks, isLeftOut: isBrief || chars > MAX_PATCH_CHARS };
 }
 
 export type PatchBlock = {

@@ -39,6 +39,7 @@ export type PageFinding = FindingRow & {
   readonly cost: number;
 };
 
+/** Sorts the results into the lists of the page. `first` has the costliest findings of all categories. */
 export function toReportFindings(
   report: ReportResults,
   catalog: Catalog,
@@ -48,9 +49,9 @@ export function toReportFindings(
   const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
   const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
   const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
-  const groups = groupByRootCause(report.results);
+  const groupsByCause = groupByRootCause(report.results);
   const causeById = new Map(
-    [...groups].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
+    [...groupsByCause].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
   );
   const rows = report.results.map((result) => {
     const cause = causeById.get(result.id) ?? null;
@@ -61,31 +62,31 @@ export function toReportFindings(
   );
   // A consequence is listed under its cause, or by itself if the cause is not listed.
   const consequences = rows.filter(({ cause }) => cause !== null && listedCauses.has(cause));
-  const listed = rows.filter(
+  const listedRows = rows.filter(
     (row) => isOwnFinding(row) || (row.cause !== null && !consequences.includes(row)),
   );
-  const problems = listed.filter(({ status }) => status !== 'pass').map(withConsequences);
+  const problems = listedRows.filter(({ status }) => status !== 'pass').map(withConsequences);
   const first = findCostliest(problems, costs);
   const categories = catalog.categories.map(({ key, label }) => {
-    const inCategory = ({ category }: FindingRow) => category === key;
-    const otherProblems = problems.filter((row) => inCategory(row) && !first.includes(row));
+    const isInCategory = ({ category }: FindingRow) => category === key;
+    const otherProblems = problems.filter((row) => isInCategory(row) && !first.includes(row));
     const bySeverity = (a: FindingRow, b: FindingRow) =>
       Number(b.status === 'fail') - Number(a.status === 'fail') ||
       SEVERITY_RANKS[a.severity] - SEVERITY_RANKS[b.severity];
-    const passed = listed.filter((row) => inCategory(row) && row.status === 'pass');
+    const passed = listedRows.filter((row) => isInCategory(row) && row.status === 'pass');
     return {
       label,
       key,
-      firstIds: first.filter(inCategory).map(({ id }) => id),
+      firstIds: first.filter(isInCategory).map(({ id }) => id),
       problems: otherProblems.toSorted(bySeverity),
       passed,
     };
   });
   const undetermined = rows.filter(({ basis }) => basis === 'not_determined');
-  const failed = rows
+  const failedIds = rows
     .filter((row) => isOwnFinding(row) && row.status === 'fail')
     .map(({ id }) => id);
-  const unevaluated = { count: causeById.size, text: formatUnevaluated(groups, failed) };
+  const unevaluated = { count: causeById.size, text: formatUnevaluated(groupsByCause, failedIds) };
   return { first, categories, undetermined, unevaluated, costs };
 
   function withConsequences(row: FindingRow): PageFinding {

@@ -72,7 +72,7 @@ const SUB_SCORES = [
   ['Standing', 'standing', 'directory', 'Indexes, settlements, listing.'],
 ] as const;
 
-/** Browsers colour a meter by these thresholds: the lowest score of grade A, and that of grade C. */
+/** Browsers colour a meter by these thresholds: the lowest scores of grade A and of grade C. */
 const [[, MIN_GOOD_SCORE], , [, MIN_FAIR_SCORE]] = GRADES;
 
 const GRADE_TEXTS: Readonly<Record<Grade, string>> = {
@@ -212,7 +212,7 @@ function toIndexedRows(rows: readonly IndexedRow[]) {
     words: cutText(formatIndexedState(row), MAX_CELL_BYTES),
     reasons: row.reasons.map((reason) => {
       const { fault, step } = formatIndexedReason(reason);
-      return { seen: cutText(fault, MAX_CELL_BYTES), step };
+      return { fault: cutText(fault, MAX_CELL_BYTES), step };
     }),
   }));
 }

@@ -119,8 +119,8 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
  * a payment.
  */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
-  const excess = refuseNesting(body, findPayment(body));
-  if (excess !== null) throw new InvalidRequest(`The body is ${excess}.`);
+  const exceededLimit = refuseNesting(body, findPayment(body));
+  if (exceededLimit !== null) throw new InvalidRequest(`The body is ${exceededLimit}.`);
   const { method, params } = toMessage(body);
   if (method !== 'tools/call') return;
   const { name, arguments: input = {}, _meta: meta = {} } = params ?? {};

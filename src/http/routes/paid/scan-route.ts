@@ -75,13 +75,13 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
       // The running scan is looked up before the store is read, because the scan could end during the read.
-      const running = scanCoordinator.join(origin, { onScan, withRecording });
+      const runningScan = scanCoordinator.join(origin, { onScan, withRecording });
       const findUnpaid = () => findUnpaidScan(store, payer, input, earlierScanId);
       const unpaidScan = await findUnpaid();
       if (unpaidScan !== null) {
         return { ...(await toAnswer(unpaidScan, 'hit', input)), scanId: unpaidScan.scanId };
       }
-      if (running === null && revision.scanServesPublished) {
+      if (runningScan === null && revision.scanServesPublished) {
         const report = await findFreshReport(store, origin.host);
         if (report?.origin === origin.url && (await isComplete(report, input))) {
           return toAnswer(report, 'hit', input);
@@ -89,7 +89,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       }
       const runOptions = { submittedUrl, onScan, withRecording, finishedBefore: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
-      const firstScan = await (running ?? run());
+      const firstScan = await (runningScan ?? run());
       // A joined scan may have no recording, if the caller who started the scan did not ask for a recording.
       const scan = (await isComplete(firstScan, input)) ? firstScan : await run();
       return { ...(await toAnswer(scan, 'miss', input)), scanId: scan.scanId };
@@ -115,8 +115,8 @@ async function findUnpaidScan(
     const result = await store.results.findByScan(scanId);
     if (result === null || result.scannedAtMs < sinceMs) continue;
     if (withRecording && (await store.results.findRecording(scanId)) === null) continue;
-    const finished = fromStoredReport(result);
-    if (finished.origin === origin.url) return finished;
+    const scan = fromStoredReport(result);
+    if (scan.origin === origin.url) return scan;
   }
   return null;
 }

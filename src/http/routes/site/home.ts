@@ -21,7 +21,7 @@ const querystring = Type.Object({
 });
 
 export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const sendHome = createSendHome(parts);
+  const sendHome = createHomeSender(parts);
   app.get(
     '/',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
@@ -36,7 +36,7 @@ const MAX_READ_CHANGES = 100;
 /** With this Link header, an agent that knows only the host finds the documents. */
 const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
-export type HomeRequest = {
+type HomeRequest = {
   readonly q: string;
   readonly page: number;
   readonly asked: string;
@@ -44,7 +44,7 @@ export type HomeRequest = {
 };
 
 /** Returns a function that sends the front page, or a list of the hosts that contain `q`. */
-export function createSendHome({ config, store }: RouteContext) {
+function createHomeSender({ config, store }: RouteContext) {
   const { revision } = config;
   const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
@@ -65,7 +65,7 @@ export function createSendHome({ config, store }: RouteContext) {
   };
 }
 
-export type AnswerOptions = RouteContext & { readonly sendHome: ReturnType<typeof createSendHome> };
+type AnswerOptions = RouteContext & { readonly sendHome: ReturnType<typeof createHomeSender> };
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const PREFLIGHT_PATH = '/v1/preflight';
@@ -79,7 +79,7 @@ const formSchema = Type.Object({
 type FormFields = Static<typeof formSchema>;
 
 /** Answers the form of the front page: redirects to the report of a listed host, or makes a preflight of another host. */
-export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
+const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
   const countPreflight = offer && app.createRouteCounter?.(PREFLIGHT_PATH, offer, () => false);
@@ -131,7 +131,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
   );
 };
 
-/** Refuses forms on other sites, because such a form could use up the rate limit of its visitor. */
+/** Refuses forms on other sites, because such a form could use up the rate limit of the visitor. */
 function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
