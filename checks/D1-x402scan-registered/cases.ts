@@ -33,8 +33,8 @@ function originAt(hostname: string): OriginFacts {
   return { url: `https://${hostname}`, scheme: 'https', hostname, port: 443, host: hostname };
 }
 
-/** The seller has one GET resource with this challenge. Its OpenAPI document declares no input. */
-function challengingWith(challenge: Parameters<typeof challenge402>[0]): CheckCase['seen'] {
+/** An unregistered seller has one GET resource with this challenge. Its OpenAPI document declares no input. */
+function withChallenge(challenge: Parameters<typeof challenge402>[0]): CheckCase['seen'] {
   const get = challenge402(challenge);
   return {
     x402scan: NOT_INDEXED,
@@ -115,22 +115,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'an unregistered seller sends a PAYMENT-REQUIRED header over 16 KB',
-    seen: challengingWith(challengeV2({ extensions: { notes: { text: 'a'.repeat(13_000) } } })),
+    seen: withChallenge(challengeV2({ extensions: { notes: { text: 'a'.repeat(13_000) } } })),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['PAYMENT-REQUIRED has'] },
   },
   {
     name: 'an unregistered seller offers only a network that the index does not show',
-    seen: challengingWith(challengeV2({ accepts: [offer({ network: 'eip155:137' })] })),
+    seen: withChallenge(challengeV2({ accepts: [offer({ network: 'eip155:137' })] })),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['eip155:137'] },
   },
   {
     name: 'an unregistered seller declares no input schema',
-    seen: challengingWith(challengeV2()),
+    seen: withChallenge(challengeV2()),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['has an input schema'] },
   },
   {
     name: 'an unregistered seller declares its input only in the bazaar extension',
-    seen: challengingWith(challengeV2({ extensions: { bazaar: bazaarExtension() } })),
+    seen: withChallenge(challengeV2({ extensions: { bazaar: bazaarExtension() } })),
     expect: { status: 'fail', outcome: 'not-found', evidence: ['no obstacle'] },
   },
   {

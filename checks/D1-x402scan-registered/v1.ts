@@ -58,10 +58,10 @@ export default defineCheck({
     const age = askedAt(x402scan);
     const displayed = resources.filter(({ accepts, deprecated }) => accepts > 0 && !deprecated);
     if (displayed.length > 0) {
-      const share = `${displayed.length} of ${resources.length} resources`;
-      return ['registered', `x402scan shows ${share}, ${age}`];
+      const shownShare = `${displayed.length} of ${resources.length} resources`;
+      return ['registered', `x402scan shows ${shownShare}, ${age}`];
     }
-    const [obstacle, fix] = findRefusal(seen, kit) ?? ['we see no obstacle to registration'];
+    const [obstacle, fix] = findObstacle(seen, kit) ?? ['we see no obstacle to registration'];
     if (resources.length > 0) {
       const known = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
       return ['not-displayed', `${known}, ${age}; ${obstacle}`, fix];
@@ -70,8 +70,8 @@ export default defineCheck({
   },
 });
 
-/** Tests the rules of registration in the index's own order. Null if none rejects this origin. */
-function findRefusal(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
+/** Finds the first rule of registration, in the order of the index, that rejects this origin; null if none does. */
+function findObstacle(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
   const { origin, resources } = seen;
   if (TUNNEL_HOSTS.test(origin.hostname)) {
     return [`${origin.hostname} is a tunnel`, 'Register a permanent host, not a tunnel.'];

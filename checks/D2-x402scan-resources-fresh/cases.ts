@@ -9,8 +9,8 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** One resource for each age, in days before the index was asked. The resource of null has no date. */
-function updated(...daysAgo: readonly (number | null)[]): CheckCase['seen'] {
+/** One resource for each age, in days before the index was asked. Null means that the resource has no date. */
+function updatedDaysAgo(...daysAgo: readonly (number | null)[]): CheckCase['seen'] {
   const resources = daysAgo.map((days, index): IndexedResource => {
     const lastUpdated =
       days === null ? null : new Date(Date.parse(AS_OF) - days * DAY_MS).toISOString();
@@ -40,42 +40,42 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the index knows no resource of the seller',
-    seen: updated(),
+    seen: updatedDaysAgo(),
     expect: { status: 'warn', outcome: 'not-registered', evidence: ['0 resources'] },
   },
   {
     name: 'both resources have no date',
-    seen: updated(null, null),
+    seen: updatedDaysAgo(null, null),
     expect: { status: 'warn', outcome: 'undated', evidence: ['none of them with a date'] },
   },
   {
     name: 'both resources were updated over 90 days ago',
-    seen: updated(90.1, 200),
+    seen: updatedDaysAgo(90.1, 200),
     expect: { status: 'fail', outcome: 'all-stale', evidence: ['90.1 days'] },
   },
   {
     name: 'the newer resource was updated exactly 90 days ago',
-    seen: updated(90, 200),
+    seen: updatedDaysAgo(90, 200),
     expect: { status: 'warn', outcome: 'some-stale', evidence: ['90 days to 200 days'] },
   },
   {
     name: 'one of two resources was updated over 30 days ago',
-    seen: updated(1, 30.1),
+    seen: updatedDaysAgo(1, 30.1),
     expect: { status: 'warn', outcome: 'some-stale' },
   },
   {
     name: 'one of two resources has no date',
-    seen: updated(1, null),
+    seen: updatedDaysAgo(1, null),
     expect: { status: 'warn', outcome: 'some-stale' },
   },
   {
     name: 'one resource was updated over 90 days ago, the other has no date',
-    seen: updated(120, null),
+    seen: updatedDaysAgo(120, null),
     expect: { status: 'warn', outcome: 'some-stale', evidence: ['1 without a date'] },
   },
   {
     name: 'the older resource was updated exactly 30 days ago',
-    seen: updated(0, 30),
+    seen: updatedDaysAgo(0, 30),
     expect: { status: 'pass', outcome: 'fresh', evidence: ['at most 30 days'] },
   },
   {

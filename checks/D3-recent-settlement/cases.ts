@@ -2,7 +2,7 @@ import type { CheckCase } from '../../src/engine/define-check.ts';
 import type { SettlementFacts } from '../../src/model/observations.ts';
 import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
 
-function settled(
+function withSettlements(
   changes: Partial<SettlementFacts>,
   source = 'x402scan',
   ageSec = 60,
@@ -34,7 +34,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the chain logs show no settlement in 30 days',
-    seen: settled({ settlements: 0, payers: 0 }, 'chain logs'),
+    seen: withSettlements({ settlements: 0, payers: 0 }, 'chain logs'),
     expect: {
       status: 'warn',
       outcome: 'not-observed',
@@ -43,7 +43,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a source saw no settlement, and does not state its period',
-    seen: settled({ settlements: 0, payers: 0, windowDays: 0 }),
+    seen: withSettlements({ settlements: 0, payers: 0, windowDays: 0 }),
     expect: {
       status: 'warn',
       outcome: 'not-observed',
@@ -52,27 +52,27 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the last settlement is 30 days and one second old',
-    seen: settled({ lastAt: '2026-07-15T11:59:59.000Z' }),
+    seen: withSettlements({ lastAt: '2026-07-15T11:59:59.000Z' }),
     expect: { status: 'warn', outcome: 'not-observed', evidence: ['2026-07-15'] },
   },
   {
     name: 'the last settlement is exactly 30 days old',
-    seen: settled({ lastAt: '2026-07-15T12:00:00.000Z' }),
+    seen: withSettlements({ lastAt: '2026-07-15T12:00:00.000Z' }),
     expect: { status: 'pass', outcome: 'recent', evidence: ['2026-07-15T12:00:00.000Z'] },
   },
   {
     name: 'the source knows settlements by origin, without an address',
-    seen: settled({ address: null, lastAt: '2026-08-14T11:00:00.000Z' }),
+    seen: withSettlements({ address: null, lastAt: '2026-08-14T11:00:00.000Z' }),
     expect: { status: 'pass', outcome: 'recent', evidence: ['this origin'] },
   },
   {
     name: 'the age is counted to the time of an answer that is 29 days old',
-    seen: settled({ lastAt: '2026-08-13T12:00:00.000Z' }, 'Bazaar', 29 * 86_400),
+    seen: withSettlements({ lastAt: '2026-08-13T12:00:00.000Z' }, 'Bazaar', 29 * 86_400),
     expect: { status: 'pass', outcome: 'recent', evidence: ['Bazaar', '696 h old'] },
   },
   {
     name: 'the settlement is dated after the answer of the source, whose clock differs',
-    seen: settled({ lastAt: '2026-08-14T12:00:30.000Z' }),
+    seen: withSettlements({ lastAt: '2026-08-14T12:00:30.000Z' }),
     expect: { status: 'pass', outcome: 'recent' },
   },
 ];

@@ -1,4 +1,4 @@
-/** D3: this origin was paid lately. Never fails: an index may miss settlements. Rule: README.md. */
+/** D3: this origin was paid lately. The check never fails, because an index may miss settlements. Rule: README.md. */
 import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const WINDOW_DAYS = 30;

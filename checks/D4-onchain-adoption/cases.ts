@@ -2,10 +2,10 @@ import type { CheckCase } from '../../src/engine/define-check.ts';
 import type { SettlementFacts } from '../../src/model/observations.ts';
 import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
 
-function counting(
+function withCounts(
   settlements: number,
   payers: number,
-  more: Partial<SettlementFacts> = {},
+  changes: Partial<SettlementFacts> = {},
 ): CheckCase['seen'] {
   return {
     settlements: seen({
@@ -14,7 +14,7 @@ function counting(
       settlements,
       payers,
       lastAt: settlements > 0 ? '2026-08-13T12:00:00.000Z' : null,
-      ...more,
+      ...changes,
     }),
   };
 }
@@ -34,7 +34,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'three payers made ten settlements',
-    seen: counting(10, 3),
+    seen: withCounts(10, 3),
     expect: {
       status: 'pass',
       outcome: 'adopted',
@@ -43,32 +43,32 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'three payers made ten settlements in a window of 4.6 days',
-    seen: counting(10, 3, { windowDays: 4.6 }),
+    seen: withCounts(10, 3, { windowDays: 4.6 }),
     expect: { status: 'pass', outcome: 'adopted', evidence: ['4.6 days'] },
   },
   {
     name: 'three payers made nine settlements',
-    seen: counting(9, 3),
+    seen: withCounts(9, 3),
     expect: { status: 'warn', outcome: 'some', evidence: ['9 settlements'] },
   },
   {
     name: 'two payers made forty settlements',
-    seen: counting(40, 2),
+    seen: withCounts(40, 2),
     expect: { status: 'warn', outcome: 'some', evidence: ['2 payers'] },
   },
   {
     name: 'one payer made one settlement',
-    seen: counting(1, 1, { address: null }),
+    seen: withCounts(1, 1, { address: null }),
     expect: { status: 'warn', outcome: 'some', evidence: ['this origin'] },
   },
   {
     name: 'nobody paid in a window of 29.9 days',
-    seen: counting(0, 0, { windowDays: 29.9 }),
+    seen: withCounts(0, 0, { windowDays: 29.9 }),
     expect: { status: 'warn', outcome: 'short-window', evidence: ['29.9 days'] },
   },
   {
     name: 'nobody paid, and the source does not state its period',
-    seen: counting(0, 0, { windowDays: 0 }),
+    seen: withCounts(0, 0, { windowDays: 0 }),
     expect: {
       status: 'warn',
       outcome: 'short-window',
@@ -77,7 +77,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'nobody paid in 30 days',
-    seen: counting(0, 0),
+    seen: withCounts(0, 0),
     expect: { status: 'fail', outcome: 'none', evidence: ['0 settlements of 0 payers in 30 days'] },
   },
 ];

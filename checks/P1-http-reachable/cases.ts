@@ -12,8 +12,8 @@ import {
   resources,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-/** Every request except GET / gets this answer. */
-function answeringEach(given: ReturnType<typeof failure>): CheckCase['seen'] {
+/** Every request except GET / gets the answer `given`. */
+function withOtherAnswers(given: ReturnType<typeof failure>): CheckCase['seen'] {
   return {
     soft404: given,
     openapi: given,
@@ -31,7 +31,7 @@ function answeringEach(given: ReturnType<typeof failure>): CheckCase['seen'] {
 function tlsCase(reason: FailureReason & `tls-${string}`): CheckCase {
   return {
     name: `every connection fails with ${reason}`,
-    seen: { ...answeringEach(failure(reason)), root: failure(reason) },
+    seen: { ...withOtherAnswers(failure(reason)), root: failure(reason) },
     expect: { status: 'fail', outcome: reason, evidence: ['GET /', reason] },
   };
 }
@@ -55,33 +55,33 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the host name resolves to a private address',
-    seen: { ...answeringEach(failure('blocked-address')), root: failure('blocked-address') },
+    seen: { ...withOtherAnswers(failure('blocked-address')), root: failure('blocked-address') },
     expect: { status: 'fail', outcome: 'blocked-address', evidence: ['GET /: blocked-address'] },
   },
   {
     name: 'the host name does not exist',
-    seen: { ...answeringEach(failure('dns')), root: failure('dns', 'NXDOMAIN') },
+    seen: { ...withOtherAnswers(failure('dns')), root: failure('dns', 'NXDOMAIN') },
     expect: { status: 'fail', outcome: 'dns', evidence: ['dns', 'NXDOMAIN'] },
   },
   {
     name: 'every connection is refused',
-    seen: { ...answeringEach(failure('refused')), root: failure('refused') },
+    seen: { ...withOtherAnswers(failure('refused')), root: failure('refused') },
     expect: { status: 'fail', outcome: 'refused', evidence: ['refused'] },
   },
   {
     name: 'the root and every other path answer 5xx',
-    seen: { ...answeringEach(answer(502)), root: answer(503) },
+    seen: { ...withOtherAnswers(answer(502)), root: answer(503) },
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['503'] },
   },
   {
     name: 'the root does not answer, and every other path answers 5xx',
-    seen: { ...answeringEach(answer(502)), root: failure('timeout') },
+    seen: { ...withOtherAnswers(answer(502)), root: failure('timeout') },
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['timeout', '502'] },
   },
   {
     name: 'no request is answered in time',
     seen: {
-      ...answeringEach(failure('timeout')),
+      ...withOtherAnswers(failure('timeout')),
       root: failure('timeout', 'no answer within 10 s'),
     },
     expect: { status: 'fail', outcome: 'silent', evidence: ['no answer within 10 s'] },
@@ -94,7 +94,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'only a paid resource answers',
     seen: {
-      ...answeringEach(failure('reset')),
+      ...withOtherAnswers(failure('reset')),
       root: failure('reset'),
       resources: resources([resource()]),
     },
@@ -102,7 +102,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the root refuses connections, but a random path answers 404',
-    seen: { ...answeringEach(failure('reset')), root: failure('refused'), soft404: NOT_FOUND },
+    seen: { ...withOtherAnswers(failure('reset')), root: failure('refused'), soft404: NOT_FOUND },
     expect: { status: 'warn', outcome: 'root-silent', evidence: ['random path: 404'] },
   },
   {

@@ -62,23 +62,25 @@ export default defineCheck({
     if (!root.ok && root.reason === 'blocked-address') {
       return ['blocked-address', kit.failure('GET /', root)];
     }
-    // One of several servers may have the bad certificate: only some requests then reach it.
+    // If only one of several servers has a bad certificate, other requests may have succeeded.
     if (!root.ok && isTlsReason(root.reason)) return [root.reason, kit.failure('GET /', root)];
-    const others = listOtherAnswers(seen);
-    const working = others.find(({ answer }) => answer.ok && answer.data.status < 500);
+    const otherAnswers = listOtherAnswers(seen);
+    const workingAnswer = otherAnswers.find(({ answer }) => answer.ok && answer.data.status < 500);
     if (!root.ok) {
       const rootFailure = kit.failure('GET /', root);
-      if (working !== undefined) return ['root-silent', `${rootFailure}, but ${describe(working)}`];
+      if (workingAnswer !== undefined)
+        return ['root-silent', `${rootFailure}, but ${describeAnswer(workingAnswer)}`];
       if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, rootFailure];
-      const error5xx = others.find(({ answer }) => answer.ok);
-      if (error5xx !== undefined) return ['only-5xx', `${rootFailure}, ${describe(error5xx)}`];
-      return ['silent', `${rootFailure}; ${others.length} more requests got no answer`];
+      const error5xx = otherAnswers.find(({ answer }) => answer.ok);
+      if (error5xx !== undefined)
+        return ['only-5xx', `${rootFailure}, ${describeAnswer(error5xx)}`];
+      return ['silent', `${rootFailure}; ${otherAnswers.length} more requests got no answer`];
     }
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
-      if (working === undefined)
+      if (workingAnswer === undefined)
         return ['only-5xx', `GET /: ${status}, and no other request got an answer below 500`];
-      return ['root-5xx', `GET /: ${status}, but ${describe(working)}`];
+      return ['root-5xx', `GET /: ${status}, but ${describeAnswer(workingAnswer)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
     if (target !== null && target.host !== new URL(origin.url).host) {
@@ -91,7 +93,7 @@ export default defineCheck({
 
 type OtherAnswer = { readonly request: string; readonly answer: HttpObservation };
 
-/** Every answer of this origin except the root's. */
+/** Lists every answer of this origin except that of the root. */
 function listOtherAnswers(seen: Seen<(typeof NEEDS)[number]>): readonly OtherAnswer[] {
   const probes = seen.resources.probed.flatMap(({ probes }) => probes);
   return [
@@ -108,7 +110,7 @@ function listOtherAnswers(seen: Seen<(typeof NEEDS)[number]>): readonly OtherAns
   ];
 }
 
-function describe({ request, answer }: OtherAnswer): string {
+function describeAnswer({ request, answer }: OtherAnswer): string {
   return `${request}: ${answer.ok ? answer.data.status : answer.reason}`;
 }
 

@@ -65,22 +65,23 @@ export default defineCheck({
     }
 
     const challenged = kit.challenged(resources);
-    const challenging = new Set(challenged.map(({ resource }) => resource));
-    const unchallenged = paid.filter((resource) => !challenging.has(resource));
-    const unsent = unchallenged.filter((resource) => isUnsent(resource, kit));
-    const notAsking = unchallenged.filter((resource) => !unsent.includes(resource));
-    const askedCount = paid.length - unchallenged.length;
-    if (askedCount === 0) return judgeNoChallenge(notAsking, unsent, otherServers, kit);
+    const resourcesWithChallenge = new Set(challenged.map(({ resource }) => resource));
+    const unchallenged = paid.filter((resource) => !resourcesWithChallenge.has(resource));
+    const withoutPost = unchallenged.filter((resource) => needsUnsentPost(resource, kit));
+    const failingResources = unchallenged.filter((resource) => !withoutPost.includes(resource));
+    const challengedCount = paid.length - unchallenged.length;
+    if (challengedCount === 0)
+      return judgeNoChallenge(failingResources, withoutPost, otherServers, kit);
 
-    const soldOtherwise = kit.moreSold(resources);
-    const otherNote = soldOtherwise === null ? '' : `; ${soldOtherwise}`;
-    const summary = `${askedCount} of ${askedCount + notAsking.length} paid resources asked for payment`;
-    if (notAsking.length > 0) {
-      const isInputFirst = notAsking.every((resource) => kit.validatesFirst(resource));
-      const evidence = `${summary}; ${kit.answers(notAsking)}${otherNote}`;
+    const otherSales = kit.moreSold(resources);
+    const otherNote = otherSales === null ? '' : `; ${otherSales}`;
+    const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
+    if (failingResources.length > 0) {
+      const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
+      const evidence = `${summary}; ${kit.answers(failingResources)}${otherNote}`;
       return isInputFirst
         ? ['validates-first', evidence]
-        : ['some-missing', evidence, findFirewallFix(notAsking, kit)];
+        : ['some-missing', evidence, findFirewallFix(failingResources, kit)];
     }
     const postOnly = challenged
       .filter(({ resource, probe }) => resource.method === 'GET' && probe.method === 'POST')
@@ -142,54 +143,57 @@ function judgeNothingPaid(
   }
   const signInNote = signInCount > 0 ? `${signInCount} ask for a sign-in and for no price; ` : '';
   const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}`;
-  const isWalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
-  return ['none-found', evidence, isWalled ? FIREWALL_FIX : undefined];
+  const isFirewalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
+  return ['none-found', evidence, isFirewalled ? FIREWALL_FIX : undefined];
 }
 
 function judgeNoChallenge(
-  notAsking: readonly ResourceObservation[],
-  unsent: readonly ResourceObservation[],
+  failingResources: readonly ResourceObservation[],
+  withoutPost: readonly ResourceObservation[],
   otherServers: readonly string[],
   kit: Kit,
 ): Result {
-  const finding = judgeOther402(notAsking, kit);
+  const finding = judgeOther402(failingResources, kit);
   if (finding !== null) return finding;
   // Only a recording under an older catalog has POST resources without a POST.
-  if (unsent.length > 0) {
+  if (withoutPost.length > 0) {
     return notSeen(
       'unseen',
-      `${unsent.length} resources need a POST, and none was sent`,
+      `${withoutPost.length} resources need a POST, and none was sent`,
       ORDER_FIX,
     );
   }
-  // Only a valid body would bring the challenge. The scan sends none, because it could run the handler.
-  const posts = notAsking.filter((resource) => kit.isPostOnly(resource));
+  // Only a valid body would get the challenge. The scan sends no valid body, because that could run the handler.
+  const posts = failingResources.filter((resource) => kit.isPostOnly(resource));
   if (posts.length > 0 && posts.every((resource) => kit.validatesFirst(resource))) {
-    const evidence = `no challenge came before input was validated: ${kit.answers(notAsking)}`;
+    const evidence = `no challenge came before input was validated: ${kit.answers(failingResources)}`;
     return ['validates-only', evidence];
   }
-  return judgeMissing402(notAsking, otherServers, kit);
+  return judgeMissing402(failingResources, otherServers, kit);
 }
 
-function isUnsent(resource: ResourceObservation, kit: Kit): boolean {
+function needsUnsentPost(resource: ResourceObservation, kit: Kit): boolean {
   return kit.isPostOnly(resource) && kit.status(resource, 'POST') === undefined;
 }
 
 function judgeMissing402(
-  notAsking: readonly ResourceObservation[],
+  failingResources: readonly ResourceObservation[],
   otherServers: readonly string[],
   kit: Kit,
 ): Result {
-  const answers = kit.answers(notAsking);
-  if (otherServers.length === 0) return ['no-402', answers, findFirewallFix(notAsking, kit)];
+  const answers = kit.answers(failingResources);
+  if (otherServers.length === 0) return ['no-402', answers, findFirewallFix(failingResources, kit)];
   return ['no-402', `${answers}; ${describeServers(otherServers)}`, ELSEWHERE_FIX];
 }
 
 /** A firewall or a bot protection answers every unpaid caller with 403. */
-function findFirewallFix(notAsking: readonly ResourceObservation[], kit: Kit): string | undefined {
+function findFirewallFix(
+  failingResources: readonly ResourceObservation[],
+  kit: Kit,
+): string | undefined {
   const isRefused = (resource: ResourceObservation) =>
     kit.status(resource, 'GET') === 403 || kit.status(resource, 'POST') === 403;
-  return notAsking.every(isRefused) ? FIREWALL_FIX : undefined;
+  return failingResources.every(isRefused) ? FIREWALL_FIX : undefined;
 }
 
 function describeServers(otherServers: readonly string[]): string {
@@ -197,13 +201,13 @@ function describeServers(otherServers: readonly string[]): string {
 }
 
 /** Judges resources that answer 402 without a challenge of x402; null if none answers 402. */
-function judgeOther402(notAsking: readonly ResourceObservation[], kit: Kit): Result | null {
-  const answers = notAsking
+function judgeOther402(failingResources: readonly ResourceObservation[], kit: Kit): Result | null {
+  const answers = failingResources
     .flatMap(({ probes }) => probes)
     .filter(({ method, number }) => method !== 'HEAD' && number === 1)
     .flatMap(({ answer }) => (answer.ok && answer.data.status === 402 ? [answer.data] : []));
   if (answers.length === 0) return null;
-  const shown = kit.answers(notAsking);
+  const shown = kit.answers(failingResources);
   const challenges = answers.map((answer) => kit.otherChallenges(answer));
   if (challenges.some(({ length }) => length === 0)) {
     return ['undecodable', `the 402 has no challenge that we can decode: ${shown}`];

@@ -41,7 +41,7 @@ function warns(
 }
 
 /** One official client accepts the challenge and the other refuses it. The evidence names both. */
-function differs(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {
+function clientsDiffer(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {
   const both = [evidence, 'Python', 'TypeScript'];
   return { name, seen, expect: { status: 'warn', outcome: 'clients-differ', evidence: both } };
 }
@@ -79,7 +79,7 @@ const ALGORAND = {
 const BARTER = { scheme: 'barter' };
 
 /** The only offer lacks a member of `extra` that its scheme needs, and the official client says so. */
-function lacks(name: string, change: JsonObject, member: string): CheckCase {
+function lacksMember(name: string, change: JsonObject, member: string): CheckCase {
   const pointer = `/accepts/0/extra/${member}`;
   return {
     name,
@@ -92,7 +92,7 @@ function lacks(name: string, change: JsonObject, member: string): CheckCase {
   };
 }
 
-function timeout(maxTimeoutSeconds: number, outcome: 'timeout' | 'valid'): CheckCase {
+function timeoutCase(maxTimeoutSeconds: number, outcome: 'timeout' | 'valid'): CheckCase {
   return {
     name: `a timeout of ${maxTimeoutSeconds} seconds`,
     seen: offering({ maxTimeoutSeconds }),
@@ -123,7 +123,7 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
 ];
 
 const PAYABLE_CASES: readonly CheckCase[] = [
-  lacks(
+  lacksMember(
     'an XRPL offer in an issued currency lacks its issuer',
     {
       network: 'xrpl:0',
@@ -138,11 +138,11 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   badField('a chain by its name', { network: 'eip155:base-mainnet' }, '"eip155:base-mainnet"'),
   badField('a Solana by its name', { ...SOLANA, network: 'solana:mainnet' }, '"solana:mainnet"'),
   badField('a junk recipient on Solana', { ...SOLANA, payTo: 'junk' }, '/accepts/0/payTo: "junk"'),
-  timeout(1, 'timeout'),
-  timeout(5, 'timeout'),
-  timeout(6, 'valid'),
-  timeout(86_400, 'valid'),
-  timeout(86_401, 'timeout'),
+  timeoutCase(1, 'timeout'),
+  timeoutCase(5, 'timeout'),
+  timeoutCase(6, 'valid'),
+  timeoutCase(86_400, 'valid'),
+  timeoutCase(86_401, 'timeout'),
   {
     name: 'a decimal amount in the first offer keeps clients from the second',
     seen: {
@@ -386,8 +386,12 @@ const cases: readonly CheckCase[] = [
   },
   noDomain('no extra on Base', { extra: undefined }, '/accepts/0/extra/name: missing'),
   noDomain('no domain version', { extra: { name: 'USD Coin' } }, 'version: missing'),
-  differs('an error that is not text', v2(challengeV2({ error: 402 })), '/error: 402'),
-  differs('a list of extensions', v2(challengeV2({ extensions: ['a'] })), '/extensions: ["a"]'),
+  clientsDiffer('an error that is not text', v2(challengeV2({ error: 402 })), '/error: 402'),
+  clientsDiffer(
+    'a list of extensions',
+    v2(challengeV2({ extensions: ['a'] })),
+    '/extensions: ["a"]',
+  ),
   noDomain('an unknown token', { asset: OWN_TOKEN.asset, extra: {} }, 'extra/name: missing'),
   {
     name: 'the USDC on Base has the domain name of Sepolia',

@@ -14,7 +14,7 @@ import type { OfferPayability, ResourcePayability } from '../../src/model/payabi
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
-/** Facilitators refuse a shorter timeout; no answer takes longer than a day. */
+/** Facilitators refuse a shorter timeout. No seller needs more than a day. */
 const MIN_TIMEOUT_SECONDS = 6;
 const MAX_TIMEOUT_SECONDS = 86_400;
 /** A path or a query. A URL that begins with a host name has lost its scheme and is not relative. */
@@ -100,7 +100,7 @@ export default defineCheck({
         const verdicts = findPayability(paidResource);
         return [
           ...inspectTopLevel(paidResource, origin, verdicts, kit),
-          ...findIllTyped(challenge, kit),
+          ...listIllTyped(challenge, kit),
           ...listFlaws(judgeOffers(challenge, verdicts, kit), verdicts),
         ];
       },
@@ -149,7 +149,7 @@ function inspectTopLevel(
   return flaws;
 }
 
-function findIllTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
+function listIllTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
   return kit.illTyped(challenge).map(({ pointer, value }): Flaw => {
     return ['clients-differ', `${pointer}: ${kit.show(value)}: ${TYPE_NOTE}`];
   });
@@ -196,7 +196,7 @@ function judgeOffers(
   });
 }
 
-/** Finds why clients may not pay an offer that the specification allows; null without a reason. */
+/** Finds why clients may not pay an offer that the specification allows; null if there is no reason. */
 function judgeAllowed(
   offer: Offer,
   version: Challenge['version'],
@@ -240,13 +240,13 @@ function judgeAllowed(
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
-/** Finds the member that the client's message names by value or name; without one, the offer. */
+/** Describes the member that the client's message names by value or name. If it names none, returns the offer's pointer. */
 function findRefusedMember({ pointer, entry, extra }: Offer, message: string, kit: Kit): string {
-  const topLevel = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
-  const ofExtra = Object.entries(kit.object(extra)).map(
+  const topMembers = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
+  const extraMembers = Object.entries(kit.object(extra)).map(
     ([name, value]) => [`extra/${name}`, value] as const,
   );
-  const refused = [...topLevel, ...ofExtra].find(([name, value]) => {
+  const refused = [...topMembers, ...extraMembers].find(([name, value]) => {
     const isQuoted =
       typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
     return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
@@ -274,7 +274,7 @@ function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayabilit
     if (isUnsound && !hasSound) return hasAllowed ? 'unsound-offer' : kind;
     if (isUnsound) return mayFailByDefault ? 'unsound-offer' : null;
     if (!hasSound) return kind;
-    // Clients skip an offer that they do not know, but may choose one that they then refuse.
+    // Clients skip an offer that they do not know. They may choose a known offer and then refuse it.
     return kind === 'client-refuses' && mayFailByDefault && payability !== null ? kind : null;
   };
   return flawed.flatMap((offer): readonly Flaw[] => {
@@ -285,7 +285,7 @@ function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayabilit
 
 function quoteMessage(payability: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
   if (payability === null || payability.words === null) return '';
-  // These words are ours, not a client's, and the evidence has the member already.
+  // This message is ours, not a client's. The evidence already has the member.
   if (payability.words.startsWith('some clients sign it')) return '';
   return ` (the official client says ${kit.quote(payability.words, MAX_MESSAGE_CHARS)})`;
 }

@@ -19,32 +19,32 @@ import {
 
 type Answer = ReturnType<typeof answer>;
 
-function answering(...answers: readonly Answer[]): CheckCase['seen'] {
+function withAnswers(...answers: readonly Answer[]): CheckCase['seen'] {
   return {
     resources: resources(answers.map((get, index) => resource({ path: `/${index}`, get }))),
   };
 }
 
-function tools(...probed: readonly ReturnType<typeof toolResource>[]): CheckCase['seen'] {
+function withTools(...probed: readonly ReturnType<typeof toolResource>[]): CheckCase['seen'] {
   return { resources: resources(probed) };
 }
 
 const EXTENSION = { binding: 'extension', isError: false } as const;
 
-function header(value: string): CheckCase['seen'] {
-  return answering(challenge402(challengeV2(), { header: value, body: challengeV2() }));
+function withHeader(value: string): CheckCase['seen'] {
+  return withAnswers(challenge402(challengeV2(), { header: value, body: challengeV2() }));
 }
 
-function body(body: JsonObject, challenge = challengeV2()): CheckCase['seen'] {
-  return answering(challenge402(challenge, { body }));
+function withBody(body: JsonObject, challenge = challengeV2()): CheckCase['seen'] {
+  return withAnswers(challenge402(challenge, { body }));
 }
 
-function cached(headers: Headers): CheckCase['seen'] {
-  return answering(challenge402(challengeV2(), { headers }));
+function withCacheHeaders(headers: Headers): CheckCase['seen'] {
+  return withAnswers(challenge402(challengeV2(), { headers }));
 }
 
-/** A challenge whose header has exactly `chars` characters, a multiple of four. */
-function ofLength(chars: number): JsonObject {
+/** The header of this challenge has exactly `chars` characters. `chars` must be a multiple of four. */
+function toChallengeOfLength(chars: number): JsonObject {
   const bare = JSON.stringify(challengeV2({ extensions: { pad: '' } })).length;
   return challengeV2({ extensions: { pad: 'x'.repeat((chars / 4) * 3 - bare) } });
 }
@@ -60,8 +60,8 @@ const SOLANA = {
   payTo: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 };
 
-/** A challenge in base64 that lacks the `missing` characters "=" at its end. */
-function unpadded(missing: 1 | 2): string {
+/** Returns a challenge whose base64 lacks `missing` characters "=" at its end. */
+function toUnpaddedBase64(missing: 1 | 2): string {
   const errors = ['a', 'ab', 'abc'].map((error) => encodeChallenge(challengeV2({ error })));
   const padded = errors.find(
     (text) => text.endsWith('='.repeat(missing)) && !text.endsWith('='.repeat(missing + 1)),
@@ -72,8 +72,8 @@ function unpadded(missing: 1 | 2): string {
 const cases: readonly CheckCase[] = [
   ...([1, 2] as const).map(
     (missing): CheckCase => ({
-      name: `the base64 lacks ${missing} of its padding`,
-      seen: header(unpadded(missing)),
+      name: `the base64 lacks its ${missing} padding characters`,
+      seen: withHeader(toUnpaddedBase64(missing)),
       expect: {
         status: 'warn',
         outcome: 'unpadded',
@@ -83,22 +83,22 @@ const cases: readonly CheckCase[] = [
   ),
   {
     name: 'the base64 lacks one of two padding characters',
-    seen: header(`${unpadded(2)}=`),
+    seen: withHeader(`${toUnpaddedBase64(2)}=`),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['wrong padding'] },
   },
   {
     name: 'the headers together have over 16 KiB',
-    seen: answering(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(16_384) } })),
+    seen: withAnswers(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(16_384) } })),
     expect: { status: 'fail', outcome: 'long-head', evidence: ['bytes of headers', 'Node'] },
   },
   {
     name: 'the headers together have a little under 16 KiB',
-    seen: answering(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(14_000) } })),
+    seen: withAnswers(challenge402(challengeV2(), { headers: { 'x-filler': 'x'.repeat(14_000) } })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the body has one offer more than the header',
-    seen: body(challengeV2({ accepts: [offer(), offer({ payTo: OTHER_PAY_TO })] })),
+    seen: withBody(challengeV2({ accepts: [offer(), offer({ payTo: OTHER_PAY_TO })] })),
     expect: {
       status: 'warn',
       outcome: 'differs',
@@ -107,7 +107,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'header and body share one offer, and each has one of its own',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [offer(), offer({ amount: '1' })] }),
       challengeV2({ accepts: [offer(), offer({ amount: '2' })] }),
     ),
@@ -115,7 +115,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the recipients of header and body differ only after 90 characters',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [offer({ payTo: `${'x'.repeat(90)}1` })] }),
       challengeV2({ accepts: [offer({ payTo: `${'x'.repeat(90)}2` })] }),
     ),
@@ -123,27 +123,27 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a version 1 challenge is only in the body',
-    seen: answering(bodyChallenge402()),
+    seen: withAnswers(bodyChallenge402()),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['GET /0', 'version 1'] },
   },
   {
     name: 'PAYMENT-REQUIRED has a version 1 challenge',
-    seen: answering(challenge402(challengeV1())),
+    seen: withAnswers(challenge402(challengeV1())),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['x402Version 1 in PAYMENT-REQUIRED'] },
   },
   {
     name: 'a version 2 challenge is only in the body',
-    seen: answering(bodyChallenge402(challengeV2())),
+    seen: withAnswers(bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 1', 'GET /0'] },
   },
   {
     name: 'one resource sends the header, another only the body',
-    seen: answering(challenge402(), bodyChallenge402(challengeV2())),
+    seen: withAnswers(challenge402(), bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 2', 'GET /1'] },
   },
   {
     name: 'the header is sent twice',
-    seen: answering(
+    seen: withAnswers(
       answer(402, challengeV2(), {
         'payment-required': [encodeChallenge(challengeV2()), encodeChallenge(challengeV2())],
       }),
@@ -152,119 +152,119 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the header has JSON without base64',
-    seen: header(JSON.stringify(challengeV2())),
+    seen: withHeader(JSON.stringify(challengeV2())),
     expect: { status: 'fail', outcome: 'raw-json', evidence: ['x402Version'] },
   },
   {
     name: 'the header has base64url',
-    seen: header(base64url),
+    seen: withHeader(base64url),
     expect: { status: 'fail', outcome: 'base64url', evidence: ['base64url'] },
   },
   {
     name: 'the header has base64 of text that is not JSON',
-    seen: header('cGF5IG1l'),
+    seen: withHeader('cGF5IG1l'),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['"cGF5IG1l"'] },
   },
   {
     name: 'the header has base64 of a list',
-    seen: header(encodeChallenge([])),
+    seen: withHeader(encodeChallenge([])),
     expect: { status: 'fail', outcome: 'undecodable', evidence: ['no object'] },
   },
   {
     name: 'the header has no accepts, the body has',
-    seen: header(encodeChallenge({ price: '0.01' })),
+    seen: withHeader(encodeChallenge({ price: '0.01' })),
     expect: { status: 'fail', outcome: 'not-a-challenge', evidence: ['{"price":"0.01"}'] },
   },
   {
     name: 'the body asks for another amount',
-    seen: body(challengeV2({ accepts: [offer({ amount: '20000' })] })),
+    seen: withBody(challengeV2({ accepts: [offer({ amount: '20000' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"20000"', '/accepts/0'] },
   },
   {
     name: 'the body names another recipient',
-    seen: body(challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] })),
+    seen: withBody(challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: [OTHER_PAY_TO] },
   },
   {
     name: 'the body names another network',
-    seen: body(challengeV2({ accepts: [offer({ network: 'eip155:84532' })] })),
+    seen: withBody(challengeV2({ accepts: [offer({ network: 'eip155:84532' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['eip155:84532'] },
   },
   {
     name: 'the body has another scheme with the same terms',
-    seen: body(challengeV2({ accepts: [offer({ scheme: 'upto' })] })),
+    seen: withBody(challengeV2({ accepts: [offer({ scheme: 'upto' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"upto"', '/accepts/0'] },
   },
   {
     name: 'scheme and recipient in the body are objects',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [offer({ scheme: { toString: 1 }, payTo: { toString: 1 } })] }),
     ),
     expect: { status: 'fail', outcome: 'terms-differ' },
   },
   {
     name: 'a version 1 body asks for another amount',
-    seen: body(challengeV1({ accepts: [offerV1({ maxAmountRequired: '9999' })] })),
+    seen: withBody(challengeV1({ accepts: [offerV1({ maxAmountRequired: '9999' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"9999"'] },
   },
   {
     name: 'the header has one offer more than the body',
-    seen: body(challengeV2(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
+    seen: withBody(challengeV2(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['2 offers, 1 in the body'] },
   },
   {
     name: 'the body has another resource URL',
-    seen: body(challengeV2({ resource: { url: `${ORIGIN}/other` } })),
+    seen: withBody(challengeV2({ resource: { url: `${ORIGIN}/other` } })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url'] },
   },
   {
     name: 'the body has another timeout',
-    seen: body(challengeV2({ accepts: [offer({ maxTimeoutSeconds: 60 })] })),
+    seen: withBody(challengeV2({ accepts: [offer({ maxTimeoutSeconds: 60 })] })),
     expect: { status: 'warn', outcome: 'differs', evidence: ['/accepts/0/maxTimeoutSeconds'] },
   },
   {
     name: 'the header has 8196 characters',
-    seen: answering(challenge402(ofLength(8_196))),
+    seen: withAnswers(challenge402(toChallengeOfLength(8_196))),
     expect: { status: 'warn', outcome: 'too-long', evidence: ['8196 characters'] },
   },
   {
     name: 'the header has 8192 characters',
-    seen: answering(challenge402(ofLength(8_192))),
+    seen: withAnswers(challenge402(toChallengeOfLength(8_192))),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the 402 has no Cache-Control',
-    seen: answering(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
+    seen: withAnswers(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['without Cache-Control'] },
   },
   {
     name: 'Cache-Control is public',
-    seen: cached({ 'cache-control': 'public, max-age=60' }),
+    seen: withCacheHeaders({ 'cache-control': 'public, max-age=60' }),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['"public, max-age=60"'] },
   },
   {
     name: 'Cache-Control is no-cache, with which caches may keep the 402',
-    seen: cached({ 'cache-control': 'no-cache' }),
+    seen: withCacheHeaders({ 'cache-control': 'no-cache' }),
     expect: { status: 'warn', outcome: 'cacheable', evidence: ['"no-cache"'] },
   },
   {
     name: 'Cache-Control is private, with another directive',
-    seen: cached({ 'cache-control': 'Private, max-age=0' }),
+    seen: withCacheHeaders({ 'cache-control': 'Private, max-age=0' }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the second of two Cache-Control headers is no-store',
-    seen: cached({ 'cache-control': ['max-age=0', 'no-store'] }),
+    seen: withCacheHeaders({ 'cache-control': ['max-age=0', 'no-store'] }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the challenge is in the header, and the body is {}',
-    seen: answering(challenge402()),
+    seen: withAnswers(challenge402()),
     expect: { status: 'pass', outcome: 'sound', evidence: ['1 of 1'] },
   },
   {
     name: 'the body has the same offers in another order, another error and one member more',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [offer(SOLANA), offer()], error: 'Pay first', hint: 'see /docs' }),
       challengeV2({ accepts: [offer(), offer(SOLANA)] }),
     ),
@@ -272,7 +272,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the body has the same recipient in lower case',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO.toLowerCase() })] }),
       challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] }),
     ),
@@ -280,12 +280,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a version 1 body has the same terms',
-    seen: body(challengeV1(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
+    seen: withBody(challengeV1(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the body has the same two schemes in another order',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [UPTO, offer()] }),
       challengeV2({ accepts: [offer(), UPTO] }),
     ),
@@ -293,7 +293,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the body has the same two transfer methods in another order',
-    seen: body(
+    seen: withBody(
       challengeV2({ accepts: [PERMIT2, offer()] }),
       challengeV2({ accepts: [offer(), PERMIT2] }),
     ),
@@ -301,66 +301,66 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'only the header has extensions',
-    seen: body(challengeV2(), challengeV2({ extensions: { bazaar: { info: {} } } })),
+    seen: withBody(challengeV2(), challengeV2({ extensions: { bazaar: { info: {} } } })),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'the 402 has a WWW-Authenticate header too',
-    seen: cached({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
+    seen: withCacheHeaders({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'a tool sends the challenge structured and as text',
-    seen: tools(toolResource()),
+    seen: withTools(toolResource()),
     expect: { status: 'pass', outcome: 'sound', evidence: ['structured result', '1 of 1'] },
   },
   {
     name: 'a tool asks by the extension, which the request offered',
-    seen: tools(toolResource({ ...EXTENSION, extension: 'both' }, challengeV2(), '')),
+    seen: withTools(toolResource({ ...EXTENSION, extension: 'both' }, challengeV2(), '')),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {
     name: 'a tool asks by the extension, which the request did not offer',
-    seen: tools(toolResource(EXTENSION, challengeV2(), '')),
+    seen: withTools(toolResource(EXTENSION, challengeV2(), '')),
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['/mcp#forecast'] },
   },
   {
     name: 'one of two tools sends its challenge in a result without isError',
-    seen: tools(toolResource(), toolResource({ name: 'tides', isError: false })),
+    seen: withTools(toolResource(), toolResource({ name: 'tides', isError: false })),
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['1 of 2', '/mcp#tides'] },
   },
   {
     name: 'a tool sends the challenge only as text',
-    seen: tools(toolResource({}, null, challengeV2())),
+    seen: withTools(toolResource({}, null, challengeV2())),
     expect: { status: 'warn', outcome: 'text-only', evidence: ['only in content[0].text'] },
   },
   {
     name: 'a tool sends the challenge only in its structured result',
-    seen: tools(toolResource({}, challengeV2(), 'Payment required')),
+    seen: withTools(toolResource({}, challengeV2(), 'Payment required')),
     expect: { status: 'warn', outcome: 'structured-only' },
   },
   {
     name: 'the text of a tool asks for another amount',
-    seen: tools(
+    seen: withTools(
       toolResource({}, challengeV2(), challengeV2({ accepts: [offer({ amount: '1' })] })),
     ),
     expect: { status: 'fail', outcome: 'terms-differ' },
   },
   {
     name: 'the text of a tool has another resource',
-    seen: tools(
+    seen: withTools(
       toolResource({}, challengeV2(), challengeV2({ resource: { url: 'mcp://tool/b' } })),
     ),
     expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url', 'content[0].text'] },
   },
   {
     name: 'a tool asks by its result, although both sides offer the extension',
-    seen: tools(toolResource({ extension: 'both' })),
+    seen: withTools(toolResource({ extension: 'both' })),
     expect: { status: 'warn', outcome: 'other-binding' },
   },
   {
     name: 'the result of a tool has a version 1 challenge',
-    seen: tools(toolResource({}, challengeV1())),
+    seen: withTools(toolResource({}, challengeV1())),
     expect: { status: 'fail', outcome: 'v1-only', evidence: ['in the result'] },
   },
   {

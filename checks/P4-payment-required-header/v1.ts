@@ -11,9 +11,9 @@ import type { ToolFacts } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
-/** Half of what Node reads, because a buyer sends the header back with a payment beside it. */
+/** Half of what Node reads, because a buyer sends the header back together with a payment. */
 const MAX_HEADER_CHARS = 8_192;
-/** Node's `maxHeaderSize`, which limits its fetch too. */
+/** Node's `maxHeaderSize`. The limit applies to Node's fetch too. */
 const NODE_MAX_HEAD_BYTES = 16_384;
 
 const UNPADDED_NOTE =
@@ -99,8 +99,9 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   }
   if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED'];
 
-  const inBody = body.ok ? kit.challengeIn(body.value, 'body') : null;
-  const difference = inBody === null ? null : kit.challengeDifference(challenge, inBody);
+  const bodyChallenge = body.ok ? kit.challengeIn(body.value, 'body') : null;
+  const difference =
+    bodyChallenge === null ? null : kit.challengeDifference(challenge, bodyChallenge);
   if (difference?.inTerms) return ['terms-differ', difference.text];
   const bytes = kit.headBytes(answer);
   if (bytes >= NODE_MAX_HEAD_BYTES) {
@@ -141,9 +142,9 @@ function inspectTool(
   }
   if (isError !== true) return ['not-an-error', 'has a challenge in a result without isError'];
   if (header.state !== 'ok') return ['text-only', 'has the challenge only in content[0].text'];
-  const inText = body.ok ? kit.challengeIn(body.value, 'body') : null;
-  if (inText === null) return ['structured-only', 'has no challenge in content[0].text'];
-  const difference = kit.challengeDifference(challenge, inText);
+  const textChallenge = body.ok ? kit.challengeIn(body.value, 'body') : null;
+  if (textChallenge === null) return ['structured-only', 'has no challenge in content[0].text'];
+  const difference = kit.challengeDifference(challenge, textChallenge);
   if (difference !== null) {
     return [difference.inTerms ? 'terms-differ' : 'differs', `${difference.text}, content[0].text`];
   }

@@ -15,7 +15,7 @@ import {
 
 type ResourceOptions = Parameters<typeof resource>[0];
 
-function sells(...list: readonly ResourceOptions[]): CheckCase['seen'] {
+function withResources(...list: readonly ResourceOptions[]): CheckCase['seen'] {
   return { resources: resources(list.map((options) => resource(options))) };
 }
 
@@ -24,7 +24,7 @@ const receipt = encodeChallenge({ success: true, transaction: '0x', network: 'ei
 const cases: readonly CheckCase[] = [
   {
     name: 'the unpaid 402 has a receipt',
-    seen: sells({
+    seen: withResources({
       get: challenge402(challengeV2(), { headers: { 'payment-response': receipt } }),
     }),
     expect: {
@@ -35,7 +35,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the answer to HEAD has a version 1 receipt',
-    seen: sells({ head: answer(200, '', { 'x-payment-response': receipt }) }),
+    seen: withResources({ head: answer(200, '', { 'x-payment-response': receipt }) }),
     expect: {
       status: 'fail',
       outcome: 'settled-unpaid',
@@ -44,7 +44,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the answer to the second POST has a receipt, and no answer a challenge',
-    seen: sells({
+    seen: withResources({
       method: 'POST',
       post: [answer(200), answer(200, '', { 'payment-response': receipt })],
     }),
@@ -53,7 +53,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a page that llms.txt links to has a receipt',
     seen: {
-      ...sells({}),
+      ...withResources({}),
       links: {
         checked: [
           {
@@ -78,7 +78,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the agent card has a receipt',
     seen: {
-      ...sells({}),
+      ...withResources({}),
       agentCard: asked(
         '/.well-known/agent-card.json',
         answer(200, {}, { 'x-payment-response': receipt }),
@@ -92,7 +92,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the paid handler of Express runs on HEAD',
-    seen: sells({ head: answer(200, '', { 'content-length': '512' }) }),
+    seen: withResources({ head: answer(200, '', { 'content-length': '512' }) }),
     expect: {
       status: 'fail',
       outcome: 'head-served',
@@ -101,7 +101,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a sign-in answers HEAD with 200',
-    seen: sells(
+    seen: withResources(
       {},
       {
         path: '/profile',
@@ -115,42 +115,42 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'one of two paid resources answers HEAD with 204',
-    seen: sells({}, { path: '/b', head: answer(204) }),
+    seen: withResources({}, { path: '/b', head: answer(204) }),
     expect: { status: 'fail', outcome: 'head-served', evidence: ['1 of 2', 'HEAD /b: 204'] },
   },
   {
     name: 'a POST resource answers HEAD with 200',
-    seen: sells({ method: 'POST', head: answer(200) }),
+    seen: withResources({ method: 'POST', head: answer(200) }),
     expect: { status: 'warn', outcome: 'head-served-on-post', evidence: ['HEAD /summaries: 200'] },
   },
   {
     name: 'a path with a free GET and a paid POST answers HEAD with 200',
-    seen: sells({ method: 'POST', get: answer(200, { docs: true }), head: answer(200) }),
+    seen: withResources({ method: 'POST', get: answer(200, { docs: true }), head: answer(200) }),
     expect: { status: 'pass', outcome: 'no-settle' },
   },
   {
     name: 'HEAD is not answered in time',
-    seen: sells({ head: failure('timeout') }),
+    seen: withResources({ head: failure('timeout') }),
     expect: { status: 'warn', outcome: 'head-silent', evidence: ['HEAD /weather: timeout'] },
   },
   {
     name: 'HEAD answers 500',
-    seen: sells({ head: answer(500) }),
+    seen: withResources({ head: answer(500) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['HEAD /weather: 500'] },
   },
   {
     name: 'HEAD answers 403',
-    seen: sells({ head: answer(403) }),
+    seen: withResources({ head: answer(403) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['403'] },
   },
   {
     name: 'HEAD is redirected, and GET is not',
-    seen: sells({ head: answer(302, '', { location: '/login' }) }),
+    seen: withResources({ head: answer(302, '', { location: '/login' }) }),
     expect: { status: 'warn', outcome: 'head-odd', evidence: ['302'] },
   },
   {
     name: 'HEAD and GET are redirected to the path with a slash',
-    seen: sells({
+    seen: withResources({
       get: {
         ...challenge402(),
         data: {
@@ -165,22 +165,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'HEAD answers with the challenge',
-    seen: sells({}),
+    seen: withResources({}),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 402'] },
   },
   {
     name: 'FastAPI answers HEAD with 405',
-    seen: sells({ head: answer(405) }),
+    seen: withResources({ head: answer(405) }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['405'] },
   },
   {
     name: 'one resource answers HEAD with 404, another with 501',
-    seen: sells({ head: NOT_FOUND }, { path: '/b', head: answer(501) }),
+    seen: withResources({ head: NOT_FOUND }, { path: '/b', head: answer(501) }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['404', '501'] },
   },
   {
     name: 'a POST resource answers HEAD with 405',
-    seen: sells({ method: 'POST' }),
+    seen: withResources({ method: 'POST' }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /summaries: 405'] },
   },
   {
@@ -190,7 +190,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only POST answers 422, without a challenge',
-    seen: sells({ method: 'POST', post: answer(422) }),
+    seen: withResources({ method: 'POST', post: answer(422) }),
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
   },
 ];

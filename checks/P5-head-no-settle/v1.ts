@@ -12,8 +12,8 @@ import type { ResourceObservation } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /**
- * HEAD may answer with the challenge or with a refusal. RFC 9110 (9.1) requires HEAD, but a refusal
- * delivers nothing.
+ * HEAD may answer with the challenge or with a refusal. RFC 9110 (9.1) requires servers to support HEAD, but a
+ * refusal delivers nothing.
  */
 const ACCEPTED_HEAD_STATUSES: ReadonlySet<number> = new Set([402, 404, 405, 501]);
 const NEEDS = [
@@ -69,15 +69,15 @@ export default defineCheck({
     const paid = selling.filter((resource) => kit.status(resource, 'GET') === 402);
     const served = paid.filter((resource) => isSuccess(kit.status(resource, 'HEAD')));
     if (served.length > 0) {
-      const share = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
-      return ['head-served', `${share}: ${listHeads(served, kit)}`];
+      const servedShare = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
+      return ['head-served', `${servedShare}: ${listHeads(served, kit)}`];
     }
     const posts = selling.filter((resource) => isPostWithHead(resource, kit));
     if (posts.length > 0) return ['head-served-on-post', listHeads(posts, kit)];
     const silent = paid.filter((resource) => kit.status(resource, 'HEAD') === null);
     if (silent.length > 0) return ['head-silent', listHeads(silent, kit)];
-    const odd = paid.filter((resource) => hasOddHead(resource, kit));
-    if (odd.length > 0) return ['head-odd', listHeads(odd, kit)];
+    const withOddHead = paid.filter((resource) => hasOddHead(resource, kit));
+    if (withOddHead.length > 0) return ['head-odd', listHeads(withOddHead, kit)];
     return ['no-settle', listHeads(selling, kit)];
   },
 });

@@ -27,68 +27,73 @@ const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
 const NO_MANIFEST = { manifest: NOT_FOUND };
 const NO_DOCUMENTS = { openapi: NOT_FOUND, manifest: NOT_FOUND };
 
-/** GET /weather answers its first request with the first list of offers, and so on. */
-function asking(...probes: readonly (readonly JsonObject[])[]): CheckCase['seen'] {
+/** GET /weather answers each request with the next list of offers. */
+function withOffers(...probes: readonly (readonly JsonObject[])[]): CheckCase['seen'] {
   const get = probes.map((accepts) => challenge402(challengeV2({ accepts })));
   return { resources: resources([resource({ get })]) };
 }
 
-/** The declared `x-payment-info` of GET /weather; the live price is 10000 base units. */
-function declaring(info: JsonValue): CheckCase['seen'] {
+/** OpenAPI declares this `x-payment-info` for GET /weather. The live price is 10000 base units. */
+function withInfo(info: JsonValue): CheckCase['seen'] {
   const paths = { '/weather': { get: paidOperation({ 'x-payment-info': info }) } };
   return { openapi: answer(200, openApiDocument({ paths })), ...NO_MANIFEST };
 }
 
-function fixed(amount: string, currency = 'USD'): JsonObject {
+function fixedPrice(amount: string, currency = 'USD'): JsonObject {
   return { price: { mode: 'fixed', currency, amount }, protocols: [{ x402: {} }] };
 }
 
-function dynamic(min: string | undefined, max: string | undefined): JsonObject {
+function dynamicPrice(min: string | undefined, max: string | undefined): JsonObject {
   return { price: { mode: 'dynamic', currency: 'USD', min, max }, protocols: [{ x402: {} }] };
 }
 
-function manifestPrice(entry: JsonObject): CheckCase['seen'] {
+/** Only the manifest declares a price of GET /weather. */
+function withManifestOnly(entry: JsonObject): CheckCase['seen'] {
   const endpoints = [{ resource: `${ORIGIN}/weather`, method: 'GET', ...entry }];
-  const only = { resources: resources([resource()]) };
-  return { ...only, openapi: NOT_FOUND, manifest: answer(200, manifestDocument({ endpoints })) };
+  const oneResource = { resources: resources([resource()]) };
+  return {
+    ...oneResource,
+    openapi: NOT_FOUND,
+    manifest: answer(200, manifestDocument({ endpoints })),
+  };
 }
 
-/** Only the manifest declares a price of GET /weather. */
-function manifestEntry(entry: JsonObject): CheckCase['seen'] {
-  const { openapi, manifest } = manifestPrice(entry);
+/** Leaves the resources to another part of the case. */
+function withManifestEntry(entry: JsonObject): CheckCase['seen'] {
+  const { openapi, manifest } = withManifestOnly(entry);
   return { ...(openapi && { openapi }), ...(manifest && { manifest }) };
 }
 
-function upto(amount: string): JsonObject {
+function uptoOffer(amount: string): JsonObject {
   return offer({ scheme: 'upto', amount, extra: { facilitatorAddress: PAY_TO } });
 }
 
 function agrees(name: string, seen: CheckCase['seen']): CheckCase {
   return {
     name,
-    seen: { ...asking([offer()]), ...seen },
+    seen: { ...withOffers([offer()]), ...seen },
     expect: { status: 'pass', outcome: 'agrees' },
   };
 }
 
-function malformed(name: string, amount: JsonValue | undefined, evidence: string): CheckCase {
+function badAmount(name: string, amount: JsonValue | undefined, evidence: string): CheckCase {
   return {
     name,
-    seen: asking([offer({ amount })]),
+    seen: withOffers([offer({ amount })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['GET /weather', evidence] },
   };
 }
 
 const cases: readonly CheckCase[] = [
-  malformed('the amount is zero', '0', '/accepts/0 asks "0"'),
-  malformed('the amount is negative', '-10000', '"-10000"'),
-  malformed('the amount is a decimal', '0.01', '"0.01"'),
-  malformed('the amount is missing', undefined, 'missing'),
-  malformed('the amount is a number', 10_000, '10000'),
-  malformed('the amount has 79 digits', '1'.repeat(79), '111'),
+  badAmount('the amount is zero', '0', '/accepts/0 asks "0"'),
+  badAmount('the amount is negative', '-10000', '"-10000"'),
+  badAmount('the amount is a decimal', '0.01', '"0.01"'),
+  badAmount('the amount is missing', undefined, 'missing'),
+  badAmount('the amount is a number', 10_000, '10000'),
+  badAmount('the amount has 79 digits', '1'.repeat(79), '111'),
   {
     name: 'accepts is empty',
-    seen: asking([]),
+    seen: withOffers([]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts'] },
   },
   {
@@ -106,75 +111,75 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the second request gets a malformed amount',
-    seen: asking([offer()], [offer({ amount: 'free' })]),
+    seen: withOffers([offer()], [offer({ amount: 'free' })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['"free"'] },
   },
   {
     name: 'one offer is sound, another has a malformed amount',
-    seen: asking([offer(), offer({ amount: '$0.01' })]),
+    seen: withOffers([offer(), offer({ amount: '$0.01' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
     name: 'one offer is sound, another has another price and an unknown scheme',
-    seen: asking([offer(), offer({ scheme: 'barter', amount: '99' })]),
+    seen: withOffers([offer(), offer({ scheme: 'barter', amount: '99' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
     name: 'one offer is sound, another has another price and no domain',
-    seen: asking([offer(), offer({ extra: {}, amount: '99' })]),
+    seen: withOffers([offer(), offer({ extra: {}, amount: '99' })]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
     name: 'one offer is sound, another has the symbol of its asset',
-    seen: asking([offer({ asset: 'USDC' }), offer()]),
+    seen: withOffers([offer({ asset: 'USDC' }), offer()]),
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
     name: 'network and amount are objects',
-    seen: asking([offer({ network: { toString: 1 }, amount: { toString: 1 } })]),
+    seen: withOffers([offer({ network: { toString: 1 }, amount: { toString: 1 } })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts/0'] },
   },
   {
     name: 'one offer has the declared price, another is a ceiling',
-    seen: asking([offer(), upto('50000')]),
+    seen: withOffers([offer(), uptoOffer('50000')]),
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/1', '"50000"'] },
   },
   {
     name: 'the only offer is a ceiling above the declared price',
-    seen: asking([upto('50000')]),
+    seen: withOffers([uptoOffer('50000')]),
     expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/0'] },
   },
   {
     name: 'one offer has an undeclared price, another is a ceiling',
-    seen: { ...asking([offer(), upto('50000')]), ...NO_DOCUMENTS },
+    seen: { ...withOffers([offer(), uptoOffer('50000')]), ...NO_DOCUMENTS },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
     name: 'the ceiling is below the declared min',
-    seen: { ...asking([upto('9999')]), ...declaring(dynamic('0.01', '0.05')) },
+    seen: { ...withOffers([uptoOffer('9999')]), ...withInfo(dynamicPrice('0.01', '0.05')) },
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
     name: 'the ceiling equals the declared max',
-    seen: { ...asking([upto('50000')]), ...declaring(dynamic('0.01', '0.05')) },
+    seen: { ...withOffers([uptoOffer('50000')]), ...withInfo(dynamicPrice('0.01', '0.05')) },
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
     name: 'the ceiling is one base unit above the declared max',
-    seen: { ...asking([upto('50001')]), ...declaring(dynamic('0.01', '0.05')) },
+    seen: { ...withOffers([uptoOffer('50001')]), ...withInfo(dynamicPrice('0.01', '0.05')) },
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['50001', '0 to 50000'] },
   },
   {
     name: 'the manifest declares the ceiling and the price of both offers',
     seen: {
-      ...asking([offer(), upto('50000')]),
-      ...manifestEntry({ accepts: [upto('50000'), offer()] }),
+      ...withOffers([offer(), uptoOffer('50000')]),
+      ...withManifestEntry({ accepts: [uptoOffer('50000'), offer()] }),
     },
     expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
     name: 'the only offer has the symbol of its asset',
-    seen: asking([offer({ asset: 'USDC' })]),
+    seen: withOffers([offer({ asset: 'USDC' })]),
     expect: {
       status: 'fail',
       outcome: 'malformed-asset',
@@ -183,25 +188,25 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the asset is the zero address',
-    seen: asking([offer({ asset: `0x${'0'.repeat(40)}` })]),
+    seen: withOffers([offer({ asset: `0x${'0'.repeat(40)}` })]),
     expect: { status: 'fail', outcome: 'malformed-asset', evidence: ['0x0000'] },
   },
   {
     name: 'two requests get two prices, and no range is declared',
-    seen: asking([offer()], [offer({ amount: '12000' })]),
+    seen: withOffers([offer()], [offer({ amount: '12000' })]),
     expect: { status: 'fail', outcome: 'probes-differ', evidence: ['"10000"', '"12000"'] },
   },
   {
     name: 'two requests get two prices, and the declared range has no bounds',
     seen: {
-      ...asking([offer()], [offer({ amount: '12000' })]),
-      ...declaring(dynamic(undefined, undefined)),
+      ...withOffers([offer()], [offer({ amount: '12000' })]),
+      ...withInfo(dynamicPrice(undefined, undefined)),
     },
     expect: { status: 'fail', outcome: 'probes-differ' },
   },
   {
     name: 'OpenAPI declares 0.05, and the challenge asks for 0.01',
-    seen: { ...asking([offer()]), ...declaring(fixed('0.05')) },
+    seen: { ...withOffers([offer()]), ...withInfo(fixedPrice('0.05')) },
     expect: {
       status: 'fail',
       outcome: 'mismatch',
@@ -210,12 +215,15 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the challenge asks for one base unit more than declared',
-    seen: { ...asking([offer({ amount: '10001' })]), ...declaring(fixed('0.010000')) },
+    seen: {
+      ...withOffers([offer({ amount: '10001' })]),
+      ...withInfo(fixedPrice('0.010000')),
+    },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['10001', '10000'] },
   },
   {
     name: 'the second offer asks for more than declared',
-    seen: asking([
+    seen: withOffers([
       offer(),
       offer({
         network: 'eip155:84532',
@@ -228,7 +236,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the manifest declares $0.02, and the challenge asks for 0.01',
-    seen: manifestPrice({ price: '$0.02' }),
+    seen: withManifestOnly({ price: '$0.02' }),
     expect: {
       status: 'fail',
       outcome: 'mismatch',
@@ -237,61 +245,64 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the manifest declares other base units',
-    seen: manifestPrice({ accepts: [offer({ amount: '999' })] }),
+    seen: withManifestOnly({ accepts: [offer({ amount: '999' })] }),
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['"999"'] },
   },
   {
     name: 'OpenAPI declares the live price, and the manifest another one',
-    seen: { ...manifestPrice({ price: 0.5 }), openapi: answer(200, openApiDocument()) },
+    seen: { ...withManifestOnly({ price: 0.5 }), openapi: answer(200, openApiDocument()) },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['"0.5"'] },
   },
   {
     name: 'a version 1 challenge asks for another price than OpenAPI declares',
     seen: {
       resources: resources([resource({ get: bodyChallenge402() })]),
-      ...declaring(fixed('0.02')),
+      ...withInfo(fixedPrice('0.02')),
     },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['declares 20000'] },
   },
   {
     name: 'OpenAPI declares another MPP amount in base units',
     seen: {
-      ...asking([offer()]),
-      ...declaring({ offers: [{ intent: 'charge', amount: '20000', currency: 'USDC.e' }] }),
+      ...withOffers([offer()]),
+      ...withInfo({ offers: [{ intent: 'charge', amount: '20000', currency: 'USDC.e' }] }),
     },
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['declares 20000'] },
   },
   {
     name: 'the second request gets a price above the declared range',
     seen: {
-      ...asking([offer()], [offer({ amount: '50001' })]),
-      ...declaring(dynamic('0.01', '0.05')),
+      ...withOffers([offer()], [offer({ amount: '50001' })]),
+      ...withInfo(dynamicPrice('0.01', '0.05')),
     },
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['50001', '10000 to 50000'] },
   },
   {
     name: 'the price is below the declared range',
-    seen: { ...asking([offer({ amount: '9999' })]), ...declaring(dynamic('0.01', undefined)) },
+    seen: {
+      ...withOffers([offer({ amount: '9999' })]),
+      ...withInfo(dynamicPrice('0.01', undefined)),
+    },
     expect: { status: 'warn', outcome: 'out-of-range', evidence: ['9999', '10000 to any'] },
   },
   {
     name: 'the offer asks for a token with unknown decimals',
-    seen: asking([offer({ asset: UNKNOWN_TOKEN })]),
+    seen: withOffers([offer({ asset: UNKNOWN_TOKEN })]),
     expect: { status: 'warn', outcome: 'unknown-decimals', evidence: [UNKNOWN_TOKEN] },
   },
   {
     name: 'the seller has neither OpenAPI nor a manifest',
-    seen: { ...asking([offer()]), ...NO_DOCUMENTS },
+    seen: { ...withOffers([offer()]), ...NO_DOCUMENTS },
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['GET /weather'] },
   },
   {
     name: 'OpenAPI declares a price in euros',
-    seen: { ...asking([offer()]), ...declaring(fixed('0.01', 'EUR')) },
+    seen: { ...withOffers([offer()]), ...withInfo(fixedPrice('0.01', 'EUR')) },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
     name: 'OpenAPI declares the price "one cent"',
-    seen: { ...asking([offer()]), ...declaring(fixed('one cent')) },
+    seen: { ...withOffers([offer()]), ...withInfo(fixedPrice('one cent')) },
     expect: { status: 'warn', outcome: 'undeclared' },
   },
   {
@@ -308,26 +319,26 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'undeclared', evidence: ['POST /weather'] },
   },
   agrees('two requests get the min and the max of the declared range', {
-    ...asking([offer()], [offer({ amount: '50000' })]),
-    ...declaring(dynamic('0.01', '0.05')),
+    ...withOffers([offer()], [offer({ amount: '50000' })]),
+    ...withInfo(dynamicPrice('0.01', '0.05')),
   }),
-  agrees('OpenAPI declares a legacy flat price', declaring({ price: '0.01' })),
+  agrees('OpenAPI declares a legacy flat price', withInfo({ price: '0.01' })),
   agrees(
     'OpenAPI declares a legacy range',
-    declaring({ pricingMode: 'range', minPrice: '0.01', maxPrice: '0.02' }),
+    withInfo({ pricingMode: 'range', minPrice: '0.01', maxPrice: '0.02' }),
   ),
   agrees(
     'OpenAPI declares the MPP amount in base units',
-    declaring({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
+    withInfo({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
   ),
   agrees(
     'only a manifest declares the price, with zeroes at its end',
-    manifestPrice({ price: '$0.010000' }),
+    withManifestOnly({ price: '$0.010000' }),
   ),
-  agrees('only a manifest declares the price, as a number', manifestPrice({ price_usd: 0.01 })),
+  agrees('only a manifest declares the price, as a number', withManifestOnly({ price_usd: 0.01 })),
   agrees(
     'only a manifest declares the price, in base units',
-    manifestPrice({ accepts: [offer()] }),
+    withManifestOnly({ accepts: [offer()] }),
   ),
   agrees('a manifest declares a higher price for POST than for GET', {
     openapi: NOT_FOUND,
@@ -340,7 +351,7 @@ const cases: readonly CheckCase[] = [
   }),
   agrees(
     'the second request gets the offers in another order',
-    asking(
+    withOffers(
       [offer(), offer({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA })],
       [offer({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA }), offer()],
     ),

@@ -84,12 +84,12 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
   if (laterChallenge !== null && terms !== laterTerms && !isRange) {
     return [['probes-differ', `asks ${terms}, then ${laterTerms}`]];
   }
-  const judged = isRange ? [...offers, ...laterOffers] : offers;
-  const { prices, unknownDecimals } = compareOpenApi(judged, item, seen, kit);
+  const comparedOffers = isRange ? [...offers, ...laterOffers] : offers;
+  const { prices, unknownDecimals } = compareOpenApi(comparedOffers, item, seen, kit);
   const otherPrices = [...compareManifest(item, seen, kit), ...compareTool(item, kit)];
-  const compared = isRange ? prices : [...prices, ...otherPrices];
+  const comparedPrices = isRange ? prices : [...prices, ...otherPrices];
   const flaws: Flaw[] = [
-    ...compared
+    ...comparedPrices
       .filter(({ agrees }) => !agrees)
       .map(({ live, place, stated }): Flaw => {
         const text = `asks ${live} base units, ${place} ${stated}`;
@@ -99,11 +99,11 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
       return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
     }),
   ];
-  // Both requests often give the same flaw: its text is the key.
+  // Both requests often give the same flaw. Flaws with the same text count once.
   if (flaws.length > 0) return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 
   const ceilings = offers.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
-  if (compared.length === 0 && ceilings.length < offers.length) {
+  if (comparedPrices.length === 0 && ceilings.length < offers.length) {
     return resource.tool === undefined
       ? [['undeclared', 'has no price in OpenAPI or manifest that can be compared']]
       : [['undeclared', 'has no price in tools/list that can be compared', TOOL_FIX]];
@@ -159,7 +159,7 @@ function findFault(offer: Offer, kit: Kit): Flaw | null {
   return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }
 
-/** One text for all offers. They are sorted, because a seller may send them in another order each time. */
+/** Describes all offers in one text. Sorts the offers, because a seller may send another order each time. */
 function describeTerms(offers: readonly Offer[], kit: Kit): string {
   const terms = offers.map(({ scheme, amount, asset, network }) => {
     const price = `${kit.show(amount)} of ${kit.show(asset)}`;

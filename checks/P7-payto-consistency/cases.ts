@@ -30,23 +30,23 @@ const SOLANA = {
 };
 const NO_MANIFEST = { manifest: NOT_FOUND };
 
-function paying(...changes: readonly JsonObject[]): CheckCase['seen'] {
+function withOffers(...changes: readonly JsonObject[]): CheckCase['seen'] {
   const accepts = changes.map((change) => offer(change));
   const get = challenge402(challengeV2({ accepts }));
   return { resources: resources([resource({ get })]), ...NO_MANIFEST };
 }
 
-function perResource(...payTo: readonly string[]): CheckCase['seen'] {
-  const each = payTo.map((address, index) =>
+function withRecipients(...payTo: readonly string[]): CheckCase['seen'] {
+  const list = payTo.map((address, index) =>
     resource({
       path: `/${index}`,
       get: challenge402(challengeV2({ accepts: [offer({ payTo: address })] })),
     }),
   );
-  return { resources: resources(each), ...NO_MANIFEST };
+  return { resources: resources(list), ...NO_MANIFEST };
 }
 
-function manifest(changes: JsonObject): CheckCase['seen'] {
+function withManifest(changes: JsonObject): CheckCase['seen'] {
   return {
     resources: resources([resource()]),
     manifest: answer(200, manifestDocument(changes)),
@@ -56,7 +56,7 @@ function manifest(changes: JsonObject): CheckCase['seen'] {
 const cases: readonly CheckCase[] = [
   {
     name: 'the recipient ends with a line break',
-    seen: paying({ payTo: `${PAY_TO}\n` }),
+    seen: withOffers({ payTo: `${PAY_TO}\n` }),
     expect: { status: 'fail', outcome: 'malformed', evidence: [`"${PAY_TO}\\n"`] },
   },
   {
@@ -75,32 +75,32 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the recipient is missing',
-    seen: paying({ payTo: undefined }),
+    seen: withOffers({ payTo: undefined }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo is missing'] },
   },
   {
     name: 'the recipient is a name',
-    seen: paying({ payTo: 'seller.eth' }),
+    seen: withOffers({ payTo: 'seller.eth' }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"seller.eth"'] },
   },
   {
     name: 'the recipient on Solana is not base58',
-    seen: paying({ ...SOLANA, payTo: '0OIl' }),
+    seen: withOffers({ ...SOLANA, payTo: '0OIl' }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['"0OIl"'] },
   },
   {
     name: 'the recipient is the zero address',
-    seen: paying({ payTo: `0x${'0'.repeat(40)}` }),
+    seen: withOffers({ payTo: `0x${'0'.repeat(40)}` }),
     expect: { status: 'fail', outcome: 'zero-address', evidence: ['0x0000'] },
   },
   {
     name: 'the recipient is the token, in lower case',
-    seen: paying({ payTo: USDC_BASE.toLowerCase() }),
+    seen: withOffers({ payTo: USDC_BASE.toLowerCase() }),
     expect: { status: 'fail', outcome: 'asset-as-recipient', evidence: ['/accepts/0/payTo'] },
   },
   {
     name: 'one letter of the recipient has the wrong case',
-    seen: paying({ payTo: PAY_TO.replace('C', 'c') }),
+    seen: withOffers({ payTo: PAY_TO.replace('C', 'c') }),
     expect: { status: 'fail', outcome: 'bad-checksum', evidence: ['/accepts/0/payTo'] },
   },
   {
@@ -149,7 +149,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'each request gets another recipient, and no document names one',
     seen: {
-      ...manifest({ payTo: undefined }),
+      ...withManifest({ payTo: undefined }),
       resources: resources([
         resource({
           get: [PAY_TO, OTHER_PAY_TO].map((payTo) =>
@@ -166,27 +166,27 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'one offer is sound, another has a malformed recipient',
-    seen: paying({}, { payTo: 'me' }),
+    seen: withOffers({}, { payTo: 'me' }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
     name: 'one offer is sound, another has another recipient and an unknown scheme',
-    seen: paying({}, { scheme: 'barter', payTo: OTHER_PAY_TO }),
+    seen: withOffers({}, { scheme: 'barter', payTo: OTHER_PAY_TO }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
     name: 'one offer is sound, another has a recipient with a wrong checksum',
-    seen: paying({}, { payTo: PAY_TO.replace('C', 'c') }),
+    seen: withOffers({}, { payTo: PAY_TO.replace('C', 'c') }),
     expect: { status: 'fail', outcome: 'bad-checksum' },
   },
   {
     name: 'network and recipient are objects',
-    seen: paying({ network: { toString: 1 }, payTo: { toString: 1 } }),
+    seen: withOffers({ network: { toString: 1 }, payTo: { toString: 1 } }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo'] },
   },
   {
     name: 'the manifest names another recipient for all resources',
-    seen: manifest({ payTo: OTHER_PAY_TO }),
+    seen: withManifest({ payTo: OTHER_PAY_TO }),
     expect: {
       status: 'fail',
       outcome: 'manifest-differs',
@@ -195,7 +195,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the manifest names another recipient for the resource',
-    seen: manifest({ endpoints: [{ resource: `${ORIGIN}/weather`, payTo: OTHER_PAY_TO }] }),
+    seen: withManifest({ endpoints: [{ resource: `${ORIGIN}/weather`, payTo: OTHER_PAY_TO }] }),
     expect: {
       status: 'fail',
       outcome: 'manifest-differs',
@@ -204,7 +204,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'each resource of a marketplace pays another seller',
-    seen: perResource(PAY_TO, OTHER_PAY_TO),
+    seen: withRecipients(PAY_TO, OTHER_PAY_TO),
     expect: {
       status: 'warn',
       outcome: 'several-recipients',
@@ -213,7 +213,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'two EVM networks have two recipients',
-    seen: paying(
+    seen: withOffers(
       {},
       {
         network: 'eip155:84532',
@@ -226,22 +226,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'Base has one recipient, Solana another',
-    seen: paying({}, SOLANA),
+    seen: withOffers({}, SOLANA),
     expect: { status: 'pass', outcome: 'consistent', evidence: [SOLANA.payTo] },
   },
   {
     name: 'two resources write one recipient in upper and in lower case',
-    seen: perResource(PAY_TO, PAY_TO.toLowerCase()),
+    seen: withRecipients(PAY_TO, PAY_TO.toLowerCase()),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['2 of 2'] },
   },
   {
     name: 'the manifest names only a recipient on Solana, and the offer is on Base',
-    seen: manifest({ payTo: SOLANA.payTo }),
+    seen: withManifest({ payTo: SOLANA.payTo }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
     name: 'the manifest names another recipient for another resource',
-    seen: manifest({
+    seen: withManifest({
       endpoints: [{ resource: `${ORIGIN}/other`, payTo: OTHER_PAY_TO }],
       payTo: PAY_TO,
     }),
@@ -249,7 +249,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the recipient is on an unknown network',
-    seen: paying({ network: 'valueof:x', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
+    seen: withOffers({ network: 'valueof:x', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['GA5ZSEJYB37JRC5AVCIA5'] },
   },
   {

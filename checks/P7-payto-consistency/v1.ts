@@ -75,17 +75,18 @@ function inspect(
   const { challenge } = reading;
   const flaws = kit.judgedOffers(challenge).flatMap((offer) => inspectOffer(offer, kit));
   const payees = listPayees(challenge.offers, kit);
-  const findOther = (offers: readonly Offer[]) =>
+  const findOtherPayee = (offers: readonly Offer[]) =>
     listPayees(offers, kit).find((payee) => !payees.includes(payee));
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    // P4 reports an offer that only one of them has, if the shared offers agree.
-    const differs = body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
-    const bodyPayee = differs ? findOther(kit.judgedOffers(body)) : undefined;
+    // If the shared offers agree, P4 reports an offer that only header or body has.
+    const hasOtherTerms =
+      body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
+    const bodyPayee = hasOtherTerms ? findOtherPayee(kit.judgedOffers(body)) : undefined;
     if (bodyPayee !== undefined)
       flaws.push(['body-differs', `pays ${kit.quote(bodyPayee)} according to its body`]);
   }
-  const laterPayee = laterChallenge ? findOther(kit.judgedOffers(laterChallenge)) : undefined;
+  const laterPayee = laterChallenge ? findOtherPayee(kit.judgedOffers(laterChallenge)) : undefined;
   if (laterPayee !== undefined) {
     flaws.push(['fresh-recipient', `pays ${kit.quote(laterPayee)} when asked again`]);
   }
@@ -100,7 +101,7 @@ function inspect(
       if (!agrees) flaws.push(['manifest-differs', `pays ${kit.quote(live)}, but ${declared}`]);
     }
   }
-  // Both requests often give the same flaw: its text is the key.
+  // Both requests often give the same flaw. Flaws with the same text count once.
   return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 }
 

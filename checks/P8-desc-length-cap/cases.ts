@@ -11,7 +11,7 @@ import {
   resources,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-function described(...descriptions: readonly (string | undefined)[]): CheckCase['seen'] {
+function withDescriptions(...descriptions: readonly (string | undefined)[]): CheckCase['seen'] {
   return {
     resources: resources(
       descriptions.map((description, index) =>
@@ -24,7 +24,7 @@ function described(...descriptions: readonly (string | undefined)[]): CheckCase[
   };
 }
 
-function describedV1(...descriptions: readonly string[]): CheckCase['seen'] {
+function withV1Descriptions(...descriptions: readonly string[]): CheckCase['seen'] {
   const accepts = descriptions.map((description) => offerV1({ description }));
   const challenge = challengeV1({ accepts });
   return { resources: resources([resource({ get: bodyChallenge402(challenge) })]) };
@@ -33,7 +33,7 @@ function describedV1(...descriptions: readonly string[]): CheckCase['seen'] {
 const cases: readonly CheckCase[] = [
   {
     name: 'the description has 501 characters',
-    seen: described('x'.repeat(501)),
+    seen: withDescriptions('x'.repeat(501)),
     expect: {
       status: 'fail',
       outcome: 'too-long',
@@ -42,7 +42,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the second offer of version 1 has a description of 501 characters',
-    seen: describedV1('Weather', 'x'.repeat(501)),
+    seen: withV1Descriptions('Weather', 'x'.repeat(501)),
     expect: {
       status: 'fail',
       outcome: 'too-long',
@@ -51,47 +51,47 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the description has 500 characters',
-    seen: described('x'.repeat(500)),
+    seen: withDescriptions('x'.repeat(500)),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['1 of 1', '500'] },
   },
   {
     name: 'the description has 500 emoji',
-    seen: described('🌦'.repeat(500)),
+    seen: withDescriptions('🌦'.repeat(500)),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['500'] },
   },
   {
     name: 'the description has 501 emoji',
-    seen: described('🌦'.repeat(501)),
+    seen: withDescriptions('🌦'.repeat(501)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['501'] },
   },
   {
     name: 'the description has one letter and 500 spaces',
-    seen: described(`x${' '.repeat(500)}`),
+    seen: withDescriptions(`x${' '.repeat(500)}`),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['501'] },
   },
   {
     name: 'one of two descriptions has 600 characters',
-    seen: described('short', 'x'.repeat(600)),
+    seen: withDescriptions('short', 'x'.repeat(600)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['GET /1', '600'] },
   },
   {
     name: 'the only offer of version 1 has a description of 501 characters',
-    seen: describedV1('x'.repeat(501)),
+    seen: withV1Descriptions('x'.repeat(501)),
     expect: { status: 'fail', outcome: 'too-long', evidence: ['/accepts/0/description has 501'] },
   },
   {
     name: 'the only offer of version 1 has a short description',
-    seen: describedV1('Weather'),
+    seen: withV1Descriptions('Weather'),
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['7'] },
   },
   {
     name: 'the description is missing',
-    seen: described(undefined),
+    seen: withDescriptions(undefined),
     expect: { status: 'warn', outcome: 'missing', evidence: ['GET /0 /resource/description'] },
   },
   {
     name: 'one of two descriptions is empty, as Express sends an unset one',
-    seen: described('Weather', ''),
+    seen: withDescriptions('Weather', ''),
     expect: { status: 'warn', outcome: 'missing', evidence: ['GET /1'] },
   },
   {

@@ -67,8 +67,11 @@ function findLongest({ version, value, description }: Challenge, kit: Kit): Desc
     pointer: `/accepts/${index}/description`,
     length: countCodePoints(kit.object(entry)['description']),
   }));
-  const none: Description = { pointer: '/accepts/0/description', length: 0 };
-  return descriptions.reduce((most, each) => (each.length > most.length ? each : most), none);
+  const emptyDescription: Description = { pointer: '/accepts/0/description', length: 0 };
+  return descriptions.reduce(
+    (most, each) => (each.length > most.length ? each : most),
+    emptyDescription,
+  );
 }
 
 /** Facilitators count the text as it is, without trimming or normalising it. */

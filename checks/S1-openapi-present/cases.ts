@@ -16,12 +16,12 @@ const INFO = {
   'x-guidance': 'Ask.',
 };
 
-function serving(changes: JsonObject): CheckCase['seen'] {
+function withOpenApi(changes: JsonObject): CheckCase['seen'] {
   return { openapi: answer(200, openApiDocument(changes)) };
 }
 
 /** /openapi.json answers 404, and `path` has the document. */
-function servingOnlyAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
+function withOpenApiAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
   return { openapi: NOT_FOUND, openapiAlternates: [at(path, found)] };
 }
 
@@ -77,17 +77,17 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: '/openapi.json has OpenAPI 4.0.0',
-    seen: serving({ openapi: '4.0.0' }),
+    seen: withOpenApi({ openapi: '4.0.0' }),
     expect: { status: 'fail', outcome: 'not-openapi-3', evidence: ['"4.0.0"'] },
   },
   {
     name: 'the document has no paths',
-    seen: serving({ paths: {} }),
+    seen: withOpenApi({ paths: {} }),
     expect: { status: 'fail', outcome: 'no-paths', evidence: ['/openapi.json#/paths'] },
   },
   {
     name: 'the only document is YAML',
-    seen: servingOnlyAt(
+    seen: withOpenApiAt(
       '/openapi.yaml',
       answer(200, 'openapi: 3.1.0\npaths: {}\n', { 'content-type': 'application/yaml' }),
     ),
@@ -95,7 +95,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only document is under .well-known',
-    seen: servingOnlyAt('/.well-known/openapi.json'),
+    seen: withOpenApiAt('/.well-known/openapi.json'),
     expect: {
       status: 'warn',
       outcome: 'elsewhere',
@@ -112,12 +112,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the document has no title',
-    seen: serving({ info: { ...INFO, title: '' } }),
+    seen: withOpenApi({ info: { ...INFO, title: '' } }),
     expect: { status: 'warn', outcome: 'no-title', evidence: ['/openapi.json#/info/title'] },
   },
   {
     name: 'the document has no version of the API',
-    seen: serving({ info: { title: 'Seller' } }),
+    seen: withOpenApi({ info: { title: 'Seller' } }),
     expect: { status: 'warn', outcome: 'no-title', evidence: ['#/info/version'] },
   },
   {
@@ -145,12 +145,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the document has no contact',
-    seen: serving({ info: { ...INFO, contact: undefined } }),
+    seen: withOpenApi({ info: { ...INFO, contact: undefined } }),
     expect: { status: 'warn', outcome: 'no-contact', evidence: ['#/info/contact'] },
   },
   {
     name: 'the document has contact and no guidance',
-    seen: serving({ info: { ...INFO, 'x-guidance': undefined } }),
+    seen: withOpenApi({ info: { ...INFO, 'x-guidance': undefined } }),
     expect: { status: 'warn', outcome: 'no-guidance', evidence: ['#/info/x-guidance'] },
   },
   {

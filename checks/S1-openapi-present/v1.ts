@@ -48,7 +48,7 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state === 'none') {
       const missing = absence(PATH, seen.openapi, seen.soft404, kit);
-      return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(bodyOf(seen, kit))}`];
+      return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
     const { path } = reading;
     if (reading.state === 'yaml') return ['yaml-only', `${path} is YAML, which we do not read`];
@@ -56,8 +56,8 @@ export default defineCheck({
     const { facts, answer } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
       const stated = facts.version === null ? 'none' : kit.quote(facts.version, 20);
-      const swagger = facts.swagger ? ', Swagger 2' : '';
-      return ['not-openapi-3', `${path}#/openapi: ${stated}${swagger}`];
+      const swaggerNote = facts.swagger ? ', Swagger 2' : '';
+      return ['not-openapi-3', `${path}#/openapi: ${stated}${swaggerNote}`];
     }
     if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
     if (!reading.canonical)
@@ -83,7 +83,7 @@ export default defineCheck({
   },
 });
 
-function bodyOf({ openapi }: Seen<'openapi'>, kit: Kit) {
+function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
   const json = openapi.ok ? kit.json(openapi.data.body) : null;
   return json?.ok ? json.value : undefined;
 }

@@ -7,7 +7,7 @@ import {
   NOT_FOUND,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-function robots(...lines: readonly string[]): CheckCase['seen'] {
+function withRobots(...lines: readonly string[]): CheckCase['seen'] {
   return { robots: asked('/robots.txt', answer(200, `${lines.join('\n')}\n`)) };
 }
 
@@ -42,32 +42,32 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'every agent is denied everything',
-    seen: robots('User-agent: *', 'Disallow: /'),
+    seen: withRobots('User-agent: *', 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['"User-agent: *"'] },
   },
   {
     name: 'each search and user-fetch agent is denied by name',
-    seen: robots(...READERS.map((agent) => `User-agent: ${agent}`), 'Disallow: /'),
+    seen: withRobots(...READERS.map((agent) => `User-agent: ${agent}`), 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['every search'] },
   },
   {
     name: 'every agent is denied except one',
-    seen: robots('User-agent: *', 'Disallow: /', '', 'User-agent: ChatGPT-User', 'Allow: /'),
+    seen: withRobots('User-agent: *', 'Disallow: /', '', 'User-agent: ChatGPT-User', 'Allow: /'),
     expect: { status: 'fail', outcome: 'all-denied' },
   },
   {
     name: 'one user-fetch agent is denied',
-    seen: robots('User-agent: ChatGPT-User', 'Disallow: /'),
+    seen: withRobots('User-agent: ChatGPT-User', 'Disallow: /'),
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['ChatGPT-User', '"/"'] },
   },
   {
     name: 'every agent is denied one discovery path',
-    seen: robots('User-agent: *', 'Disallow: /openapi.json'),
+    seen: withRobots('User-agent: *', 'Disallow: /openapi.json'),
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['all agents "/openapi.json"'] },
   },
   {
     name: 'every agent is denied a folder with a discovery path',
-    seen: robots('User-agent: *', 'Disallow: /.well-known/'),
+    seen: withRobots('User-agent: *', 'Disallow: /.well-known/'),
     expect: { status: 'warn', outcome: 'some-denied', evidence: ['"/.well-known/x402"'] },
   },
   {
@@ -92,7 +92,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'every agent is denied, and all search and user-fetch agents are allowed by name',
-    seen: robots(
+    seen: withRobots(
       'User-agent: *',
       'Disallow: /',
       '',
@@ -103,7 +103,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'only training crawlers are denied',
-    seen: robots('User-agent: GPTBot', 'User-agent: CCBot', 'Disallow: /'),
+    seen: withRobots('User-agent: GPTBot', 'User-agent: CCBot', 'Disallow: /'),
     expect: {
       status: 'pass',
       outcome: 'open',
@@ -112,7 +112,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'every agent is denied a folder, and allowed the discovery paths in it',
-    seen: robots(
+    seen: withRobots(
       'User-agent: *',
       'Disallow: /.well-known/',
       'Allow: /.well-known/x402',

@@ -3,7 +3,7 @@ import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-c
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
-/** The operators document these names; README.md has the addresses. */
+/** The operators of the agents document these names. README.md links to their documents. */
 const SEARCH_AGENTS = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];
 const USER_FETCH_AGENTS = ['ChatGPT-User', 'Claude-User', 'Perplexity-User', 'MistralAI-User'];
 const TRAINING_CRAWLERS = [
@@ -16,7 +16,7 @@ const TRAINING_CRAWLERS = [
   'Amazonbot',
   'Bytespider',
 ];
-const READERS = [...SEARCH_AGENTS, ...USER_FETCH_AGENTS];
+const READER_AGENTS = [...SEARCH_AGENTS, ...USER_FETCH_AGENTS];
 const DISCOVERY_PATHS = [
   '/openapi.json',
   '/llms.txt',
@@ -27,15 +27,15 @@ const DISCOVERY_PATHS = [
 const FIX = 'Let search and user-fetch agents read / and the discovery paths in /robots.txt.';
 const SERVER_FIX = 'Answer GET /robots.txt with 200 or 404: crawlers read a 5xx as "disallow all".';
 
-const KEEP = 'Keep / and the discovery paths open to search and user-fetch agents.';
+const KEEP_FIX = 'Keep / and the discovery paths open to search and user-fetch agents.';
 
 const OUTCOMES = {
   'server-error': fail(SERVER_FIX),
   unreadable: warn(SERVER_FIX),
   'all-denied': fail(FIX),
   'some-denied': warn(FIX),
-  'no-robots': pass(KEEP),
-  open: pass(KEEP),
+  'no-robots': pass(KEEP_FIX),
+  open: pass(KEEP_FIX),
 };
 
 export default defineCheck({
@@ -64,9 +64,9 @@ export default defineCheck({
     if (status !== 200 || isPage) return ['no-robots', `${answer}, so agents may read everything`];
 
     const rules = kit.robots(body);
-    const denied = READERS.filter((agent) => !rules.allows(agent, '/'));
+    const denied = READER_AGENTS.filter((agent) => !rules.allows(agent, '/'));
     const isStarDenied = !rules.allows('*', '/');
-    if (denied.length === READERS.length || (isStarDenied && denied.length > 0)) {
+    if (denied.length === READER_AGENTS.length || (isStarDenied && denied.length > 0)) {
       const agents = isStarDenied ? '"User-agent: *"' : 'every search and user-fetch agent';
       return ['all-denied', `/robots.txt denies ${agents} "/"`];
     }
@@ -74,16 +74,17 @@ export default defineCheck({
     if (denials.length > 0) return ['some-denied', `/robots.txt denies ${listed(denials)}`];
     const names = TRAINING_CRAWLERS.filter((agent) => !rules.allows(agent, '/')).join(', ');
     const policy = names === '' ? '' : ` (training crawlers denied: ${names})`;
-    return ['open', `${answer}; all ${READERS.length} agents that we know may read${policy}`];
+    return ['open', `${answer}; all ${READER_AGENTS.length} agents that we know may read${policy}`];
   },
 });
 
 /** Returns texts such as `all agents "/openapi.json"`. */
 function listDenials(rules: RobotsFacts, kit: Kit): readonly string[] {
   return ['/', ...DISCOVERY_PATHS].flatMap((path) => {
-    const agents = READERS.filter((agent) => !rules.allows(agent, path));
+    const agents = READER_AGENTS.filter((agent) => !rules.allows(agent, path));
     if (agents.length === 0) return [];
-    const names = agents.length === READERS.length ? 'all agents' : agents.slice(0, 2).join(', ');
+    const names =
+      agents.length === READER_AGENTS.length ? 'all agents' : agents.slice(0, 2).join(', ');
     return [`${names} ${kit.quote(path)}`];
   });
 }

@@ -14,12 +14,12 @@ import {
 const OK = answer(200);
 const POSTED = challenge402(postChallenge());
 
-function link(answered: HttpObservation, more: Partial<LinkObservation> = {}): LinkObservation {
+function toLink(answered: HttpObservation, more: Partial<LinkObservation> = {}): LinkObservation {
   const url = `${ORIGIN}/docs`;
   return { url, from: '/llms.txt', method: 'GET', server: false, answer: answered, ...more };
 }
 
-function links(
+function withLinks(
   checked: readonly LinkObservation[],
   more: Partial<LinkSet> = {},
 ): CheckCase['seen'] {
@@ -33,12 +33,12 @@ function repeat(count: number, each: LinkObservation): readonly LinkObservation[
 const cases: readonly CheckCase[] = [
   {
     name: 'the seller has none of the documents',
-    seen: links([], { documents: 0 }),
+    seen: withLinks([], { documents: 0 }),
     expect: { status: 'pass', outcome: 'no-documents', basis: 'not_applicable' },
   },
   {
     name: 'the documents link only to other hosts',
-    seen: links([], { otherHosts: 3 }),
+    seen: withLinks([], { otherHosts: 3 }),
     expect: {
       status: 'pass',
       outcome: 'no-links',
@@ -48,7 +48,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the scan asked none of the links',
-    seen: links([link(failure('budget')), link(failure('rate-limited'))]),
+    seen: withLinks([toLink(failure('budget')), toLink(failure('rate-limited'))]),
     expect: {
       status: 'pass',
       outcome: 'no-links',
@@ -58,7 +58,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'three of four links are dead',
-    seen: links([...repeat(3, link(NOT_FOUND)), link(OK)]),
+    seen: withLinks([...repeat(3, toLink(NOT_FOUND)), toLink(OK)]),
     expect: {
       status: 'fail',
       outcome: 'many-dead',
@@ -67,22 +67,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'three links are dead by 410, by name and by refused connection',
-    seen: links([link(answer(410)), link(failure('dns')), link(failure('refused'))]),
+    seen: withLinks([toLink(answer(410)), toLink(failure('dns')), toLink(failure('refused'))]),
     expect: { status: 'fail', outcome: 'many-dead', evidence: ['410', 'dns', 'refused'] },
   },
   {
     name: 'three of fifteen links are dead',
-    seen: links([...repeat(3, link(NOT_FOUND)), ...repeat(12, link(OK))]),
+    seen: withLinks([...repeat(3, toLink(NOT_FOUND)), ...repeat(12, toLink(OK))]),
     expect: { status: 'fail', outcome: 'many-dead', evidence: ['3 of 15'] },
   },
   {
     name: 'two of ten links are dead',
-    seen: links([...repeat(2, link(NOT_FOUND)), ...repeat(8, link(OK))]),
+    seen: withLinks([...repeat(2, toLink(NOT_FOUND)), ...repeat(8, toLink(OK))]),
     expect: { status: 'warn', outcome: 'some-dead', evidence: ['2 of 10 links are dead'] },
   },
   {
     name: 'both links are dead',
-    seen: links(repeat(2, link(NOT_FOUND)), { otherHosts: 1 }),
+    seen: withLinks(repeat(2, toLink(NOT_FOUND)), { otherHosts: 1 }),
     expect: {
       status: 'warn',
       outcome: 'some-dead',
@@ -91,41 +91,43 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a server entry refuses connections',
-    seen: links([link(failure('refused'), { server: true, from: '/openapi.json#/servers/0' })]),
+    seen: withLinks([
+      toLink(failure('refused'), { server: true, from: '/openapi.json#/servers/0' }),
+    ]),
     expect: { status: 'warn', outcome: 'some-dead', evidence: ['/openapi.json#/servers/0'] },
   },
   {
     name: 'a linked page answers 502',
-    seen: links([link(answer(502)), link(OK)]),
+    seen: withLinks([toLink(answer(502)), toLink(OK)]),
     expect: { status: 'warn', outcome: 'failing', evidence: ['GET /docs: 502'] },
   },
   {
     name: 'a linked page is not answered in time',
-    seen: links([link(failure('timeout'))]),
+    seen: withLinks([toLink(failure('timeout'))]),
     expect: { status: 'warn', outcome: 'failing', evidence: ['timeout'] },
   },
   {
     name: 'two server entries answer 404 and 500',
-    seen: links([link(NOT_FOUND, { server: true }), link(answer(500), { server: true })]),
+    seen: withLinks([toLink(NOT_FOUND, { server: true }), toLink(answer(500), { server: true })]),
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
     name: 'five links answer 401, 402, 403, 405 and 429',
-    seen: links(
-      [401, 402, 403, 405, 429].map((status) => link(answer(status))),
+    seen: withLinks(
+      [401, 402, 403, 405, 429].map((status) => toLink(answer(status))),
       { found: 41 },
     ),
     expect: { status: 'pass', outcome: 'all-alive', evidence: ['checked 5 of 41 links'] },
   },
   {
     name: 'a link to a POST operation answers 402',
-    seen: links([link(answer(402), { method: 'POST' })]),
+    seen: withLinks([toLink(answer(402), { method: 'POST' })]),
     expect: { status: 'pass', outcome: 'all-alive' },
   },
   {
     name: 'the manifest names a resource without a method, and only POST finds it',
     seen: {
-      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      ...withLinks([toLink(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
         resource({
           method: null,
@@ -140,7 +142,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the manifest names a resource without a method, and no POST was sent',
     seen: {
-      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      ...withLinks([toLink(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
         resource({ method: null, path: '/summaries', get: [NOT_FOUND, NOT_FOUND] }),
       ]),
@@ -150,7 +152,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the manifest names a resource without a method, and POST answers 404',
     seen: {
-      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      ...withLinks([toLink(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
       resources: resources([
         resource({
           method: null,

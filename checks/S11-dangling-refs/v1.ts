@@ -13,7 +13,7 @@ import type { LinkObservation } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const DEAD_STATUSES: ReadonlySet<number> = new Set([404, 410]);
-const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([
+const NO_CONNECTION_REASONS: ReadonlySet<FailureReason> = new Set([
   'dns',
   'refused',
   'reset',
@@ -23,9 +23,9 @@ const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([
   'tls-unknown-issuer',
   'tls-other',
 ]);
-/** The scan did not ask the link. */
-const NOT_ASKED: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
-const MAX_DEAD = 2;
+/** With these reasons the scan sent no request. */
+const UNASKED_REASONS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
+const MAX_DEAD_LINKS = 2;
 const MIN_LINKS_FOR_SHARE = 10;
 const MAX_DEAD_SHARE = 0.2;
 
@@ -33,15 +33,15 @@ const FIX =
   'Correct or remove the links in llms.txt, OpenAPI, agent card and manifest that lead nowhere.';
 const SERVER_FIX = 'Make every linked address answer in time, with a status below 500.';
 
-const KEEP = 'Keep the links of all documents current.';
+const KEEP_FIX = 'Keep the links of all documents current.';
 
 const OUTCOMES = {
-  'no-documents': notApplicable(KEEP),
-  'no-links': notApplicable(KEEP),
+  'no-documents': notApplicable(KEEP_FIX),
+  'no-links': notApplicable(KEEP_FIX),
   'many-dead': fail(FIX),
   'some-dead': warn(FIX),
   failing: warn(SERVER_FIX),
-  'all-alive': pass(KEEP),
+  'all-alive': pass(KEEP_FIX),
 };
 
 export default defineCheck({
@@ -60,35 +60,39 @@ export default defineCheck({
     const otherHosts =
       links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
     if (links.documents === 0) return ['no-documents', `0 documents have links${otherHosts}`];
-    const judged = links.checked
+    const judgedLinks = links.checked
       .map((link) => judgeByPost(link, resources.probed, kit))
       .filter((link) => link !== null)
       .filter(isAnswered);
-    if (judged.length === 0) {
+    if (judgedLinks.length === 0) {
       const count = `${links.found} links to this origin`;
       const unasked = links.found === 0 ? '' : '; we asked none of them';
       return ['no-links', `${links.documents} documents have ${count}${unasked}${otherHosts}`];
     }
-    const dead = judged.filter(isDead);
+    const deadLinks = judgedLinks.filter(isDead);
     const isMany =
-      dead.length > MAX_DEAD ||
-      (judged.length >= MIN_LINKS_FOR_SHARE && dead.length > judged.length * MAX_DEAD_SHARE);
-    if (dead.length > 0) {
-      const count = `${dead.length} of ${judged.length} links are dead`;
-      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${listLinks(dead, kit)}${otherHosts}`];
+      deadLinks.length > MAX_DEAD_LINKS ||
+      (judgedLinks.length >= MIN_LINKS_FOR_SHARE &&
+        deadLinks.length > judgedLinks.length * MAX_DEAD_SHARE);
+    if (deadLinks.length > 0) {
+      const count = `${deadLinks.length} of ${judgedLinks.length} links are dead`;
+      return [
+        isMany ? 'many-dead' : 'some-dead',
+        `${count}: ${listLinks(deadLinks, kit)}${otherHosts}`,
+      ];
     }
-    const failing = judged.filter((link) => !link.server && isFailing(link));
-    if (failing.length > 0) return ['failing', listLinks(failing, kit)];
+    const failingLinks = judgedLinks.filter((link) => !link.server && isFailing(link));
+    if (failingLinks.length > 0) return ['failing', listLinks(failingLinks, kit)];
     return [
       'all-alive',
-      `we checked ${judged.length} of ${links.found} links, and all are alive${otherHosts}`,
+      `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${otherHosts}`,
     ];
   },
 });
 
 /**
- * A manifest may name a paid resource without a method. If GET does not find it, the link gets the
- * answer to POST. Null if the scan sent no POST.
+ * A manifest may name a paid resource without a method. If GET does not find the resource, returns the link with
+ * the answer to POST; null if the scan sent no POST.
  */
 function judgeByPost(
   link: LinkObservation,
@@ -104,17 +108,17 @@ function judgeByPost(
 }
 
 function isAnswered({ answer }: LinkObservation): boolean {
-  return answer.ok || !NOT_ASKED.has(answer.reason);
+  return answer.ok || !UNASKED_REASONS.has(answer.reason);
 }
 
 /** The URL of a `servers` entry is only a prefix of paths, so it may answer 404. */
 function isDead({ answer, server }: LinkObservation): boolean {
-  if (!answer.ok) return NO_CONNECTION.has(answer.reason);
+  if (!answer.ok) return NO_CONNECTION_REASONS.has(answer.reason);
   return !server && DEAD_STATUSES.has(answer.data.status);
 }
 
 function isFailing({ answer }: LinkObservation): boolean {
-  return answer.ok ? answer.data.status >= 500 : !NO_CONNECTION.has(answer.reason);
+  return answer.ok ? answer.data.status >= 500 : !NO_CONNECTION_REASONS.has(answer.reason);
 }
 
 function listLinks(links: readonly LinkObservation[], kit: Kit): string {

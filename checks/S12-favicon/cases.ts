@@ -10,16 +10,20 @@ import {
 
 const PAGE = '<!doctype html><html><body>Our app</body></html>';
 
-function icons(checked: readonly PathAnswer[], more: Partial<IconSet> = {}): CheckCase['seen'] {
+function withIcons(checked: readonly PathAnswer[], more: Partial<IconSet> = {}): CheckCase['seen'] {
   return { icons: { checked, otherHosts: [], inline: false, ...more } };
 }
 
-function head(path: string, status: number, type?: string): PathAnswer {
+function toHead(path: string, status: number, type?: string): PathAnswer {
   const given = answer(status, '', type === undefined ? {} : { 'content-type': type });
   return { path, answer: asked(path, given, 'HEAD') };
 }
 
-const NO_ICONS = [head('/favicon.ico', 404), head('/favicon.png', 404), head('/favicon.svg', 404)];
+const NO_ICONS = [
+  toHead('/favicon.ico', 404),
+  toHead('/favicon.png', 404),
+  toHead('/favicon.svg', 404),
+];
 const CATCH_ALL_PAGE = asked('/d3b07384-no-such-page', html(200, PAGE));
 
 const cases: readonly CheckCase[] = [
@@ -30,17 +34,17 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the icon that the root names answers 404, and /favicon.ico is an icon',
-    seen: icons([head('/brand.png', 404), head('/favicon.ico', 200, 'image/x-icon')]),
+    seen: withIcons([toHead('/brand.png', 404), toHead('/favicon.ico', 200, 'image/x-icon')]),
     expect: { status: 'pass', outcome: 'icon', evidence: ['"/favicon.ico"'] },
   },
   {
     name: 'the type has capitals and a parameter',
-    seen: icons([head('/favicon.ico', 200, 'Image/PNG; charset=binary')]),
+    seen: withIcons([toHead('/favicon.ico', 200, 'Image/PNG; charset=binary')]),
     expect: { status: 'pass', outcome: 'icon' },
   },
   {
     name: 'the second of two types is an image',
-    seen: icons([
+    seen: withIcons([
       {
         path: '/favicon.png',
         answer: asked(
@@ -64,17 +68,17 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: '/favicon.ico has another type',
-    seen: icons([head('/favicon.ico', 200, 'application/octet-stream')]),
+    seen: withIcons([toHead('/favicon.ico', 200, 'application/octet-stream')]),
     expect: { status: 'warn', outcome: 'wrong-type', evidence: ['"application/octet-stream"'] },
   },
   {
     name: '/favicon.ico has no type',
-    seen: icons([head('/favicon.ico', 200)]),
+    seen: withIcons([toHead('/favicon.ico', 200)]),
     expect: { status: 'warn', outcome: 'wrong-type', evidence: ['"/favicon.ico": 200'] },
   },
   {
     name: 'the root names an icon only on another host',
-    seen: icons(NO_ICONS, { otherHosts: ['cdn.other.example'] }),
+    seen: withIcons(NO_ICONS, { otherHosts: ['cdn.other.example'] }),
     expect: {
       status: 'warn',
       outcome: 'other-host',
@@ -84,18 +88,18 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only icon is a data: URL',
-    seen: icons(NO_ICONS, { inline: true }),
+    seen: withIcons(NO_ICONS, { inline: true }),
     expect: { status: 'fail', outcome: 'inline-only', evidence: ['data:'] },
   },
   {
     name: 'every icon answers 404',
-    seen: icons(NO_ICONS),
+    seen: withIcons(NO_ICONS),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['"/favicon.ico": 404'] },
   },
   {
     name: 'a catch-all page answers HEAD for /favicon.ico',
     seen: {
-      ...icons([head('/favicon.ico', 200, 'text/html; charset=utf-8')]),
+      ...withIcons([toHead('/favicon.ico', 200, 'text/html; charset=utf-8')]),
       soft404: CATCH_ALL_PAGE,
     },
     expect: { status: 'fail', outcome: 'no-icon' },
@@ -103,34 +107,37 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a catch-all page answers GET for /favicon.ico',
     seen: {
-      ...icons([{ path: '/favicon.ico', answer: asked('/favicon.ico', html(200, PAGE)) }]),
+      ...withIcons([{ path: '/favicon.ico', answer: asked('/favicon.ico', html(200, PAGE)) }]),
       soft404: CATCH_ALL_PAGE,
     },
     expect: { status: 'fail', outcome: 'no-icon' },
   },
   {
     name: 'a catch-all site has an icon',
-    seen: { ...icons([head('/favicon.ico', 200, 'image/x-icon')]), soft404: CATCH_ALL_PAGE },
+    seen: {
+      ...withIcons([toHead('/favicon.ico', 200, 'image/x-icon')]),
+      soft404: CATCH_ALL_PAGE,
+    },
     expect: { status: 'pass', outcome: 'icon' },
   },
   {
     name: '/favicon.ico is not answered in time',
-    seen: icons([{ path: '/favicon.ico', answer: failure('timeout') }]),
+    seen: withIcons([{ path: '/favicon.ico', answer: failure('timeout') }]),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['timeout'] },
   },
   {
     name: '/favicon.ico answers 402',
-    seen: icons([{ path: '/favicon.ico', answer: answer(402, {}) }]),
+    seen: withIcons([{ path: '/favicon.ico', answer: answer(402, {}) }]),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['402'] },
   },
   {
     name: 'the scan asked for no icon',
-    seen: icons([], {}),
+    seen: withIcons([], {}),
     expect: { status: 'fail', outcome: 'no-icon' },
   },
   {
     name: '/favicon.ico answers GET with 404',
-    seen: icons([{ path: '/favicon.ico', answer: NOT_FOUND }]),
+    seen: withIcons([{ path: '/favicon.ico', answer: NOT_FOUND }]),
     expect: { status: 'fail', outcome: 'no-icon' },
   },
 ];

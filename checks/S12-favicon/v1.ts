@@ -29,10 +29,10 @@ export default defineCheck({
 
   evaluate({ icons, soft404 }, kit) {
     const icon = icons.checked.find(({ answer }) => isImage(answer, kit));
-    if (icon !== undefined) return ['icon', describe(icon, kit)];
+    if (icon !== undefined) return ['icon', describeAnswer(icon, kit)];
 
     const wrongType = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
-    if (wrongType !== undefined) return ['wrong-type', describe(wrongType, kit)];
+    if (wrongType !== undefined) return ['wrong-type', describeAnswer(wrongType, kit)];
 
     const [host] = icons.otherHosts;
     if (host !== undefined) {
@@ -40,7 +40,7 @@ export default defineCheck({
       return ['other-host', `${place}; this host has no /favicon.ico`];
     }
     const all =
-      icons.checked.map((icon) => describe(icon, kit)).join('; ') || 'GET / names no icon';
+      icons.checked.map((icon) => describeAnswer(icon, kit)).join('; ') || 'GET / names no icon';
     if (icons.inline)
       return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${all}`];
     return ['no-icon', all];
@@ -66,7 +66,7 @@ function isFile(answer: HttpObservation, soft404: HttpObservation, kit: Kit): bo
   return !(isCatchAll && formatTypes(answer.data, kit) === formatTypes(soft404.data, kit));
 }
 
-function describe({ path, answer }: PathAnswer, kit: Kit): string {
+function describeAnswer({ path, answer }: PathAnswer, kit: Kit): string {
   if (!answer.ok) return kit.failure(path, answer);
   const type = formatTypes(answer.data, kit);
   return `${kit.quote(path)}: ${answer.data.status}${type === '' ? '' : ` ${kit.quote(type)}`}`;

@@ -9,7 +9,7 @@ import {
   paidOperation,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-function schemes(securitySchemes: JsonObject, changes: JsonObject = {}): CheckCase['seen'] {
+function withSchemes(securitySchemes: JsonObject, changes: JsonObject = {}): CheckCase['seen'] {
   const document = openApiDocument({ components: { securitySchemes }, ...changes });
   return { openapi: answer(200, document) };
 }
@@ -22,7 +22,7 @@ const PATHS_WITHOUT_PROTOCOLS = {
 const cases: readonly CheckCase[] = [
   {
     name: 'the document has no scheme and no protocols',
-    seen: schemes({}, { paths: PATHS_WITHOUT_PROTOCOLS }),
+    seen: withSchemes({}, { paths: PATHS_WITHOUT_PROTOCOLS }),
     expect: {
       status: 'fail',
       outcome: 'not-declared',
@@ -31,7 +31,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only scheme is a bearer token',
-    seen: schemes(
+    seen: withSchemes(
       { login: { type: 'http', scheme: 'bearer' } },
       { paths: PATHS_WITHOUT_PROTOCOLS },
     ),
@@ -43,7 +43,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only scheme is an apiKey in X-API-Key',
-    seen: schemes(
+    seen: withSchemes(
       { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       { paths: PATHS_WITHOUT_PROTOCOLS },
     ),
@@ -51,27 +51,27 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'an apiKey scheme has the name x402',
-    seen: schemes({ x402: { type: 'apiKey', in: 'header', name: 'X-Custom' } }),
+    seen: withSchemes({ x402: { type: 'apiKey', in: 'header', name: 'X-Custom' } }),
     expect: { status: 'warn', outcome: 'api-key', evidence: ['"x402"', 'AgentCash misreads'] },
   },
   {
     name: 'an apiKey scheme uses PAYMENT-SIGNATURE',
-    seen: schemes({ pay: { type: 'apiKey', in: 'header', name: 'PAYMENT-SIGNATURE' } }),
+    seen: withSchemes({ pay: { type: 'apiKey', in: 'header', name: 'PAYMENT-SIGNATURE' } }),
     expect: { status: 'warn', outcome: 'api-key', evidence: ['"pay"'] },
   },
   {
     name: 'an apiKey scheme uses x-payment in lower case',
-    seen: schemes({ pay: { type: 'apiKey', in: 'header', name: 'x-payment' } }),
+    seen: withSchemes({ pay: { type: 'apiKey', in: 'header', name: 'x-payment' } }),
     expect: { status: 'warn', outcome: 'api-key' },
   },
   {
     name: 'only the protocols of an operation name x402',
-    seen: schemes({}),
+    seen: withSchemes({}),
     expect: { status: 'warn', outcome: 'protocols-only', evidence: ['/paths/~1weather/get'] },
   },
   {
     name: 'one scheme is for x402, another is an apiKey in X-PAYMENT',
-    seen: schemes({
+    seen: withSchemes({
       key: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
       pay: { type: 'http', scheme: 'X402' },
     }),
@@ -79,7 +79,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the scheme x402 has type http and scheme payment',
-    seen: schemes({ x402: { type: 'http', scheme: 'payment' } }),
+    seen: withSchemes({ x402: { type: 'http', scheme: 'payment' } }),
     expect: { status: 'pass', outcome: 'declared', evidence: ['"x402"'] },
   },
   {

@@ -26,7 +26,7 @@ const SCHEMES = {
 };
 
 /** The document has one paid operation, the paths of `free`, and the members of `root` at its root. */
-function paths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
+function withPaths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
   const document = openApiDocument({
     components: { securitySchemes: SCHEMES },
     paths: { '/weather': { get: paidOperation() }, ...free },
@@ -38,7 +38,7 @@ function paths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
 const cases: readonly CheckCase[] = [
   {
     name: 'every operation is paid',
-    seen: paths({}),
+    seen: withPaths({}),
     expect: {
       status: 'pass',
       outcome: 'no-free-operations',
@@ -49,7 +49,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'an operation answers 402 and declares nothing',
     seen: {
-      ...paths({ '/secret': { get: UNDECLARED } }),
+      ...withPaths({ '/secret': { get: UNDECLARED } }),
       resources: resources([
         resource({ path: '/secret', declaredPaid: false, sources: ['undeclared'] }),
       ]),
@@ -59,7 +59,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'two operations ask for a sign-in',
     seen: {
-      ...paths({
+      ...withPaths({
         '/profile': { get: freeOperation({ ...DECLARES_402, security: [{ siwx: [] }] }) },
         '/hidden': { get: UNDECLARED },
       }),
@@ -69,12 +69,14 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a paid path has HEAD and OPTIONS too',
-    seen: paths({ '/weather': { get: paidOperation(), head: UNDECLARED, options: UNDECLARED } }),
+    seen: withPaths({
+      '/weather': { get: paidOperation(), head: UNDECLARED, options: UNDECLARED },
+    }),
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },
   {
     name: 'two free operations of a FastAPI document have no security',
-    seen: paths({ '/health': { get: UNDECLARED }, '/docs': { get: UNDECLARED } }),
+    seen: withPaths({ '/health': { get: UNDECLARED }, '/docs': { get: UNDECLARED } }),
     expect: {
       status: 'fail',
       outcome: 'none-declared',
@@ -83,28 +85,28 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a free operation has no security, and the root has the payment scheme',
-    seen: paths({ '/health': { get: UNDECLARED } }, { security: [{ x402: [] }] }),
+    seen: withPaths({ '/health': { get: UNDECLARED } }, { security: [{ x402: [] }] }),
     expect: { status: 'fail', outcome: 'none-declared', evidence: ['1 of 1'] },
   },
   {
     name: 'a free operation has an apiKey scheme for payment',
-    seen: paths({ '/health': { get: freeOperation({ security: [{ pay: [] }] }) } }),
+    seen: withPaths({ '/health': { get: freeOperation({ security: [{ pay: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
     name: 'a free operation names a scheme that is not defined',
-    seen: paths({ '/health': { get: freeOperation({ security: [{ bearer: [] }] }) } }),
+    seen: withPaths({ '/health': { get: freeOperation({ security: [{ bearer: [] }] }) } }),
     expect: { status: 'fail', outcome: 'none-declared' },
   },
   {
     name: 'one of two free operations has an empty security',
-    seen: paths({ '/health': { get: freeOperation() }, '/prices': { post: UNDECLARED } }),
+    seen: withPaths({ '/health': { get: freeOperation() }, '/prices': { post: UNDECLARED } }),
     expect: { status: 'warn', outcome: 'some-undeclared', evidence: ['1 of 2', 'POST /prices'] },
   },
   {
     name: 'one path has a GET that answers 402 and a free POST without security',
     seen: {
-      ...paths({
+      ...withPaths({
         '/both': { get: UNDECLARED, post: UNDECLARED },
         '/health': { get: freeOperation() },
       }),
@@ -114,22 +116,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the root has an empty security',
-    seen: paths({ '/health': { get: UNDECLARED } }, { security: [] }),
+    seen: withPaths({ '/health': { get: UNDECLARED } }, { security: [] }),
     expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 free operations'] },
   },
   {
     name: 'a free operation has an empty security, and the root has the payment scheme',
-    seen: paths({ '/health': { get: freeOperation() } }, { security: [{ x402: [] }] }),
+    seen: withPaths({ '/health': { get: freeOperation() } }, { security: [{ x402: [] }] }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
     name: 'a free operation asks for a sign-in scheme',
-    seen: paths({ '/account': { get: freeOperation({ security: [{ siwx: [] }] }) } }),
+    seen: withPaths({ '/account': { get: freeOperation({ security: [{ siwx: [] }] }) } }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
     name: 'a free operation has an alternative without requirements',
-    seen: paths({ '/feed': { get: freeOperation({ security: [{ x402: [] }, {}] }) } }),
+    seen: withPaths({ '/feed': { get: freeOperation({ security: [{ x402: [] }, {}] }) } }),
     expect: { status: 'pass', outcome: 'declared' },
   },
   {

@@ -38,42 +38,51 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    const free = facts.operations.filter(
+    const freeOperations = facts.operations.filter(
       (operation) =>
         !operation.paid &&
         !COMPANION_METHODS.has(operation.method) &&
         // S4 reports an operation that answers 402 and does not declare it.
         !kit.answers402(operation, seen.resources.probed),
     );
-    if (free.length === 0) {
+    if (freeOperations.length === 0) {
       const evidence = `${path} has ${facts.operations.length} operations, none of them free`;
       return ['no-free-operations', evidence];
     }
     const { x402, apiKeys } = kit.paymentSchemes(facts);
-    const payment = new Set([...x402, ...apiKeys]);
-    const undeclared = free.filter((operation) => !isDeclaredFree(operation, facts, payment));
-    if (undeclared.length === 0)
-      return ['declared', `all ${free.length} free operations in ${path} say that they are free`];
-    const list = listed(undeclared.map(({ method, template }) => kit.request(method, template)));
-    const name = undeclared.length === free.length ? 'none-declared' : 'some-undeclared';
+    const schemesForPayment = new Set([...x402, ...apiKeys]);
+    const undeclaredOperations = freeOperations.filter(
+      (operation) => !isDeclaredFree(operation, facts, schemesForPayment),
+    );
+    if (undeclaredOperations.length === 0)
+      return [
+        'declared',
+        `all ${freeOperations.length} free operations in ${path} say that they are free`,
+      ];
+    const list = listed(
+      undeclaredOperations.map(({ method, template }) => kit.request(method, template)),
+    );
+    const name =
+      undeclaredOperations.length === freeOperations.length ? 'none-declared' : 'some-undeclared';
     return [
       name,
-      `${undeclared.length} of ${free.length} free operations in ${path} do not say that they are free: ${list}`,
+      `${undeclaredOperations.length} of ${freeOperations.length} free operations in ${path} do not say that they are free: ${list}`,
     ];
   },
 });
 
-/** True if a call needs nothing, or a login without payment (siwx, bearer). */
+/** True if a call needs neither a payment nor an undefined scheme. It may need a login (siwx, bearer). */
 function isDeclaredFree(
   { security }: Operation,
   { securitySchemes }: OpenApiFacts,
-  payment: ReadonlySet<string>,
+  schemesForPayment: ReadonlySet<string>,
 ): boolean {
   if (security === null) return false;
   if (security.length === 0) return true;
   return security.some((requirement) =>
     Object.keys(requirement).every(
-      (name) => !payment.has(name) && securitySchemes.some((scheme) => scheme.name === name),
+      (name) =>
+        !schemesForPayment.has(name) && securitySchemes.some((scheme) => scheme.name === name),
     ),
   );
 }

@@ -17,16 +17,16 @@ import {
 const PRICE = { mode: 'fixed', currency: 'USD', amount: '0.01' };
 const ONE_RESOURCE = { resources: resources([resource()]) };
 
-function paths(paths: JsonObject, changes: JsonObject = {}): CheckCase['seen'] {
+function withPaths(paths: JsonObject, changes: JsonObject = {}): CheckCase['seen'] {
   return { ...ONE_RESOURCE, openapi: answer(200, openApiDocument({ paths, ...changes })) };
 }
 
-function weather(changes: JsonObject): CheckCase['seen'] {
-  return paths({ '/weather': { get: paidOperation(changes) } });
+function withPaidWeather(changes: JsonObject): CheckCase['seen'] {
+  return withPaths({ '/weather': { get: paidOperation(changes) } });
 }
 
-function info(info: JsonValue): CheckCase['seen'] {
-  return weather({ 'x-payment-info': info });
+function withPaymentInfo(info: JsonValue): CheckCase['seen'] {
+  return withPaidWeather({ 'x-payment-info': info });
 }
 
 const SIWX = {
@@ -50,7 +50,7 @@ const UNDECLARED = freeOperation({ security: undefined });
 const cases: readonly CheckCase[] = [
   {
     name: 'an operation answers 402, and a FastAPI document declares nothing',
-    seen: paths({ '/weather': { get: UNDECLARED } }),
+    seen: withPaths({ '/weather': { get: UNDECLARED } }),
     expect: {
       status: 'fail',
       outcome: 'nothing-declared',
@@ -59,13 +59,13 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'nothing is declared, and a path that is in no document answers 402',
-    seen: paths({ '/health': { get: UNDECLARED } }),
+    seen: withPaths({ '/health': { get: UNDECLARED } }),
     expect: { status: 'fail', outcome: 'nothing-declared', evidence: ['GET /weather: 402'] },
   },
   {
     name: 'one operation is declared paid, another answers 402 undeclared',
     seen: {
-      ...paths({ '/a': { get: paidOperation() }, '/weather': { get: UNDECLARED } }),
+      ...withPaths({ '/a': { get: paidOperation() }, '/weather': { get: UNDECLARED } }),
       resources: resources([resource({ path: '/a' }), resource()]),
     },
     expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /weather'] },
@@ -73,7 +73,10 @@ const cases: readonly CheckCase[] = [
   {
     name: 'one operation is paid, another is a declared sign-in',
     seen: {
-      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
+      ...withPaths(
+        { '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } },
+        SIWX,
+      ),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 paid operations'] },
@@ -81,7 +84,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'one operation is paid, another is an undeclared sign-in',
     seen: {
-      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: UNDECLARED } }),
+      ...withPaths({ '/weather': { get: paidOperation() }, '/profile': { get: UNDECLARED } }),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'declared' },
@@ -89,19 +92,22 @@ const cases: readonly CheckCase[] = [
   {
     name: 'an operation is declared as a sign-in, and its answer has a price',
     seen: {
-      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
+      ...withPaths(
+        { '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } },
+        SIWX,
+      ),
       resources: resources([resource(), resource({ path: '/profile' })]),
     },
     expect: { status: 'warn', outcome: 'no-security', evidence: ['1 of 2', 'GET /profile'] },
   },
   {
     name: 'a paid operation has a price and no 402 response',
-    seen: weather(without402),
+    seen: withPaidWeather(without402),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 1', 'GET /weather'] },
   },
   {
     name: 'one of two paid operations has no 402 response',
-    seen: paths({
+    seen: withPaths({
       '/weather': { get: paidOperation() },
       '/b': { post: paidOperation(without402) },
     }),
@@ -109,22 +115,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a paid PUT has no 402 response',
-    seen: paths({ '/weather': { get: paidOperation(), put: paidOperation(without402) } }),
+    seen: withPaths({ '/weather': { get: paidOperation(), put: paidOperation(without402) } }),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['PUT /weather'] },
   },
   {
     name: 'a paid operation has an empty security',
-    seen: weather({ security: [] }),
+    seen: withPaidWeather({ security: [] }),
     expect: { status: 'warn', outcome: 'no-security', evidence: ['GET /weather'] },
   },
   {
     name: 'a paid operation has no security',
-    seen: weather({ security: undefined }),
+    seen: withPaidWeather({ security: undefined }),
     expect: { status: 'warn', outcome: 'no-security', evidence: ['/paths/~1weather/get'] },
   },
   {
     name: 'a paid operation names only an apiKey scheme',
-    seen: paths(
+    seen: withPaths(
       { '/weather': { get: paidOperation({ security: [{ key: [] }] }) } },
       {
         components: {
@@ -139,47 +145,47 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a paid operation names a scheme that the document does not have',
-    seen: paths({ '/weather': { get: paidOperation() } }, { components: {} }),
+    seen: withPaths({ '/weather': { get: paidOperation() } }, { components: {} }),
     expect: { status: 'warn', outcome: 'no-security' },
   },
   {
     name: 'a paid operation has MPP offers',
-    seen: info({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
+    seen: withPaymentInfo({ offers: [{ intent: 'charge', amount: '10000', currency: 'USDC.e' }] }),
     expect: { status: 'warn', outcome: 'mpp-offers', evidence: ['GET /weather'] },
   },
   {
     name: 'a paid operation has a 402 response and no x-payment-info',
-    seen: weather({ 'x-payment-info': undefined }),
+    seen: withPaidWeather({ 'x-payment-info': undefined }),
     expect: { status: 'warn', outcome: 'no-price', evidence: ['GET /weather'] },
   },
   {
     name: 'a paid operation has protocols and no price',
-    seen: info({ protocols: [{ x402: {} }] }),
+    seen: withPaymentInfo({ protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'no-price' },
   },
   {
     name: 'a paid operation has a flat price',
-    seen: info({ price: '0.01', protocols: [{ x402: {} }] }),
+    seen: withPaymentInfo({ price: '0.01', protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'legacy-form' },
   },
   {
     name: 'a paid operation has its protocols as texts',
-    seen: info({ price: PRICE, protocols: ['x402'] }),
+    seen: withPaymentInfo({ price: PRICE, protocols: ['x402'] }),
     expect: { status: 'warn', outcome: 'legacy-form' },
   },
   {
     name: 'a paid operation has no protocols',
-    seen: info({ price: PRICE }),
+    seen: withPaymentInfo({ price: PRICE }),
     expect: { status: 'warn', outcome: 'no-protocols' },
   },
   {
     name: 'a paid operation names only MPP as its protocol',
-    seen: info({ price: PRICE, protocols: [{ mpp: {} }] }),
+    seen: withPaymentInfo({ price: PRICE, protocols: [{ mpp: {} }] }),
     expect: { status: 'warn', outcome: 'no-protocols' },
   },
   {
     name: 'the root has the security, and x402 is the second protocol',
-    seen: paths(
+    seen: withPaths(
       {
         '/weather': {
           get: paidOperation({
@@ -194,7 +200,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a paid operation has a dynamic price',
-    seen: info({
+    seen: withPaymentInfo({
       price: { mode: 'dynamic', currency: 'USD', min: '0.01', max: '0.05' },
       protocols: [{ x402: {} }],
     }),
@@ -215,7 +221,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'nothing is declared, and nothing answers 402',
     seen: {
-      ...paths({ '/health': { get: UNDECLARED } }),
+      ...withPaths({ '/health': { get: UNDECLARED } }),
       resources: resources([]),
     },
     expect: {

@@ -54,8 +54,8 @@ export default defineCheck({
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     // OpenAPI cannot describe the tools of an MCP endpoint.
-    const all = kit.challenged(seen.resources).map(({ resource }) => resource);
-    const challenged = [...new Set(all)].filter(({ tool }) => tool === undefined);
+    const allChallenged = kit.challenged(seen.resources).map(({ resource }) => resource);
+    const challenged = [...new Set(allChallenged)].filter(({ tool }) => tool === undefined);
     // A declared sign-in sells nothing, unless its answer has a price.
     const signIns = kit.signIns(seen.resources);
     const paid = facts.operations.filter((operation) => {
@@ -67,18 +67,23 @@ export default defineCheck({
 
     if (paid.length === 0) {
       const evidence = `${path} declares 0 of ${facts.operations.length} operations paid`;
-      if (challenged.length < all.length && challenged.length === 0) {
-        return ['only-tools', `${evidence}; only MCP tools ask for payment: ${kit.answers(all)}`];
+      if (challenged.length < allChallenged.length && challenged.length === 0) {
+        return [
+          'only-tools',
+          `${evidence}; only MCP tools ask for payment: ${kit.answers(allChallenged)}`,
+        ];
       }
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, but ${kit.answers(challenged)}`];
     }
     const selling = seen.resources.probed.filter((resource) => !signIns.includes(resource));
-    const hidden = facts.operations.filter((each) => !each.paid && kit.answers402(each, selling));
-    if (hidden.length > 0) {
+    const undeclared = facts.operations.filter(
+      (each) => !each.paid && kit.answers402(each, selling),
+    );
+    if (undeclared.length > 0) {
       return [
         'undeclared-402',
-        `${path} does not declare as paid what answers 402: ${list(hidden)}`,
+        `${path} does not declare as paid what answers 402: ${list(undeclared)}`,
       ];
     }
     const { x402 } = kit.paymentSchemes(facts);
@@ -102,8 +107,8 @@ function findMissing(
   x402Schemes: readonly string[],
 ): Kind | null {
   if (!declares402) return 'no-402';
-  const named = (security ?? []).flatMap((requirement) => Object.keys(requirement));
-  if (!named.some((name) => x402Schemes.includes(name))) return 'no-security';
+  const schemeNames = (security ?? []).flatMap((requirement) => Object.keys(requirement));
+  if (!schemeNames.some((name) => x402Schemes.includes(name))) return 'no-security';
   if (price?.kind === 'mpp') return 'mpp-offers';
   if (price === null) return 'no-price';
   if (price.kind === 'legacy' || protocols === 'strings') return 'legacy-form';

@@ -18,26 +18,26 @@ const OUTPUT = { type: 'json', example: { summary: 'Hi' } };
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 const unsentPost = resource({ method: 'POST', post: [] });
 
-function declaring(bazaar: JsonValue): CheckCase['seen'] {
+function withBazaar(bazaar: JsonValue): CheckCase['seen'] {
   return { resources: resources([postResource(postChallenge(bazaar))]) };
 }
 
-function input(changes: JsonObject): CheckCase['seen'] {
-  return declaring(bazaarExtension({ info: { input: { ...INPUT, ...changes }, output: OUTPUT } }));
+function withInput(changes: JsonObject): CheckCase['seen'] {
+  return withBazaar(bazaarExtension({ info: { input: { ...INPUT, ...changes }, output: OUTPUT } }));
 }
 
-/** The declaration that @x402/extensions makes for an MCP tool, with changes of its input and more members of info. */
-function tool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
+/** A declaration as @x402/extensions makes it for an MCP tool. `changes` are members of its input, `more` of its info. */
+function withTool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
   const input = { type: 'mcp', toolName: 'analysis', inputSchema: { type: 'object' }, ...changes };
   const schema = { $schema: DRAFT, type: 'object', required: ['input'] };
-  return declaring(bazaarExtension({ info: { input, ...more }, schema }));
+  return withBazaar(bazaarExtension({ info: { input, ...more }, schema }));
 }
 
-function schema(schema: JsonValue): CheckCase['seen'] {
-  return declaring(bazaarExtension({ schema }));
+function withSchema(schema: JsonValue): CheckCase['seen'] {
+  return withBazaar(bazaarExtension({ schema }));
 }
 
-function posting(post: Parameters<typeof resource>[0]): CheckCase['seen'] {
+function withPost(post: Parameters<typeof resource>[0]): CheckCase['seen'] {
   return { resources: resources([resource({ method: 'POST', ...post })]) };
 }
 
@@ -78,7 +78,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the only POST answers a made-up id with 404',
     versions: [2],
-    seen: posting({ path: '/users/1/notes', madeUp: true, post: NOT_FOUND }),
+    seen: withPost({ path: '/users/1/notes', madeUp: true, post: NOT_FOUND }),
     expect: {
       status: 'warn',
       outcome: 'unseen',
@@ -89,7 +89,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the only POST redirects twice',
     versions: [2],
-    seen: posting({
+    seen: withPost({
       post: answer(307, '', {}, { refusedRedirect: { to: '/b', why: 'a second redirect' } }),
     }),
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['307'] },
@@ -97,7 +97,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the challenge has no bazaar extension',
     versions: [2],
-    seen: declaring(null),
+    seen: withBazaar(null),
     expect: {
       status: 'fail',
       outcome: 'absent',
@@ -118,91 +118,91 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the bazaar extension is text',
     versions: [2],
-    seen: declaring('yes'),
+    seen: withBazaar('yes'),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/type: missing'] },
   },
   {
     name: 'the input of an MCP tool has no toolName',
     versions: [2],
-    seen: input({ type: 'mcp' }),
+    seen: withInput({ type: 'mcp' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/toolName: missing'] },
   },
   {
     name: 'the input of an MCP tool is complete, and no output is declared',
     versions: [2],
-    seen: tool({}),
+    seen: withTool({}),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: 'the inputSchema of an MCP tool is text',
     versions: [2],
-    seen: tool({ inputSchema: 'any' }),
+    seen: withTool({ inputSchema: 'any' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/inputSchema: "any"'] },
   },
   {
     name: 'the transport of an MCP tool is unknown',
     versions: [2],
-    seen: tool({ transport: 'carrier pigeon' }),
+    seen: withTool({ transport: 'carrier pigeon' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/transport'] },
   },
   {
     name: 'the example of an MCP tool is text',
     versions: [2],
-    seen: tool({ example: 'AAPL' }),
+    seen: withTool({ example: 'AAPL' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/example: "AAPL"'] },
   },
   {
     name: 'an MCP tool declares its output without an example',
     versions: [2],
-    seen: tool({}, { output: { type: 'json' } }),
+    seen: withTool({}, { output: { type: 'json' } }),
     expect: { status: 'warn', outcome: 'no-output-example' },
   },
   {
     name: 'the input has the method GET',
     versions: [2],
-    seen: input({ method: 'GET' }),
+    seen: withInput({ method: 'GET' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/method: "GET"'] },
   },
   {
     name: 'the body type is unknown',
     versions: [2],
-    seen: input({ bodyType: 'xml' }),
+    seen: withInput({ bodyType: 'xml' }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/bodyType: "xml"'] },
   },
   {
     name: 'the input has no body, as from the AgentCash router',
     versions: [2],
-    seen: input({ body: undefined }),
+    seen: withInput({ body: undefined }),
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/body: missing'] },
   },
   {
     name: 'the schema is null',
     versions: [2],
-    seen: schema(null),
+    seen: withSchema(null),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['is not a schema: null'] },
   },
   {
     name: 'the schema has an older draft',
     versions: [2],
-    seen: schema({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' }),
+    seen: withSchema({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['draft-07'] },
   },
   {
     name: 'the schema has an unknown type',
     versions: [2],
-    seen: schema({ $schema: DRAFT, type: 'thing' }),
+    seen: withSchema({ $schema: DRAFT, type: 'thing' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/type', '"thing"'] },
   },
   {
     name: 'the schema has a reference to another document',
     versions: [2],
-    seen: schema({ $schema: DRAFT, $ref: 'https://other.example/schema.json' }),
+    seen: withSchema({ $schema: DRAFT, $ref: 'https://other.example/schema.json' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['$ref'] },
   },
   {
     name: 'the body is empty, and the schema requires a member',
     versions: [2],
-    seen: input({ body: {} }),
+    seen: withInput({ body: {} }),
     expect: {
       status: 'fail',
       outcome: 'example-invalid',
@@ -212,7 +212,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the header has a challenge, and only the body has the extension',
     versions: [2],
-    seen: posting({
+    seen: withPost({
       post: challenge402(postChallenge(null), { body: postChallenge() }),
     }),
     expect: { status: 'warn', outcome: 'body-only', evidence: ['not in the header'] },
@@ -220,19 +220,21 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the challenge is only in the body',
     versions: [2],
-    seen: posting({ post: challenge402(postChallenge(), { header: null, body: postChallenge() }) }),
+    seen: withPost({
+      post: challenge402(postChallenge(), { header: null, body: postChallenge() }),
+    }),
     expect: { status: 'warn', outcome: 'body-only' },
   },
   {
     name: 'the output has no example',
     versions: [2],
-    seen: declaring(bazaarExtension({ info: { input: INPUT } })),
+    seen: withBazaar(bazaarExtension({ info: { input: INPUT } })),
     expect: { status: 'warn', outcome: 'no-output-example', evidence: ['/info/output/example'] },
   },
   {
     name: 'the schema has only local references',
     versions: [2],
-    seen: schema({
+    seen: withSchema({
       $schema: `${DRAFT}#`,
       $defs: { input: { type: 'object', required: ['type', 'method'] } },
       properties: { input: { $ref: '#/$defs/input' } },
@@ -253,7 +255,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'a path is declared as POST, and GET and POST both challenge',
     versions: [2],
-    seen: posting({ get: challenge402(), post: challenge402(postChallenge()) }),
+    seen: withPost({ get: challenge402(), post: challenge402(postChallenge()) }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
@@ -276,7 +278,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the only POST answers 422',
     versions: [2],
-    seen: posting({ post: answer(422) }),
+    seen: withPost({ post: answer(422) }),
     expect: {
       status: 'warn',
       outcome: 'unseen',
@@ -293,7 +295,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the only POST answers 200 without payment',
     versions: [2],
-    seen: posting({ post: answer(200, { summary: 'Hi' }) }),
+    seen: withPost({ post: answer(200, { summary: 'Hi' }) }),
     expect: {
       status: 'fail',
       outcome: 'prerequisite-failed',
@@ -310,7 +312,7 @@ const casesWithPost: readonly CheckCase[] = [
   {
     name: 'the only POST answers 402 without a challenge',
     versions: [2],
-    seen: posting({ post: answer(402, {}, { 'payment-required': encodeChallenge('pay') }) }),
+    seen: withPost({ post: answer(402, {}, { 'payment-required': encodeChallenge('pay') }) }),
     expect: { status: 'fail', outcome: 'prerequisite-failed', basis: 'not_evaluated' },
   },
 ];

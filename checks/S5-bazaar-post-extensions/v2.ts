@@ -15,7 +15,7 @@ import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
-/** The scan follows one redirect of a POST, on the same origin. An answer with one of these was not followed. */
+/** The scan follows one redirect of a POST, on the same origin. An answer with these statuses is a further redirect. */
 const REDIRECT_STATUSES: ReadonlySet<number | null> = new Set([307, 308]);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
@@ -90,7 +90,7 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
   );
 }
 
-/** True if POST is declared, or only POST gets a challenge, or its challenge declares an input for POST. */
+/** True if POST is declared, if only POST gets a challenge, or if the challenge declares an input for POST. */
 function isPostResource(resource: ResourceObservation, kit: Kit): boolean {
   if (kit.isPostOnly(resource)) return true;
   const answer = resource.probes.find(({ method }) => method === 'POST')?.answer;
@@ -101,7 +101,7 @@ function isPostResource(resource: ResourceObservation, kit: Kit): boolean {
   return resource.method === null && input === 'POST';
 }
 
-/** Null if POST got no challenge. */
+/** Judges the challenge that POST got; null if POST got none. */
 function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[] | null {
   const probe = resource.probes.find(({ method }) => method === 'POST');
   if (!probe?.answer.ok || probe.answer.data.status !== 402) return null;
@@ -143,7 +143,7 @@ function isKnownDraft(value: JsonValue | undefined): boolean {
   return value === undefined || (typeof value === 'string' && SCHEMA_DRAFT.test(value));
 }
 
-/** Pointer of the first member of the input that breaks a rule of the extension. */
+/** Finds the pointer of the first input member that breaks a rule of the extension. */
 function findWrongMember(bazaar: JsonValue, kit: Kit): string | undefined {
   const isObject = (value: JsonValue | undefined) =>
     typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -22,19 +22,19 @@ const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const WEATHER = `${ORIGIN}/weather`;
 
-function serving(document: JsonValue): CheckCase['seen'] {
+function withManifest(document: JsonValue): CheckCase['seen'] {
   return { resources: resources([resource()]), manifest: answer(200, document) };
 }
 
-function listing(...entries: readonly JsonValue[]): CheckCase['seen'] {
-  return serving({ x402Version: 2, resources: entries });
+function withEntries(...entries: readonly JsonValue[]): CheckCase['seen'] {
+  return withManifest({ x402Version: 2, resources: entries });
 }
 
-function weather(entry: JsonObject): CheckCase['seen'] {
-  return listing({ resource: WEATHER, ...entry });
+function withWeatherEntry(entry: JsonObject): CheckCase['seen'] {
+  return withEntries({ resource: WEATHER, ...entry });
 }
 
-function complete(name: string, seen: CheckCase['seen']): CheckCase {
+function completeCase(name: string, seen: CheckCase['seen']): CheckCase {
   return { name, seen, expect: { status: 'pass', outcome: 'complete' } };
 }
 
@@ -45,8 +45,8 @@ const ODD_AMOUNTS = challenge402(
 );
 
 const cases: readonly CheckCase[] = [
-  complete('the live amounts are objects, and the manifest has a price', {
-    ...weather({ price: '$0.01' }),
+  completeCase('the live amounts are objects, and the manifest has a price', {
+    ...withWeatherEntry({ price: '$0.01' }),
     resources: resources([resource({ get: [ODD_AMOUNTS, ODD_AMOUNTS] })]),
   }),
   {
@@ -81,17 +81,17 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the manifest is an object without a list',
-    seen: serving({ x402Version: 2, payTo: PAY_TO }),
+    seen: withManifest({ x402Version: 2, payTo: PAY_TO }),
     expect: { status: 'fail', outcome: 'unknown-shape', evidence: ['/.well-known/x402'] },
   },
   {
     name: 'the manifest is a bare list',
-    seen: serving([WEATHER]),
+    seen: withManifest([WEATHER]),
     expect: { status: 'fail', outcome: 'unknown-shape' },
   },
   {
     name: 'the list is empty',
-    seen: listing(),
+    seen: withEntries(),
     expect: { status: 'fail', outcome: 'no-entries', evidence: ['0 entries'] },
   },
   {
@@ -113,7 +113,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only entry has http and the own host',
-    seen: listing('http://seller.example/weather'),
+    seen: withEntries('http://seller.example/weather'),
     expect: {
       status: 'warn',
       outcome: 'http-entries',
@@ -122,7 +122,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only entry is on another origin',
-    seen: listing('https://other.example/weather'),
+    seen: withEntries('https://other.example/weather'),
     expect: {
       status: 'warn',
       outcome: 'no-own-entry',
@@ -131,12 +131,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'one entry is on this origin, another is not',
-    seen: listing(WEATHER, 'https://other.example/a'),
+    seen: withEntries(WEATHER, 'https://other.example/a'),
     expect: { status: 'warn', outcome: 'off-origin', evidence: ['1 of 2', '#/resources/1'] },
   },
   {
     name: 'the entry names another recipient',
-    seen: weather({ payTo: OTHER_PAY_TO }),
+    seen: withWeatherEntry({ payTo: OTHER_PAY_TO }),
     expect: {
       status: 'warn',
       outcome: 'recipient-differs',
@@ -145,12 +145,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the entry names another recipient and another price',
-    seen: weather({ payTo: OTHER_PAY_TO, price: '$1' }),
+    seen: withWeatherEntry({ payTo: OTHER_PAY_TO, price: '$1' }),
     expect: { status: 'warn', outcome: 'recipient-differs' },
   },
   {
     name: 'the entry has another price',
-    seen: weather({ price: '$0.02' }),
+    seen: withWeatherEntry({ price: '$0.02' }),
     expect: {
       status: 'warn',
       outcome: 'price-differs',
@@ -159,7 +159,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the entry has another price on its second network',
-    seen: weather({
+    seen: withWeatherEntry({
       accepts: [
         { ...offer({ network: SOLANA, asset: SOLANA_USDC }), payTo: SOLANA_USDC },
         offer({ amount: '20000' }),
@@ -173,7 +173,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the entry has another recipient on its second network',
-    seen: weather({
+    seen: withWeatherEntry({
       accepts: [
         { ...offer({ network: SOLANA, asset: SOLANA_USDC }), payTo: SOLANA_USDC },
         offer({ payTo: OTHER_PAY_TO }),
@@ -185,14 +185,17 @@ const cases: readonly CheckCase[] = [
       evidence: ['#/resources/0/accepts/1/payTo', OTHER_PAY_TO],
     },
   },
-  complete('the entry has a second price on one network', {
-    ...weather({ accepts: [offer({}), offer({ amount: '20000' })] }),
+  completeCase('the entry has a second price on one network', {
+    ...withWeatherEntry({ accepts: [offer({}), offer({ amount: '20000' })] }),
   }),
-  complete('the entry has the price with zeroes', weather({ price: '0.010000' })),
-  complete('the entry has the price with a currency sign', weather({ price_usd: '$0.01' })),
-  complete('the entry has the price as a number', weather({ priceUsd: 0.01 })),
-  complete('two requests get two prices, and the entry has a third', {
-    ...weather({ price: '$0.02' }),
+  completeCase('the entry has the price with zeroes', withWeatherEntry({ price: '0.010000' })),
+  completeCase(
+    'the entry has the price with a currency sign',
+    withWeatherEntry({ price_usd: '$0.01' }),
+  ),
+  completeCase('the entry has the price as a number', withWeatherEntry({ priceUsd: 0.01 })),
+  completeCase('two requests get two prices, and the entry has a third', {
+    ...withWeatherEntry({ price: '$0.02' }),
     resources: resources([
       resource({
         get: ['10000', '12000'].map((amount) =>
@@ -201,37 +204,40 @@ const cases: readonly CheckCase[] = [
       }),
     ]),
   }),
-  complete('the live amount is malformed', {
-    ...weather({ price: '$0.02' }),
+  completeCase('the live amount is malformed', {
+    ...withWeatherEntry({ price: '$0.02' }),
     resources: resources([
       resource({ get: challenge402(challengeV2({ accepts: [offer({ amount: '$0.01' })] })) }),
     ]),
   }),
-  complete('the entries are texts with methods', listing('GET /weather', 'POST /summaries')),
-  complete('the entry has its URL in an object', listing({ resource: { url: WEATHER } })),
-  complete('the entry is a path template', listing(`${ORIGIN}/users/{id}`)),
-  complete(
+  completeCase(
+    'the entries are texts with methods',
+    withEntries('GET /weather', 'POST /summaries'),
+  ),
+  completeCase('the entry has its URL in an object', withEntries({ resource: { url: WEATHER } })),
+  completeCase('the entry is a path template', withEntries(`${ORIGIN}/users/{id}`)),
+  completeCase(
     'the list has the name endpoints',
-    serving({ endpoints: [{ url: WEATHER, method: 'GET' }] }),
+    withManifest({ endpoints: [{ url: WEATHER, method: 'GET' }] }),
   ),
-  complete(
+  completeCase(
     'the list has the name items',
-    serving({ items: [{ resource: WEATHER }], pagination: { total: 1 } }),
+    withManifest({ items: [{ resource: WEATHER }], pagination: { total: 1 } }),
   ),
-  complete(
+  completeCase(
     'a discovery document has the paths as keys',
-    serving({
+    withManifest({
       discoveryDocument: { x402Version: '2', resources: { '/weather': { accepts: [] } } },
     }),
   ),
-  complete('nothing answers 402', {
-    ...listing(WEATHER),
+  completeCase('nothing answers 402', {
+    ...withEntries(WEATHER),
     resources: resources([]),
   }),
   {
     name: 'the origin is plain http, which the scan allows',
     seen: {
-      ...listing('http://seller.example/weather'),
+      ...withEntries('http://seller.example/weather'),
       origin: { ...perfectSeller().origin, url: 'http://seller.example', scheme: 'http', port: 80 },
     },
     expect: { status: 'pass', outcome: 'complete', evidence: ['1 entries'] },

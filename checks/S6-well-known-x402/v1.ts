@@ -86,21 +86,21 @@ function isOwnHttp(target: string, hostname: string): boolean {
   return url?.protocol === 'http:' && url.hostname === hostname;
 }
 
-/** Returns a list for each resource that challenged: the manifest's statements that its challenge contradicts. */
+/** Lists, for each resource that challenged, the statements of the manifest that its challenge contradicts. */
 function listDifferences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): (readonly Flaw[])[] {
   const reading = kit.manifest(seen);
   if (reading.state !== 'found') return [];
   return kit.challenged(seen.resources).map((item) => {
     const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, item);
     const request = kit.request(item.probe.method, item.resource.path);
-    // P6 reports a price that changes between two requests: it cannot be compared.
+    // A price that changes between two requests cannot be compared. P6 reports it.
     const isSteady =
       item.second === null || formatAmounts(item.second) === formatAmounts(item.reading.challenge);
-    const wrong = [
+    const wrongTerms = [
       ...recipients.map((term) => ({ ...term, name: 'recipient-differs' as const })),
       ...(isSteady ? prices : []).map((term) => ({ ...term, name: 'price-differs' as const })),
     ].filter(({ agrees }) => !agrees);
-    return wrong.map(({ name, pointer, stated, live }): Flaw => {
+    return wrongTerms.map(({ name, pointer, stated, live }): Flaw => {
       const place = `${reading.path}#${pointer} is ${kit.quote(stated)}`;
       return [name, `${place}, but ${request} asks ${kit.quote(live)}`];
     });

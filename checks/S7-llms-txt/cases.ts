@@ -8,7 +8,7 @@ import {
   NOT_FOUND,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-function text(body: string, type = 'text/plain; charset=utf-8'): CheckCase['seen'] {
+function withText(body: string, type = 'text/plain; charset=utf-8'): CheckCase['seen'] {
   return { llmsTxt: asked('/llms.txt', answer(200, body, { 'content-type': type })) };
 }
 
@@ -43,7 +43,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a random path has the same text, with status 404',
     seen: {
-      ...text(LLMS_TXT),
+      ...withText(LLMS_TXT),
       soft404: asked('/d3b07384-no-such-page', answer(404, LLMS_TXT)),
     },
     expect: { status: 'pass', outcome: 'complete' },
@@ -55,37 +55,37 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the text has no heading',
-    seen: text('Seller of weather\n'),
+    seen: withText('Seller of weather\n'),
     expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with "Seller of weather"'] },
   },
   {
     name: 'the text is empty',
-    seen: text(''),
+    seen: withText(''),
     expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts with ""'] },
   },
   {
     name: 'the H1 is not the first block',
-    seen: text('Some text.\n\n# Seller\n\n> Weather\n'),
+    seen: withText('Some text.\n\n# Seller\n\n> Weather\n'),
     expect: { status: 'fail', outcome: 'no-h1' },
   },
   {
     name: 'the first block is an H2',
-    seen: text('## Seller\n\n> Weather\n'),
+    seen: withText('## Seller\n\n> Weather\n'),
     expect: { status: 'fail', outcome: 'no-h1' },
   },
   {
     name: 'the text has no summary',
-    seen: text('# Seller\n\n## API\n\n- [Weather](/weather)\n'),
+    seen: withText('# Seller\n\n## API\n\n- [Weather](/weather)\n'),
     expect: { status: 'warn', outcome: 'no-summary', evidence: ['"Seller"'] },
   },
   {
     name: 'the only list has a bare address',
-    seen: text('# Seller\n\n> Weather\n\n## API\n\n- https://seller.example/weather\n'),
+    seen: withText('# Seller\n\n> Weather\n\n## API\n\n- https://seller.example/weather\n'),
     expect: { status: 'warn', outcome: 'no-links', evidence: ['"Seller"'] },
   },
   {
     name: 'the only links are outside any H2 section',
-    seen: text('# Seller\n\n> Weather\n\n- [Weather](/weather)\n'),
+    seen: withText('# Seller\n\n> Weather\n\n- [Weather](/weather)\n'),
     expect: { status: 'warn', outcome: 'no-links' },
   },
   {
@@ -95,7 +95,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only link is an autolink, and the type is text/markdown',
-    seen: text(
+    seen: withText(
       '# Seller\n\n> Weather\n\n## API\n\n- <https://seller.example/weather>\n',
       'text/markdown',
     ),

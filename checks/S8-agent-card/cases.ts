@@ -12,12 +12,12 @@ import {
 
 const PATH = '/.well-known/agent-card.json';
 
-function card(changes: JsonObject): CheckCase['seen'] {
+function withCard(changes: JsonObject): CheckCase['seen'] {
   return { agentCard: asked(PATH, answer(200, agentCard(changes))) };
 }
 
 /** A card of A2A 1.0 has interfaces in place of url and protocolVersion. */
-function newCard(interfaces: readonly JsonObject[]): CheckCase['seen'] {
+function withVersion1Card(interfaces: readonly JsonObject[]): CheckCase['seen'] {
   const { protocolVersion: _version, url: _url, ...rest } = agentCard();
   return { agentCard: asked(PATH, answer(200, { ...rest, supportedInterfaces: interfaces })) };
 }
@@ -72,12 +72,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the card is complete for 0.3 and incomplete for 1.0',
-    seen: card({ supportedInterfaces: [{ url: OWN_INTERFACE.url }] }),
+    seen: withCard({ supportedInterfaces: [{ url: OWN_INTERFACE.url }] }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: 'the card is incomplete for 0.3 and for 1.0',
-    seen: card({ supportedInterfaces: [{ url: OWN_INTERFACE.url }], url: 7 }),
+    seen: withCard({ supportedInterfaces: [{ url: OWN_INTERFACE.url }], url: 7 }),
     expect: {
       status: 'warn',
       outcome: 'partial',
@@ -86,22 +86,22 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a required list is empty',
-    seen: card({ defaultInputModes: [] }),
+    seen: withCard({ defaultInputModes: [] }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['defaultInputModes'] },
   },
   {
     name: 'a required field has another type',
-    seen: card({ capabilities: 'none' }),
+    seen: withCard({ capabilities: 'none' }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['capabilities'] },
   },
   {
     name: 'a skill has no tags',
-    seen: card({ skills: [{ id: 'a', name: 'A', description: 'A' }] }),
+    seen: withCard({ skills: [{ id: 'a', name: 'A', description: 'A' }] }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['/skills/0/tags'] },
   },
   {
     name: 'an interface of a 1.0 card has no binding',
-    seen: newCard([{ url: OWN_INTERFACE.url, protocolVersion: '1.0' }]),
+    seen: withVersion1Card([{ url: OWN_INTERFACE.url, protocolVersion: '1.0' }]),
     expect: {
       status: 'warn',
       outcome: 'partial',
@@ -110,12 +110,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the url of the card is on another host',
-    seen: card({ url: 'https://api.other.example/a2a' }),
+    seen: withCard({ url: 'https://api.other.example/a2a' }),
     expect: { status: 'warn', outcome: 'other-host', evidence: ['api.other.example'] },
   },
   {
     name: 'one of two interfaces of a 1.0 card is on another host',
-    seen: newCard([OWN_INTERFACE, { ...OWN_INTERFACE, url: 'https://other.example/' }]),
+    seen: withVersion1Card([OWN_INTERFACE, { ...OWN_INTERFACE, url: 'https://other.example/' }]),
     expect: { status: 'warn', outcome: 'other-host', evidence: ['other.example'] },
   },
   {
@@ -125,12 +125,12 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the card is complete for 0.3, without skills and with an extra member',
-    seen: card({ skills: [], x402: { version: 2 } }),
+    seen: withCard({ skills: [], x402: { version: 2 } }),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: 'the card is complete for 1.0, with another port of the host',
-    seen: newCard([{ ...OWN_INTERFACE, url: 'https://seller.example:8443/a2a' }]),
+    seen: withVersion1Card([{ ...OWN_INTERFACE, url: 'https://seller.example:8443/a2a' }]),
     expect: { status: 'pass', outcome: 'complete' },
   },
 ];

@@ -18,8 +18,8 @@ const COMMON_FIELDS = [
 ];
 const REQUIRED_0_3 = ['protocolVersion', 'url', ...COMMON_FIELDS];
 const REQUIRED_1_0 = ['supportedInterfaces', ...COMMON_FIELDS];
-const SKILL = ['id', 'name', 'description', 'tags'];
-const INTERFACE = ['url', 'protocolBinding', 'protocolVersion'];
+const SKILL_FIELDS = ['id', 'name', 'description', 'tags'];
+const INTERFACE_FIELDS = ['url', 'protocolBinding', 'protocolVersion'];
 
 const FIX = 'Serve /.well-known/agent-card.json with every field that A2A 0.3 or 1.0 requires.';
 
@@ -49,8 +49,8 @@ export default defineCheck({
   evaluate({ origin, agentCard, agentJson, soft404 }, kit) {
     const reading = kit.document(PATH, agentCard, soft404);
     if (reading.state !== 'present') {
-      const old = kit.document(OLD_PATH, agentJson, soft404);
-      const oldJson = old.state === 'present' ? kit.json(old.body) : null;
+      const oldReading = kit.document(OLD_PATH, agentJson, soft404);
+      const oldJson = oldReading.state === 'present' ? kit.json(oldReading.body) : null;
       if (oldJson?.ok && isObject(oldJson.value))
         return ['old-path', `${reading.evidence}; a card is only at ${OLD_PATH}`];
       return ['absent', reading.evidence];
@@ -60,14 +60,16 @@ export default defineCheck({
     if (!isObject(json.value)) return ['not-json', `${PATH} is JSON, but not an object`];
 
     const card = json.value;
-    const isNew = isComparedWithNew(card, kit);
-    const missing = listMissing(card, isNew, kit);
+    const isVersion1 = isJudgedAsVersion1(card, kit);
+    const missing = listMissing(card, isVersion1, kit);
     if (missing.length > 0) {
       return ['partial', `${PATH} lacks these, or has them in another type: ${listed(missing)}`];
     }
-    const foreign = listUrls(card, isNew, kit).find((url) => findHost(url) !== origin.hostname);
-    if (foreign !== undefined) {
-      return ['other-host', `${PATH} names ${kit.quote(foreign)}, which is on another host`];
+    const foreignUrl = listUrls(card, isVersion1, kit).find(
+      (url) => findHost(url) !== origin.hostname,
+    );
+    if (foreignUrl !== undefined) {
+      return ['other-host', `${PATH} names ${kit.quote(foreignUrl)}, which is on another host`];
     }
     const name = kit.quote(typeof card['name'] === 'string' ? card['name'] : '');
     return ['complete', `${PATH} describes ${name} with all required fields`];
@@ -79,20 +81,22 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 }
 
 /**
- * A card with `supportedInterfaces` is compared with 1.0, and any other with 0.3. A card with members
- * of both versions is compared with 0.3 if only those of 0.3 are complete.
+ * A card with `supportedInterfaces` is compared with 1.0, and any other card with 0.3. A card with members
+ * of both versions is compared with 0.3 if it is complete for 0.3 and not for 1.0.
  */
-function isComparedWithNew(card: JsonObject, kit: Kit): boolean {
+function isJudgedAsVersion1(card: JsonObject, kit: Kit): boolean {
   if (card['supportedInterfaces'] === undefined) return false;
   return listMissing(card, true, kit).length === 0 || listMissing(card, false, kit).length > 0;
 }
 
-function listMissing(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
+function listMissing(card: JsonObject, isVersion1: boolean, kit: Kit): readonly string[] {
   return [
-    ...(isNew ? REQUIRED_1_0 : REQUIRED_0_3).filter((name) => !hasRequiredType(name, card[name])),
-    ...listGaps('skills', kit.list(card['skills']), SKILL),
-    ...(isNew
-      ? listGaps('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE)
+    ...(isVersion1 ? REQUIRED_1_0 : REQUIRED_0_3).filter(
+      (name) => !hasRequiredType(name, card[name]),
+    ),
+    ...listGaps('skills', kit.list(card['skills']), SKILL_FIELDS),
+    ...(isVersion1
+      ? listGaps('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE_FIELDS)
       : []),
   ];
 }
@@ -117,9 +121,9 @@ function listGaps(
   );
 }
 
-function listUrls(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
+function listUrls(card: JsonObject, isVersion1: boolean, kit: Kit): readonly string[] {
   const interfaces = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry));
-  const urls = isNew ? interfaces.map((each) => each['url']) : [card['url']];
+  const urls = isVersion1 ? interfaces.map((each) => each['url']) : [card['url']];
   return urls.filter((url) => typeof url === 'string');
 }
 

@@ -7,7 +7,7 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 /** Paths of discovery documents. */
 const DOCUMENT_PATH =
   /^\/(?:(?:[\w.-]+\/)*(?:openapi|swagger)(?:\.[\w-]+)*\.(?:json|ya?ml)|llms(?:-full)?\.txt|\.well-known\/(?:x402(?:\.json)?|agent(?:-card)?\.json|openapi\.json|api-catalog)|(?:x402-)?discovery(?:\.json)?)$/i;
-/** A text in JSON that is an address, not a word: it is absolute, or a path that ends like a file. */
+/** Matches a text in JSON that is an address, not a word: an absolute URL, a path, or the name of a file. */
 const ADDRESS = /^(?:(?:https?:\/\/|\/|\.)|[\w./-]+\.(?:json|ya?ml|txt)$)/i;
 const LOGIN_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 const MAX_STRINGS = 500;
@@ -15,7 +15,7 @@ const MAX_STRINGS = 500;
 const FIX =
   'Answer GET / with 200 and name /openapi.json or /llms.txt: an anchor, a Link header or JSON.';
 
-const KEEP = 'Keep naming a discovery document on the root.';
+const KEEP_FIX = 'Keep naming a discovery document on the root.';
 
 const OUTCOMES = {
   unreadable: fail(FIX),
@@ -23,8 +23,8 @@ const OUTCOMES = {
   login: warn(FIX),
   error: fail(FIX),
   'no-pointer': warn(FIX),
-  'redirect-to-document': pass(KEEP),
-  pointer: pass(KEEP),
+  'redirect-to-document': pass(KEEP_FIX),
+  pointer: pass(KEEP_FIX),
 };
 
 export default defineCheck({
@@ -88,8 +88,8 @@ function listReferences(data: HttpData, kit: Kit): readonly string[] {
 function listStrings(value: JsonValue): readonly string[] {
   const texts: string[] = [];
   const queue: (JsonValue | undefined)[] = [value];
-  for (let at = 0; at < queue.length && texts.length < MAX_STRINGS; at += 1) {
-    const next = queue[at];
+  for (let index = 0; index < queue.length && texts.length < MAX_STRINGS; index += 1) {
+    const next = queue[index];
     if (typeof next === 'string') texts.push(next);
     else if (typeof next === 'object' && next !== null) {
       for (const member of Object.values(next)) queue.push(member);
@@ -98,7 +98,7 @@ function listStrings(value: JsonValue): readonly string[] {
   return texts;
 }
 
-/** The path of a discovery document of this origin; null for other references. */
+/** Returns the path if the reference is a discovery document of this origin, else null. */
 function findDocument(reference: string, originUrl: string, kit: Kit): string | null {
   const path = kit.sameOrigin(originUrl, reference)?.pathname ?? '';
   return DOCUMENT_PATH.test(path) ? path : null;

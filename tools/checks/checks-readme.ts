@@ -2,15 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 
-const README_HEAD = `Lives here: one folder a check, with its versions (\`v1.ts\`, …), its cases and its README.
-May not be imported from: the catalog says which versions run. A check runs nothing but \`define-check.ts\`, \`verdict.ts\` and its kit.
-Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how a check is added or revised.
+const README_HEAD = `Lives here: one folder for each check, with its versions (\`v1.ts\`, …), its cases and its README.
+Nothing imports a check by name: the catalog says which versions run. A check uses only \`define-check.ts\`, \`verdict.ts\` and its kit.
+Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how to add or revise a check.
 
 # The checks
 
-Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themselves. The catalog has what
-a check weighs; the check has its rule, in three sentences too (\`says\`): they change with the rule, and its
-digest covers them, so an old catalog keeps its words.`;
+\`npm run checks:readme\` writes this page from catalog CATALOG and the checks. The catalog says how much a check
+weighs. The check has its rule, and three sentences about the rule (\`says\`). The digest of a check covers these
+sentences, so a report under an old catalog keeps its words.`;
 
 /** Writes checks/README.md for the newest catalog; every command that writes a catalog calls it. */
 export async function writeChecksReadme(
@@ -33,7 +33,7 @@ export function toChecksReadme(catalog: Catalog, checks: readonly DiscoveredChec
         const link = `[${id} ${title}](${id}-${title}/README.md)`;
         return `| ${link} | ${severity} | ${says.right} | ${requiredIds} |`;
       });
-    const tableHead = '| check | severity | what is right | means nothing without |';
+    const tableHead = '| check | severity | what passes | not evaluated if one of these fails |';
     return [`## ${label}`, '', description, '', tableHead, '|---|---|---|---|', ...rows].join('\n');
   });
   return `${[README_HEAD.replace('CATALOG', catalog.checksVersion), ...categoryTables].join('\n\n')}\n`;
