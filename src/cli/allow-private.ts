@@ -3,7 +3,7 @@ import { allowOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../
 
 const HINT = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
 
-/** Throws OriginRefused if `--allow-private` is set and the input is not even then a valid origin. */
+/** Throws OriginRefused if `--allow-private` is set and the input is still not a valid origin. */
 export function policyFor(input: string, allowPrivate: boolean): OriginPolicy {
   return allowPrivate ? allowOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
 }
@@ -19,7 +19,7 @@ const PREVENTED_REASONS: readonly RefusalReason[] = [
 
 /** Adds a hint at --allow-private to the message of a refusal if the flag would prevent that refusal. */
 export function addFlagHint(message: string, input: string): string {
-  // The name itself is accepted, so the guard refused an address that it resolves to.
+  // If the name itself is accepted, the guard refused an address that the name resolves to.
   const reason = findRefusalReason(input, DEFAULT_POLICY) ?? 'blocked_ip';
   const canPrevent = PREVENTED_REASONS.includes(reason) && findRefusalReason(input, null) === null;
   return canPrevent ? `${message} ${HINT}` : message;

@@ -66,7 +66,9 @@ export type NamedUrl = {
   readonly report: ScanReport;
 };
 
-const UNDECLARED_NOTE = 'no document declares it, so neither agents nor this grade find it';
+const UNDECLARED_NOTE =
+  'no document declares it, so agents do not find it, and this grade does not cover it';
+/** Each text completes "asks for a payment …". */
 const BUYERS_TEXT: Readonly<Record<PayableBy, string>> = {
   default: 'that default clients can pay',
   settings: 'that clients can pay with settings of their own',

@@ -1,6 +1,4 @@
-/**
- * `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports.
- */
+/** `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports. */
 import {
   type ComparedReport,
   comparedReportSchema,

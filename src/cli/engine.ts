@@ -40,7 +40,7 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** The threads load the checks while the caller goes on. Throws as `startEngine`. */
+/** The threads load the checks while the caller goes on. Throws like `startEngine`. */
 export async function openEngine(
   pool: Pool,
   checksVersion: string | null,

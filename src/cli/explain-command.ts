@@ -22,32 +22,27 @@ import {
   showStacks,
   showTrialPatch,
 } from './show-patches.ts';
-import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
+import { parseOptionalChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 /** Throws UsageError for an unknown check or stack, and for a file that is not a report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
-  const { id, file, stack, publicOrigin, offer } = parse(args);
-  if (offer !== null) {
-    // Loaded on demand: the table of schemes serves no other explanation.
-    const { explainOffer } = await import('./explain-offer.ts');
-    await write(out, breakCommands(explainOffer(offer)));
-    return 0;
-  }
-  const topic = explainTopic(id.toLowerCase());
-  if (topic !== null) {
-    await write(out, topic);
-    return 0;
-  }
+  await write(out, breakCommands(await explain(parse(args))));
+  return 0;
+}
+
+async function explain(call: ReturnType<typeof parse>): Promise<string> {
+  const { id, file, stack, publicOrigin, offer } = call;
+  // Loaded on demand: the table of schemes serves no other explanation.
+  if (offer !== null) return (await import('./explain-offer.ts')).explainOffer(offer);
+  const topicText = explainTopic(id.toLowerCase());
+  if (topicText !== null) return topicText;
   const report = file === null ? null : await readPatchReport(file);
   const seller = { report, publicOrigin };
   const idInCapitals = id.toUpperCase();
   if (isTrialId(idInCapitals)) {
-    const text =
-      stack === null
-        ? renderTrial(idInCapitals, seller)
-        : showTrialPatch(idInCapitals, stack, seller);
-    await write(out, breakCommands(text));
-    return 0;
+    return stack === null
+      ? renderTrial(idInCapitals, seller)
+      : showTrialPatch(idInCapitals, stack, seller);
   }
   const newestVersion = (await listCatalogs()).at(-1) ?? 'none';
   const { catalog, isChanged } = await readCatalog(newestVersion);
@@ -62,12 +57,9 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
       `${id}: no such check; there are ${ids}, the trials T1 to T18, and for other parts of a report ${TOPIC_NAMES.join(', ')}`,
     );
   }
-  const text =
-    stack === null
-      ? renderCheck(await explainOneCheck(idInCapitals, catalog), seller)
-      : showPatches(idInCapitals, stack, seller);
-  await write(out, breakCommands(text));
-  return 0;
+  return stack === null
+    ? renderCheck(await explainOneCheck(idInCapitals, catalog), seller)
+    : showPatches(idInCapitals, stack, seller);
 }
 
 function parse(args: readonly string[]) {
@@ -79,7 +71,7 @@ function parse(args: readonly string[]) {
   });
   const [id, ...more] = positionals;
   if (id === undefined || more.length > 0) throw new UsageError(usageLine('explain'));
-  const stack = values.stack === undefined ? null : parseChoice('--stack', values.stack, STACKS);
+  const stack = parseOptionalChoice('--stack', values.stack, STACKS);
   const url = values['public-url'];
   const publicOrigin = url === undefined ? null : parsePublicUrl(url);
   const offer = values.offer ?? null;

@@ -63,13 +63,11 @@ function findEndOfOptions(args: readonly string[]): number {
 /** Help for a command; without a command, the help of `scan` and a line for each other command. */
 function toHelpText(command: CommandName | undefined): string {
   if (command !== undefined) return `${USAGES[command]}\n`;
-  const otherLines = COMMAND_NAMES.filter((name) => name !== 'scan').map(
-    (name) => `  ${usageLine(name)}`,
-  );
+  const otherNames = COMMAND_NAMES.filter((name) => name !== 'scan');
   return [
     USAGES.scan,
     '',
-    ...otherLines,
+    ...otherNames.map((name) => `  ${usageLine(name)}`),
     '',
     '  --help after a command explains it; --version prints the version.',
     '',
@@ -90,7 +88,7 @@ function loadEnvironment(): void {
   }
 }
 
-/** Node creates each stream at its first access. The getters delay that until the worker threads boot. */
+/** Node creates each stream at its first access. The getters delay the creation, so that the threads boot first. */
 function standardStreams(): Streams {
   let hasListener = false;
   return {

@@ -35,13 +35,13 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
         message: error instanceof Error ? error.message : 'The tool failed.',
       }),
     });
-    const closed = new Promise<void>((resolve) => {
+    const disconnection = new Promise<void>((resolve) => {
       server.onclose = resolve;
       process.stdin.once('end', resolve);
       process.stdin.once('close', resolve);
     });
     await server.connect(new StdioServerTransport());
-    await closed;
+    await disconnection;
     await server.close();
     return 0;
   } finally {

@@ -4,18 +4,25 @@ import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './usage.ts';
+import {
+  FAIL_ON_VALUES,
+  FORMAT_NAMES,
+  parseChoice,
+  parseOptionalChoice,
+  readFlags,
+  showCall,
+  UsageError,
+} from './usage.ts';
 
 export type PayTestCall = ReturnType<typeof parsePayTest>;
 
 const FACILITATOR_VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
-const FAIL_ON_VALUES = ['fail', 'warn'] as const;
 const ROUTE_PATTERN = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
 const NETWORK_PATTERN = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
 
 /** Throws UsageError with one line that says what is accepted. */
 export function parsePayTest(args: readonly string[]) {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readPayTestFlags(args);
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) {
     throw new UsageError(
@@ -37,14 +44,11 @@ export function parsePayTest(args: readonly string[]) {
     networks: (values.network ?? []).map(parseNetwork),
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    failOn:
-      values['fail-on'] === undefined
-        ? null
-        : parseChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
+    failOn: parseOptionalChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
   };
 }
 
-function parse(args: readonly string[]) {
+function readPayTestFlags(args: readonly string[]) {
   return readFlags('pay-test', args, {
     start: { type: 'string' },
     route: { type: 'string', multiple: true },
@@ -141,16 +145,12 @@ function isOffending({ status }: TrialResult, failOn: PayTestCall['failOn']): bo
 
 /** Scans the seller and returns the routes that answer 402. */
 async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
-  const [{ startEngine }, { createScanner }, { OFFLINE_STANDING }] = await Promise.all([
-    import('./engine.ts'),
-    import('../scan/run-scan.ts'),
-    import('../model/standing.ts'),
-  ]);
-  const [{ allowOrigin, parseOrigin }, { scannerUserAgent }] = await Promise.all([
-    import('../guard/origin.ts'),
-    import('../probe/client/user-agent.ts'),
-  ]);
-  // The policy allows no ports, except that of the seller. So no redirect can lead to a public address.
+  const { startEngine } = await import('./engine.ts');
+  const { createScanner } = await import('../scan/run-scan.ts');
+  const { OFFLINE_STANDING } = await import('../model/standing.ts');
+  const { allowOrigin, parseOrigin } = await import('../guard/origin.ts');
+  const { scannerUserAgent } = await import('../probe/client/user-agent.ts');
+  // The policy allows only the seller's port, so no redirect can lead to a public address.
   const policy = allowOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
   const engine = await startEngine(null);
   const scanner = createScanner({
@@ -167,18 +167,14 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
   });
   try {
     const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
-    const routes = observations.resources.probed.flatMap(({ path, method, probes }) => {
-      const paid = probes.filter(
-        (probe) =>
-          probe.number === 1 &&
-          probe.method !== 'HEAD' &&
-          probe.answer.ok &&
-          probe.answer.data.status === 402,
+    return observations.resources.probed.flatMap(({ path, method: declaredMethod, probes }) => {
+      const challenged = probes.filter(
+        ({ number, method, answer }) =>
+          number === 1 && method !== 'HEAD' && answer.ok && answer.data.status === 402,
       );
-      const declared = paid.find((probe) => probe.method === method) ?? paid[0];
-      return declared === undefined ? [] : [{ method: declared.method, path, body }];
+      const probe = challenged.find(({ method }) => method === declaredMethod) ?? challenged[0];
+      return probe === undefined ? [] : [{ method: probe.method, path, body }];
     });
-    return routes;
   } finally {
     await scanner.close();
   }

@@ -34,10 +34,8 @@ export async function proveRecording(file: string, signed: SignedReport): Promis
     );
   }
   try {
-    return compareReports(
-      await judgeAgain(parseRecording(value, file), catalog.checksVersion),
-      report,
-    );
+    const newReport = await judgeAgain(parseRecording(value, file), catalog.checksVersion);
+    return compareReports(newReport, report);
   } catch (error) {
     if (error instanceof RecordingError) return toRefusal(error.message);
     throw error;
@@ -50,10 +48,8 @@ function readMember(value: JsonValue, name: string): JsonValue {
 }
 
 /** Says why the results cannot be judged again here; null if they can. */
-async function findCatalogProblem({
-  checksVersion,
-  digest,
-}: SignedReport['catalog']): Promise<string | null> {
+async function findCatalogProblem(catalog: SignedReport['catalog']): Promise<string | null> {
+  const { checksVersion, digest } = catalog;
   const versions = await listCatalogs();
   if (!versions.includes(checksVersion)) {
     return `this x402-scan has no catalog ${checksVersion}, only ${versions.join(', ')}: use a newer one`;

@@ -1,11 +1,19 @@
 import { bootPool } from './engine.ts';
 import type { Streams } from './io.ts';
 import type { ScanCommandOptions } from './scan-subject.ts';
-import { FORMAT_NAMES, parseChoice, readFlags, showCall, UsageError } from './usage.ts';
+import {
+  FAIL_ON_VALUES,
+  FORMAT_NAMES,
+  parseChoice,
+  parseOptionalChoice,
+  readFlags,
+  showCall,
+  UsageError,
+} from './usage.ts';
 
 /** Returns exit code 0, or 1 if a threshold was missed. Throws UsageError, and the errors of a scan. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
-  // This refuses bad flags before a thread starts.
+  // Bad flags are refused before a thread starts.
   const options = parseScanOptions(args);
   const pool = await bootPool();
   try {
@@ -19,11 +27,10 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
 
 const MIN_PAYABLE_VALUES = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
-const FAIL_ON_VALUES = ['fail', 'warn'] as const;
 
 /** Throws UsageError with one line that says what is accepted. */
 export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
-  const { values, positionals: allPositionals } = parse(args);
+  const { values, positionals: allPositionals } = readScanFlags(args);
   // In `--mcp /tools/mcp` the path is a positional. It begins with a slash, and an origin does not.
   const [mcpPath, ...morePaths] = values.mcp
     ? allPositionals.filter((text) => text.startsWith('/'))
@@ -33,8 +40,8 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
   if (positionals.length > 1) {
     throw new UsageError(`one origin at a time: ${positionals.length} were given`);
   }
-  const origin = positionals[0] ?? null;
-  const from = values.from ?? null;
+  const [origin = null] = positionals;
+  const { from = null } = values;
   if (origin === null && from === null) {
     throw new UsageError(`an origin is missing: ${showCall('scan')} https://api.example.com`);
   }
@@ -45,20 +52,15 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
     allowPrivate: values['allow-private'] ?? false,
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    minGrade: parseOptional(values['min-grade'], (text) =>
-      parseChoice('--min-grade', text, MIN_GRADES),
-    ),
-    minPayable: parseOptional(values['min-payable'], (text) =>
-      parseChoice('--min-payable', text, MIN_PAYABLE_VALUES),
-    ),
-    failOn: parseOptional(values['fail-on'], (text) =>
-      parseChoice('--fail-on', text, FAIL_ON_VALUES),
-    ),
-    only: parseOptional(values.only, parseOnly),
+    minGrade: parseOptionalChoice('--min-grade', values['min-grade'], MIN_GRADES),
+    minPayable: parseOptionalChoice('--min-payable', values['min-payable'], MIN_PAYABLE_VALUES),
+    failOn: parseOptionalChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
+    only: parseOnly(values.only),
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
-    ...parseNodes(values),
+    rpc: values.rpc ?? null,
+    solanaRpc: values['solana-rpc'] ?? null,
     mcp: values.mcp ? { path: mcpPath ?? findPath(origin) } : null,
     sources: values.source ?? [],
     timing: values.timing ?? false,
@@ -67,17 +69,13 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
 
 /** Path and query of the resource that the origin names; null if it names none. */
 function findPath(origin: string | null): string | null {
-  const typed = origin ?? '';
-  const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);
+  const text = origin ?? '';
+  const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (url === null || (url.pathname === '/' && url.search === '')) return null;
   return `${url.pathname}${url.search}`;
 }
 
-function parseNodes(values: ReturnType<typeof parse>['values']) {
-  return { rpc: values.rpc ?? null, solanaRpc: values['solana-rpc'] ?? null };
-}
-
-function parse(args: readonly string[]) {
+function readScanFlags(args: readonly string[]) {
   return readFlags('scan', args, {
     'allow-private': { type: 'boolean' },
     format: { type: 'string' },
@@ -98,11 +96,8 @@ function parse(args: readonly string[]) {
   });
 }
 
-function parseOptional<T>(value: string | undefined, parseValue: (value: string) => T): T | null {
-  return value === undefined ? null : parseValue(value);
-}
-
-function parseOnly(list: string): readonly string[] {
+function parseOnly(list: string | undefined): readonly string[] | null {
+  if (list === undefined) return null;
   const patterns = list.split(',').map((pattern) => pattern.trim().toUpperCase());
   const invalidPattern = patterns.find((pattern) => !/^[A-Z][A-Z0-9]*\*?$/.test(pattern));
   if (invalidPattern === undefined) return patterns;

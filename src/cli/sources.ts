@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Node } from 'jsonc-parser';
 import type { CheckResult } from '../model/report.ts';
-import { UsageError } from './usage.ts';
+import { messageOf, UsageError } from './usage.ts';
 
 export type SourceLocation = {
   /** The path as the user typed it, with forward slashes. */
@@ -74,12 +74,11 @@ async function readSource(pair: string): Promise<Source> {
   try {
     return { path, file: file.replaceAll('\\', '/'), text: await readFile(file, 'utf8') };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--source ${pair}: the file cannot be read (${reason})`);
+    throw new UsageError(`--source ${pair}: the file cannot be read (${messageOf(error)})`);
   }
 }
 
-/** Locates a member by its JSON pointer; a missing member, by its nearest ancestor in the file. */
+/** Locates a member by its JSON pointer. For a missing member, returns the line of its nearest ancestor in the file. */
 function locatePointer(
   { file, text }: Source,
   pointer: string,

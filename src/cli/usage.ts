@@ -43,6 +43,7 @@ export const FORMAT_NAMES = [
 ] as const;
 
 export type FormatName = (typeof FORMAT_NAMES)[number];
+export const FAIL_ON_VALUES = ['fail', 'warn'] as const;
 
 /** The `--help` text of each command; its first line is printed on bad usage. */
 export const USAGES: Readonly<Record<CommandName, string>> = {
@@ -180,6 +181,15 @@ export function parseChoice<const T extends string>(
   const choice = accepted.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
   throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
+}
+
+/** Returns null for an absent flag. Throws like `parseChoice`. */
+export function parseOptionalChoice<const T extends string>(
+  flag: string,
+  value: string | undefined,
+  accepted: readonly T[],
+): T | null {
+  return value === undefined ? null : parseChoice(flag, value, accepted);
 }
 
 /** Bad usage. The command line prints the message as one line on standard error and exits with 2. */

@@ -26,29 +26,32 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   const call = parse(args);
   const envelope = await readFileEnvelope(call.file);
   const payload = fromBase64(envelope.payload);
-  const signed = payload && readStatement(payload);
-  const source = chooseKeySource(call, signed?.site ?? null);
+  const statement = payload && readStatement(payload);
+  const source = chooseKeySource(call, statement?.site ?? null);
   if (source === null) {
     await writeLines(out, ['NOT proved signature: the payload is not a statement about a scan']);
     return 1;
   }
-  if (signed !== null && signed.subject !== signed.report.origin) {
-    const { subject, report } = signed;
-    const differ = `the subject is ${subject}, the report is of ${report.origin}`;
-    await writeLines(out, [`NOT proved subject: ${differ}`]);
+  if (statement !== null && statement.subject !== statement.report.origin) {
+    const { subject, report } = statement;
+    const difference = `the subject is ${subject}, the report is of ${report.origin}`;
+    await writeLines(out, [`NOT proved subject: ${difference}`]);
     return 1;
   }
   const signature = proveSignature(envelope, await readKeys(source));
-  if (signed === null) {
+  if (statement === null) {
     if (signature.isProved)
       throw new UsageError(`${call.file}: signed, but not a report of a scan`);
     await writeLines(out, [toKeysLine(source, null), toProofLine('signature', signature)]);
     return 1;
   }
-  const { report, site } = signed;
+  const { report, site } = statement;
   const time = proveTime(report.scannedAt, signature.key, Date.now());
+  // Loaded on demand, because only a recording needs the engine.
   const recording =
-    call.recording === null ? null : await proveWithRecording(call.recording, signed);
+    call.recording === null
+      ? null
+      : await (await import('./prove-recording.ts')).proveRecording(call.recording, statement);
   const signer = isOfSite(source, site) ? `by ${site}` : `says that it is by ${site}`;
   await writeLines(out, [
     `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, ${signer}`,
@@ -90,20 +93,11 @@ function chooseKeySource(
   return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isNamedByUser: false };
 }
 
-/** True if the site itself serves the keys. A report alone proves no site, because it can name any. */
+/** True if the site itself serves the keys. A report alone proves no site, because a report can name any site. */
 function isOfSite({ at }: KeySource, site: string): boolean {
   const [keysUrl, siteUrl] = [URL.parse(at), URL.parse(site)];
   if (keysUrl === null || siteUrl === null || siteUrl.username !== '') return false;
   return isWebAddress(at) && keysUrl.origin === siteUrl.origin;
-}
-
-/** Loads the engine on demand, because only a recording needs it. */
-async function proveWithRecording(
-  file: string,
-  signed: Parameters<typeof import('./prove-recording.ts').proveRecording>[1],
-): Promise<EnvelopeProof> {
-  const { proveRecording } = await import('./prove-recording.ts');
-  return proveRecording(file, signed);
 }
 
 /** Names the source of the keys, because anybody can sign reports for a site of their own. */
@@ -133,7 +127,7 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 const WEB_ADDRESS = /^https?:\/\//i;
 const NAME_KEYS_HINT = 'Name the key set that you trust: --keys URL|FILE.';
 
-export type KeySource = {
+type KeySource = {
   /** A URL, or a file. */
   readonly at: string;
   /** False if the report named the URL, which then has to be public. */
@@ -141,12 +135,12 @@ export type KeySource = {
 };
 
 /** True for a URL, false for the name of a file. */
-export function isWebAddress(at: string): boolean {
+function isWebAddress(at: string): boolean {
   return WEB_ADDRESS.test(at);
 }
 
 /** Throws UsageError and OriginRefused. */
-export async function readKeys(source: KeySource): Promise<readonly VerificationKey[]> {
+async function readKeys(source: KeySource): Promise<readonly VerificationKey[]> {
   const text = isWebAddress(source.at)
     ? await fetchText(source)
     : await readText(source.at, `--keys ${source.at}`);

@@ -6,7 +6,8 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { collector } from './collector.ts';
 
-const UNDECLARED_TEXT = 'no document declares it, so neither agents nor this grade find it.';
+const UNDECLARED_TEXT =
+  'no document declares it, so agents do not find it, and this grade does not cover it.';
 
 async function startShop() {
   const challenge = (origin: string, offer: object) =>

@@ -18,7 +18,7 @@ export function formatMarkdown({ report, printed }: PrintableScan): string {
     .filter(
       (result) => isProblem(result) && !isUndetermined(result) && !unevaluatedResults.has(result),
     )
-    .toSorted((a, b) => rankSeverity(a) - rankSeverity(b));
+    .toSorted((a, b) => rankStatus(a) - rankStatus(b));
   const passed = printed.filter(({ status }) => status === 'pass').length;
   return [
     `# ${escapeMarkdown(report.origin)}: grade ${report.grade}, ${report.score}/100`,
@@ -41,7 +41,7 @@ export function formatMarkdown({ report, printed }: PrintableScan): string {
 }
 
 /** Failures before warnings. */
-function rankSeverity({ status }: CheckResult): number {
+function rankStatus({ status }: CheckResult): number {
   return status === 'warn' ? 1 : 0;
 }
 

@@ -31,7 +31,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** GitLab requires a path and a line. This one stands for a finding without a source. */
+/** GitLab requires a path and a line. This location stands for a finding without a source. */
 const PIPELINE_LOCATION: SourceLocation = { file: '.gitlab-ci.yml', line: 1 };
 
 /** Writes a Code Quality report of GitLab. https://docs.gitlab.com/ci/testing/code_quality/ */

@@ -49,6 +49,9 @@ export function formatText(scan: PrintableScan): string {
     judged.filter((result) => result.status === status && !unevaluatedResults.has(result));
   const failed = withStatus('fail').map(({ id }) => id);
   const unevaluatedNote = causes.size === 0 ? '' : `, ${formatUnevaluated(causes, failed)}`;
+  const undeterminedCount = printed.length - judged.length;
+  const undeterminedNote = undeterminedCount === 0 ? '' : `, ${undeterminedCount} not determined`;
+  const offline = offlineLine(printed);
   const lines = [
     '',
     ...wrap(toAnswerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
@@ -56,7 +59,7 @@ export function formatText(scan: PrintableScan): string {
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${failed.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${toUndeterminedNote(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${failed.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
@@ -68,7 +71,7 @@ export function formatText(scan: PrintableScan): string {
     ...indexedLines(report.indexed, terminal),
     ...passLines(withStatus('pass'), terminal),
     ...undeterminedLines(groupUndetermined(printed), terminal),
-    ...offlineLines(offlineLine(printed), columns),
+    ...(offline === null ? [] : ['', ...wrap(offline, columns, '  ', '    ')]),
   ];
   const withoutDoubleBlanks = lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
   return breakCommands(`${withoutDoubleBlanks.join('\n')}\n`);
@@ -174,10 +177,6 @@ function passLines(
   ];
 }
 
-function toUndeterminedNote(count: number): string {
-  return count === 0 ? '' : `, ${count} not determined`;
-}
-
 /** Undetermined checks share a line, because the seller has nothing to fix and the score leaves them out. */
 function undeterminedLines(
   groups: readonly Undetermined[],
@@ -187,10 +186,6 @@ function undeterminedLines(
   const text = groups.map(({ names, why }) => `${names}: ${why}`).join('; ');
   const [first = '', ...rest] = wrap(text, columns, '  NOT DETERMINED ', '    ');
   return ['', first.replace('NOT DETERMINED', (label) => paint('dim', label)), ...rest];
-}
-
-function offlineLines(line: string | null, columns: number): readonly string[] {
-  return line === null ? [] : ['', ...wrap(line, columns, '  ', '    ')];
 }
 
 /** Undetermined checks with the same reason. */
@@ -213,7 +208,7 @@ function wasOffline(result: CheckResult): boolean {
   return isUndetermined(result) && OFFLINE_EVIDENCE.test(result.evidence);
 }
 
-/** Groups undetermined checks by reason. `offlineLine` lists those that `--offline` left out. */
+/** Groups undetermined checks by reason, without the checks that `--offline` left out. */
 export function groupUndetermined(results: readonly CheckResult[]): readonly Undetermined[] {
   const undetermined = results.filter((result) => isUndetermined(result) && !wasOffline(result));
   const byReason = Map.groupBy(undetermined, ({ evidence }) => evidence);
@@ -231,13 +226,11 @@ const EXHAUSTED_TEXTS = {
 } as const satisfies Record<BudgetName, string>;
 
 /** One line for each processor-time budget that the scan used up. */
-export function exhaustedLines({
-  exhausted = [],
-}: Pick<ScanReport, 'exhausted'>): readonly string[] {
+export function exhaustedLines({ exhausted = [] }: ScanReport): readonly string[] {
   return exhausted.map((name) => EXHAUSTED_TEXTS[name]);
 }
 
-/** Breaks a text at spaces so that no line is wider than `columns`. A word that is longer stays whole. */
+/** Breaks a text at spaces so that no line is wider than `columns`. A longer word stays whole. */
 export function wrap(
   text: string,
   columns: number,

@@ -2,7 +2,7 @@ import { createOracle } from '../../buyers/create-oracle.ts';
 import type { PreflightEngine } from '../../preflight/judge-challenge.ts';
 import { preflightInHand } from '../../preflight/preflight.ts';
 import { isPrice } from '../../preflight/preflight-request.ts';
-import { type Preflight, type PreflightReason, toPreflight } from '../../preflight/result.ts';
+import { type Preflight, toPreflight } from '../../preflight/result.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
 import { startEngine } from '../engine.ts';
 
@@ -86,15 +86,14 @@ async function decidePayment(
     url === undefined || challengeVerdict.verdict === 'no-go'
       ? null
       : await askUrl(toUrlCall(url, options), () => engine);
-  const reasons = [...challengeVerdict.reasons, ...(urlVerdict?.reasons ?? [])];
-  const { verdict } = toPreflight(reasons);
+  const { verdict, reasons } = toPreflight([
+    ...challengeVerdict.reasons,
+    ...(urlVerdict?.reasons ?? []),
+  ]);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
-  return { abort: true, reason: `preflight: ${verdict}: ${describeFirst(reasons)}` };
-}
-
-function describeFirst(reasons: readonly PreflightReason[]): string {
-  const [first] = toPreflight(reasons).reasons;
-  return first === undefined ? '' : `${first.code}, ${first.evidence}`;
+  const [first] = reasons;
+  const text = first === undefined ? '' : `${first.code}, ${first.evidence}`;
+  return { abort: true, reason: `preflight: ${verdict}: ${text}` };
 }
 
 function judgeGivenChallenge(
