@@ -22,7 +22,7 @@ export type Outcome = {
 /** Rows in order of precedence, by the outcome's name. */
 export type Outcomes<Name extends string = string> = Readonly<Record<Name, Outcome>>;
 
-/** The row's name, the facts, and optionally a fix that overrides the row's. */
+/** The row's name, the facts, and optionally a fix that overrides the fix of the row. */
 export type Found<Name extends string = string> = readonly [
   outcome: Name,
   evidence: string,
@@ -182,7 +182,7 @@ export function worstOf<Name extends string>(
       ([name, text, fix]): Found<Name> => [name, `${toRequest(item)} ${text}`, fix],
     ),
   );
-  // One path can be two resources when no method is declared.
+  // If no method is declared, GET and POST of one path can be two resources.
   const unchallengedResources = kit
     .selling(resources)
     .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
@@ -208,7 +208,7 @@ export function worst<Name extends string>(
   return [first[0], evidence, first[2]];
 }
 
-/** Joins the first three texts, and the number of the others. */
+/** Joins the first three texts, and adds the number of further texts. */
 export function listed(texts: readonly string[]): string {
   const unlisted = texts.length - MAX_LISTED;
   return texts.slice(0, MAX_LISTED).join('; ') + (unlisted > 0 ? `; ${unlisted} more` : '');

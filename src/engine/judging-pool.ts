@@ -142,7 +142,7 @@ export function isStandingCheck({ needs }: Pick<CheckDefinition, 'needs'>): bool
 }
 
 /**
- * Verdict of a check that exceeded its limits. It fails the origin, as `toFaultVerdict` does, because a
+ * Verdict of a check that exceeded its limits. The verdict fails the origin, as `toFaultVerdict` does, because a
  * seller could otherwise avoid a grade by hanging or breaking a check. A check of third parties' data is
  * not determined, because the origin did not write that data.
  */
@@ -156,10 +156,10 @@ function toTaskLimitsVerdict(
   return toLimitsVerdict(cause, isStanding);
 }
 
-/** Verdict of all checks in a scan that spent its processor time, whichever check spent it. */
+/** Verdict of every check of a scan whose processor time is spent, even if another check spent the time. */
 export function toBudgetVerdict(isStanding: boolean): Verdict<'limits'> {
   const cause = isStanding
-    ? 'the answers about this origin took all its time'
+    ? 'the answers of third parties took all the processor time that they have'
     : 'the documents of this origin took all the processor time that a scan has';
   return toLimitsVerdict(cause, isStanding);
 }

@@ -16,7 +16,7 @@ type Evaluable = Pick<CheckDefinition, 'outcomes'> & {
   evaluate(seen: unknown, kit: unknown): unknown;
 };
 
-/** Bytes of cached text. Values parsed from it take several times as much. */
+/** Bytes of cached text. Values parsed from the text take several times as many bytes. */
 const MAX_CACHED_BYTES = 1024 * 1024;
 const MAX_CACHED_SCANS = 8;
 
@@ -53,7 +53,7 @@ class ScanCache {
   }
 }
 
-/** Cached across tasks: the thread is reused unless a task fails. */
+/** Lives across tasks, because a thread is reused until a task fails. */
 const cache = new ScanCache();
 
 /** Runs on a worker thread, which has loaded the module of the check. */

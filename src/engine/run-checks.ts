@@ -45,12 +45,12 @@ export async function runChecks(options: CheckRun): Promise<readonly CheckVerdic
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
     return { entry, check };
   });
-  const ends = [brokenRun.signal, signal, deadline].filter((end) => end !== undefined);
-  const ended = AbortSignal.any(ends);
+  const stopSignals = [brokenRun.signal, signal, deadline].filter((each) => each !== undefined);
+  const stopSignal = AbortSignal.any(stopSignals);
   const tasks = entries.map(async ({ entry, check }): Promise<CheckVerdict> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict = await runCheck(check, isStanding, brokenRun.signal, ended, options);
+    const verdict = await runCheck(check, isStanding, brokenRun.signal, stopSignal, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
@@ -66,7 +66,7 @@ async function runCheck(
   check: DiscoveredCheck,
   isStanding: boolean,
   brokenRun: AbortSignal,
-  ended: AbortSignal,
+  stopSignal: AbortSignal,
   { observations, pool, account, signal, deadline }: CheckRun,
 ): Promise<Verdict> {
   const budget = isStanding ? account.standing : account.origin;
@@ -74,7 +74,7 @@ async function runCheck(
   if (budget.isSpent()) return toBudgetVerdict(isStanding);
   try {
     const seen = selectObservations(observations, check.definition.needs);
-    return await pool.runCheck(check, seen, account, ended);
+    return await pool.runCheck(check, seen, account, stopSignal);
   } catch (error) {
     const isLate = deadline?.aborted === true && !brokenRun.aborted && signal?.aborted !== true;
     if (!isLate) throw error;

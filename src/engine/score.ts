@@ -7,7 +7,7 @@ import type { PayableBy } from '../model/payability.ts';
 import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
 import type { Basis, Status } from '../model/verdict.ts';
 
-/** `id` is a check's id, or "payability" for the cap if no client can pay. */
+/** `id` is a check's id, or "payability" for the points that are lost because no client can pay. */
 export type ScoreCost = { readonly id: string; readonly points: number };
 
 const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;

@@ -48,7 +48,7 @@ export const INDEXED_REASONS = [
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
 
-/** `live` and `indexed` are the two written values, cleaned and cut. */
+/** `live` is the value that the origin sends, and `indexed` is the value in the index. Both are cleaned and cut. */
 export type IndexedDifference = {
   readonly field: IndexedField;
   readonly live: string;
@@ -58,7 +58,7 @@ export type IndexedDifference = {
 export type IndexedReason = {
   readonly code: IndexedReasonCode;
   readonly evidence: string;
-  /** Id of the check that judges this; null if none does. */
+  /** Id of the check that judges this reason; null if no check does. */
   readonly check: string | null;
 };
 

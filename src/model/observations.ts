@@ -78,7 +78,7 @@ export type ResourceSource =
   | 'mcp';
 
 /**
- * A paid tool of an MCP endpoint. Its probes hold its answer in HTTP form (`tool-answer.ts`). A result that
+ * A paid tool of an MCP endpoint. The probes hold the tool's answer in HTTP form (`tool-answer.ts`). A result that
  * asks for payment has status 402, the challenge of the structured result in PAYMENT-REQUIRED, and the
  * result's text as body.
  */
@@ -86,7 +86,7 @@ const toolFacts = shape({
   name: text,
   /** Path of the endpoint. */
   endpoint: text,
-  /** The binding that carried the challenge; null without one. */
+  /** The binding that carried the challenge; null without a challenge. */
   binding: nullable(oneOf(['tool-result', 'extension'])),
   /** The result's `isError`; null without a result. */
   isError: nullable(Type.Boolean()),
@@ -103,7 +103,7 @@ const probe = shape({
   number: Type.Union([Type.Literal(1), Type.Literal(2)]),
   /**
    * A POST that is redirected by 307 or 308 within this origin is sent once more. `data.redirects` then
-   * holds that hop, and `data.url` its target. A second redirect, or one to another origin, is not
+   * holds that hop, and `data.url` its target. A second redirect, or a redirect to another origin, is not
    * followed. The answer is then that redirect, with `data.refusedRedirect`. Recordings of schema 2 and
    * older never followed a POST.
    */
@@ -222,16 +222,16 @@ const OBSERVATIONS = {
   resources: resourceSet,
   links: linkSet,
   icons: iconSet,
-  /** The official clients' verdicts on the challenges; null in recordings that predate it. */
+  /** The official clients' verdicts on the challenges; null in recordings that predate payability. */
   payability: nullable(payability),
   x402scan: lookup(indexedOrigin),
   settlements: lookup(settlementFacts),
   listing: lookup(listingFacts),
-  /** Absent in recordings that predate it, and when GET reaches no paid resource. */
+  /** Absent in recordings that predate this member, and when GET reaches no paid resource. */
   browser: Type.Optional(browserAnswers),
-  /** Absent in recordings that predate it, and when no configured node serves an offer's chain. */
+  /** Absent in recordings that predate this member, and when no configured node serves an offer's chain. */
   chain: Type.Optional(offersOnChain),
-  /** Absent in recordings that predate it, and when no paid resource was found. */
+  /** Absent in recordings that predate this member, and when no paid resource was found. */
   bazaar: Type.Optional(lookup(bazaarListings)),
 };
 const observations = shape(OBSERVATIONS);

@@ -4,7 +4,7 @@ export type ClientVersion = { readonly name: string; readonly version: string };
 /** Prefix of an offer's `words` if a client signs the offer, but no facilitator would settle it. */
 export const SIGNED_UNSOUND_PREFIX = 'clients sign it, facilitators refuse it';
 
-/** Prefix of a challenge's `words` if one client signs it and others refuse it as a whole. */
+/** Prefix of a challenge's `words` if one client signs the challenge and other clients refuse it as a whole. */
 export const REFUSED_WHOLE_PREFIX = 'some clients sign it, others refuse the whole challenge';
 
 /**
@@ -38,7 +38,7 @@ export type OfferPayability = {
   readonly words: string | null;
 };
 
-/** One resource that challenged, under the method by which it was judged. */
+/** A resource that answered with a challenge, with the method whose challenge was judged. */
 export type ResourcePayability = {
   readonly method: string;
   readonly path: string;

@@ -30,7 +30,7 @@ export const resourcePayability = Type.Object({
       network: textOrNull,
       asset: textOrNull,
       amount: textOrNull,
-      client: nullable(Type.String({ description: 'The package that was asked.' })),
+      client: nullable(Type.String({ description: 'The package whose client was tried.' })),
       verdict: oneOf(
         OFFER_VERDICTS,
         'The verdict of a client with every scheme on this offer only: it signs, it signs once spend controls are lifted, it refuses, or no client here has the scheme.',
@@ -76,7 +76,7 @@ export const indexedRows = Type.Array(
     state: oneOf(INDEXED_STATES),
     listedAs: nullableText('The address in the index, if it differs.'),
     lastSettledAt: Type.Optional(
-      Type.String({ description: 'The newest settlement that the index has, if it says so.' }),
+      Type.String({ description: 'The newest settlement in the index, if it states one.' }),
     ),
     differences: Type.Array(
       Type.Object({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text }),
@@ -85,7 +85,7 @@ export const indexedRows = Type.Array(
       Type.Object({
         code: oneOf(INDEXED_REASONS),
         evidence: text,
-        check: nullableText('The check that judges it.'),
+        check: nullableText('The check that judges this reason.'),
       }),
     ),
   }),

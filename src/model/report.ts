@@ -40,7 +40,7 @@ export type ScanReport = {
   readonly checksVersion: string;
   /** ISO 8601, UTC; the scan's start. */
   readonly scannedAt: string;
-  /** One per check, in catalog order. */
+  /** One result for each check, in catalog order. */
   readonly results: readonly CheckResult[];
   /** The official clients' verdicts on each paid resource; null in reports that predate them. */
   readonly payability: readonly ResourcePayability[] | null;
@@ -87,9 +87,9 @@ export type ScanTiming = {
   readonly roundTrips: number;
 };
 
-/** The categories of the directory (interface spec 2.3 leaves the list open). */
 export const OTHER_CATEGORY = 'other';
 
+/** The categories of the directory (interface spec 2.3 leaves the list open). */
 export const CATEGORIES = [
   'communication',
   'compute',
@@ -137,11 +137,12 @@ export type Advice = {
 /** Fixes that reports and `explain` show. */
 export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
   'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
-  'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
+  'over-default-limit':
+    'State the price in your documents: default clients refuse payments over 1 USD.',
   'under-facilitator-minimum': 'Ask for at least 0.001 USD: facilitators settle nothing smaller.',
   'needs-allowance': 'Offer EIP-3009 too, or sponsor the Permit2 approval by its extension.',
   'signed-offer-differs': 'Sign the offers in accepts, with the same terms.',
-  'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
+  'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that the client requests.',
   'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
   'methods-unseen': 'Offer a paid GET or POST too: indexes ask for no other method.',
   'pays-before-delivery':
@@ -154,10 +155,11 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
   'domain-differs': 'Set extra.name and extra.version to the signing domain of the token.',
   'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
   'no-token-account': 'Open the associated token account of the recipient for this token.',
-  'varies-unsaid': 'Send Vary: Accept on both answers, or a cache may give a caller the wrong one.',
+  'varies-unsaid':
+    'Send Vary: Accept to scripts and browsers, or caches may give them the wrong answer.',
 };
 
-/** One payment option of the challenge, cleaned and cut; null members are missing. */
+/** One payment option of the challenge, cleaned and cut. A member is null if the challenge lacks it. */
 export type ReportOffer = {
   readonly scheme: string | null;
   /** CAIP-2; names of version 1 are converted. */

@@ -72,7 +72,7 @@ const listedResource = shape({
   resource: text,
   method: nullableText,
   terms: listedTerms,
-  /** ISO 8601, or null when the index does not say; absent in recordings that predate it. */
+  /** ISO 8601, or null when the index does not say; absent in recordings that predate this member. */
   lastSettledAt: Type.Optional(nullableInstant),
 });
 export type ListedResource = Static<typeof listedResource>;
@@ -93,7 +93,7 @@ const indexedResource = shape({
   /** Number of payment options in the index. x402scan does not show a resource with 0. */
   accepts: count,
   deprecated: Type.Boolean(),
-  /** Absent in recordings that predate it. */
+  /** Absent in recordings that predate this member. */
   terms: Type.Optional(listedTerms),
 });
 export type IndexedResource = Static<typeof indexedResource>;

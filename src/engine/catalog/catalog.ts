@@ -49,7 +49,7 @@ const CATALOG_FILE_NAME = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
 
 /** Lists every catalog version, newest last. */
 export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly string[]> {
-  // Synchronous, because the files are small and awaiting each read would delay the start.
+  // The read is synchronous, because the folder is small, and awaiting the read would delay the start.
   return readdirSync(folder)
     .flatMap((name) => {
       const [, date, number] = CATALOG_FILE_NAME.exec(name) ?? [];
@@ -65,7 +65,7 @@ function compareDates(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** Loads and validates a catalog. Throws CatalogError with the file and every breach in it. */
+/** Loads and validates a catalog. Throws CatalogError, which names the file and every breach. */
 export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
   const folder = source.folder ?? CATALOG_FOLDER;
   const { catalog, isChanged } = await readCatalog(version, folder);

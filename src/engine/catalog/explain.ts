@@ -39,7 +39,7 @@ export async function explainCheck(
 
 /**
  * Explains a check and loads no other check. Throws EngineFault as `explainCheck` does, and CatalogError if
- * the check's file differs from the one that the catalog pins.
+ * the catalog pins another digest for the check's file.
  */
 export async function explainOneCheck(id: string, catalog: Catalog): Promise<Explanation> {
   const checks = await discoverCheck(id);
@@ -54,7 +54,7 @@ export async function explainOneCheck(id: string, catalog: Catalog): Promise<Exp
   return explainCheck(id, catalog, checks);
 }
 
-/** Splits at second-level headings; text before the first one is dropped. */
+/** Splits at second-level headings; text before the first heading is dropped. */
 export function readSections(markdown: string): readonly ExplanationSection[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let isFenced = false;

@@ -1,6 +1,6 @@
 /**
  * Serializes plain data for other threads. A long text is sent as shared memory, because 25 checks that read one
- * document would otherwise copy it 25 times. The receiving thread decodes the text when it first reads it.
+ * document would otherwise copy it 25 times. The receiving thread decodes the text when it first reads the member.
  */
 
 import { deserialize as decode, serialize as encode } from 'node:v8';
@@ -86,8 +86,8 @@ export function countTextBytes(serialized: Serialized): number {
 }
 
 function serializeMembers(value: object): Serialized {
-  const kept = serializedForms.get(value);
-  if (kept !== undefined) return kept.serialized;
+  const form = serializedForms.get(value);
+  if (form !== undefined) return form.serialized;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
   );

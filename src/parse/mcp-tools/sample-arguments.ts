@@ -37,8 +37,8 @@ export function toSampleArguments(schema: JsonValue | undefined): JsonObject {
 }
 
 function toSampleValue(schema: JsonObject, depth: number): JsonValue {
-  const stated = findStatedValue(schema);
-  if (stated !== undefined) return stated;
+  const statedValue = findStatedValue(schema);
+  if (statedValue !== undefined) return statedValue;
   const [branch] = jsonList(schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']);
   if (isJsonObject(branch) && depth < MAX_DEPTH) return toSampleValue(branch, depth + 1);
   switch (readType(schema)) {
@@ -62,8 +62,8 @@ function toSampleValue(schema: JsonObject, depth: number): JsonValue {
 function findStatedValue(schema: JsonObject): JsonValue | undefined {
   const { const: constant, default: defaultValue, example } = schema;
   const candidates = [constant, jsonList(schema['examples'])[0], example, defaultValue];
-  const stated = candidates.find((value) => value !== undefined && value !== null);
-  const value = stated ?? jsonList(schema['enum'])[0];
+  const annotated = candidates.find((candidate) => candidate !== undefined && candidate !== null);
+  const value = annotated ?? jsonList(schema['enum'])[0];
   return value !== undefined && JSON.stringify(value).length <= MAX_SAMPLE_CHARS
     ? value
     : undefined;

@@ -67,9 +67,9 @@ export function toRequestPath(
   const byName = new Map(inPath.map((parameter) => [parameter['name'], parameter]));
   let isMadeUp = false;
   const toValue = (parameter: JsonObject): string => {
-    const declared = findDeclaredValue(parameter, resolveRef);
-    isMadeUp ||= declared === null;
-    return encodeURIComponent(declared ?? makeUpValue(jsonObject(resolveRef(parameter['schema']))));
+    const value = findDeclaredValue(parameter, resolveRef);
+    isMadeUp ||= value === null;
+    return encodeURIComponent(value ?? makeUpValue(jsonObject(resolveRef(parameter['schema']))));
   };
   const filled = fillTemplate(template, (name) => toValue(byName.get(name) ?? {}));
   // The host is a placeholder: only path and query of the address are used.
@@ -100,11 +100,11 @@ function fillTemplate(template: string, toValue: (name: string) => string): stri
   let position = 0;
   for (let count = 0; count < MAX_PARAMETERS; count += 1) {
     if (filled.length > MAX_ADDRESS_CHARS) return filled;
-    const open = template.indexOf('{', position);
-    const close = open === -1 ? -1 : template.indexOf('}', open);
-    if (close === -1) break;
-    filled += template.slice(position, open) + toValue(template.slice(open + 1, close));
-    position = close + 1;
+    const start = template.indexOf('{', position);
+    const end = start === -1 ? -1 : template.indexOf('}', start);
+    if (end === -1) break;
+    filled += template.slice(position, start) + toValue(template.slice(start + 1, end));
+    position = end + 1;
   }
   return filled + template.slice(position);
 }

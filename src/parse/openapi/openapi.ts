@@ -76,9 +76,9 @@ function hasContact(contact: JsonValue | undefined): boolean {
 }
 
 function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
-  const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
+  const schemes = jsonObject(jsonObject(root['components'])['securitySchemes']);
   const resolveRef = createRefResolver(root);
-  return Object.entries(declared).flatMap(([name, value]) => {
+  return Object.entries(schemes).flatMap(([name, value]) => {
     const members = resolveRef(value);
     if (!isJsonObject(members)) return [];
     const readText = (member: string) => jsonText(members[member]) ?? '';

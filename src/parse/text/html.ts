@@ -93,7 +93,7 @@ class TagReader {
   #startTag(start: number, end: number): void {
     this.#element = this.#slice(start, end).toLowerCase();
     this.#attributes.clear();
-    // The first title is that of the page. SVG images in the page may have titles too.
+    // The first title is the title of the page. SVG images in the page may have titles too.
     this.#inTitle = this.#element === 'title' && this.#title === null;
     if (this.#inTitle) this.#title = '';
   }

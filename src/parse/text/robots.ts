@@ -53,7 +53,7 @@ function normaliseOctet(octet: string): string {
 }
 
 export type RobotsFacts = {
-  /** Returns true if `agent` may fetch `path`. The longest matching rule decides. Allow wins between equal lengths. */
+  /** Returns true if `agent` may fetch `path`. The longest matching rule decides; an allow wins a tie. */
   allows(agent: string, path: string): boolean;
   /** The agents that a group names, in lower case. */
   readonly agents: readonly string[];

@@ -8,7 +8,7 @@ export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknow
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
-/** 32 bytes have at most 44 characters of base58. Longer texts are not decoded, which takes quadratic time. */
+/** 32 bytes have at most 44 characters of base58. Longer texts are refused, because decoding takes quadratic time. */
 const MAX_SOLANA_ADDRESS_CHARS = 44;
 const MAX_ADDRESS_CHARS = 200;
 
@@ -22,7 +22,7 @@ export function classifyAddress(network: string, address: string, role?: Address
   return hasChecksum && !isChecksumValid(address.slice(2)) ? 'bad-checksum' : form;
 }
 
-/** Like `classifyAddress`, but does not test the checksum of EIP-55. Its hash takes most of the time. */
+/** Like `classifyAddress`, but does not test the checksum of EIP-55, whose hash takes most of the time. */
 export function classifyAddressShape(
   network: string,
   address: string,

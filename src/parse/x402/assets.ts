@@ -42,7 +42,7 @@ const ASSETS_BY_NAMESPACE: ReadonlyMap<string, readonly KnownAsset[]> = Map.grou
  * network or the wrong token. Returns null if the asset is known on the network itself, or on no network. On EVM
  * chains it finds only USDC, because other tokens have one address on many chains that the table does not list.
  */
-export function assetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
+export function findAssetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
   const caip2 = toCaip2(network);
   const namespace = findClaimedNamespace(caip2);
   if (namespace === null || findKnownAsset(caip2, asset) !== null) return null;

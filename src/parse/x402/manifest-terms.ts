@@ -120,8 +120,8 @@ function comparePrice(
     const units = amount === null ? toBaseUnits(stated, offer) : parseWholeNumber(amount);
     return live === null || units === null ? [] : [{ live: String(live), agrees: live === units }];
   });
-  const [shown = comparisons[0]] = comparisons.filter(({ agrees }) => !agrees);
-  return shown === undefined ? [] : [{ pointer, stated, ...shown }];
+  const comparison = comparisons.find(({ agrees }) => !agrees) ?? comparisons[0];
+  return comparison === undefined ? [] : [{ pointer, stated, ...comparison }];
 }
 
 function toBaseUnits(decimal: string, offer: Offer): bigint | null {

@@ -91,16 +91,16 @@ function toEntries(
   const trimmed = address.trim();
   const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
   if (target === '') return [];
-  const accepted = jsonList(details['accepts']).map(jsonObject).find(isPriced) ?? {};
+  const option = jsonList(details['accepts']).map(jsonObject).find(isPriced) ?? {};
   const first: ManifestEntry = {
     target,
     pointer,
-    method: readMethod(statedMethod, details, accepted),
+    method: readMethod(statedMethod, details, option),
     price: readPrice(details),
-    amount: readBaseUnits(accepted, details),
-    asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
-    network: readNetwork(details) ?? jsonText(accepted['network']),
-    payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
+    amount: readBaseUnits(option, details),
+    asset: jsonText(details['asset']) ?? jsonText(option['asset']),
+    network: readNetwork(details) ?? jsonText(option['network']),
+    payTo: jsonText(details['payTo']) ?? jsonText(option['payTo']),
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
   const namesOneToken = readNetwork(details) !== null || jsonText(details['asset']) !== null;
@@ -116,19 +116,19 @@ function findOtherNetworks(
   const networks = new Set([first.network === null ? null : toCaip2(first.network)]);
   const entries: ManifestEntry[] = [];
   for (const [index, entry] of accepts.slice(0, MAX_ACCEPTS).entries()) {
-    const accepted = jsonObject(entry);
-    const network = jsonText(accepted['network']);
-    if (network === null || networks.has(toCaip2(network)) || !isPriced(accepted)) continue;
+    const option = jsonObject(entry);
+    const network = jsonText(option['network']);
+    if (network === null || networks.has(toCaip2(network)) || !isPriced(option)) continue;
     networks.add(toCaip2(network));
     entries.push({
       target: first.target,
       pointer: `${first.pointer}/accepts/${index}`,
       method: first.method,
       price: null,
-      amount: readBaseUnits(accepted, {}),
-      asset: jsonText(accepted['asset']),
+      amount: readBaseUnits(option, {}),
+      asset: jsonText(option['asset']),
       network,
-      payTo: jsonText(accepted['payTo']),
+      payTo: jsonText(option['payTo']),
     });
   }
   return entries;
@@ -143,13 +143,13 @@ function isPriced({ scheme }: JsonObject): boolean {
 function readMethod(
   statedMethod: string | null,
   details: JsonObject,
-  accepted: JsonObject,
+  option: JsonObject,
 ): string | null {
   const candidates = [
     statedMethod,
     details['method'],
     jsonObject(jsonObject(details['metadata'])['input'])['method'],
-    jsonObject(jsonObject(accepted['outputSchema'])['input'])['method'],
+    jsonObject(jsonObject(option['outputSchema'])['input'])['method'],
   ];
   const method = candidates.find((value) => typeof value === 'string' && HTTP_METHOD.test(value));
   return typeof method === 'string' ? method.toUpperCase() : null;
@@ -170,8 +170,8 @@ function readDollars(price: JsonObject): string | null {
   return dollars(price['amount']);
 }
 
-function readBaseUnits(accepted: JsonObject, details: JsonObject): string | null {
-  const { amount, maxAmountRequired } = accepted;
+function readBaseUnits(option: JsonObject, details: JsonObject): string | null {
+  const { amount, maxAmountRequired } = option;
   const candidates = [amount, maxAmountRequired, details['maxAmountRequired']];
   const texts = candidates.filter((value) => typeof value === 'string');
   return texts.find((text) => /^[0-9]{1,78}$/.test(text)) ?? null;

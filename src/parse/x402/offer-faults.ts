@@ -1,7 +1,7 @@
 import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
-import { assetOfOtherNetwork } from './assets.ts';
+import { findAssetOfOtherNetwork } from './assets.ts';
 import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
 import { findExtraFaults } from './extra-faults.ts';
 import { isSameAddress, NAMESPACES } from './namespaces.ts';
@@ -80,7 +80,7 @@ function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly 
       why: 'is the asset',
     });
   }
-  const token = assetOfOtherNetwork(network, asset);
+  const token = findAssetOfOtherNetwork(network, asset);
   if (token !== null) {
     const [tokenNetwork, offerNetwork] = [toNetworkName(token.network), toNetworkName(network)];
     const why = `is ${token.symbol} on ${tokenNetwork} (${token.network}), not on ${offerNetwork}`;

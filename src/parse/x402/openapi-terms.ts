@@ -34,16 +34,16 @@ export function compareOpenApiTerms(
   offers: readonly Offer[],
 ): OpenApiTerms {
   const method = resource.method ?? probe.method;
-  const price = facts.operations.find(
+  const declaration = facts.operations.find(
     (operation) =>
       operation.method === method &&
       (operation.template === resource.template || operation.requestPath === resource.path),
   )?.price;
-  const declared = price ? toDeclaredPrice(price) : null;
-  if (declared === null) return NO_TERMS;
-  const comparisons = offers.map((offer) => compareOffer(offer, declared));
+  const price = declaration ? toDeclaredPrice(declaration) : null;
+  if (price === null) return NO_TERMS;
+  const comparisons = offers.map((offer) => compareOffer(offer, price));
   return {
-    isRange: declared.isRange,
+    isRange: price.isRange,
     prices: comparisons.filter((item) => typeof item === 'object' && item !== null),
     unknownDecimals: offers.filter((_, index) => comparisons[index] === 'unknown-decimals'),
   };
@@ -68,20 +68,20 @@ function toDeclaredPrice(price: PriceDeclaration): DeclaredPrice | null {
 /** Returns null if the offer cannot be compared: a ceiling with a fixed price, an invalid amount, an unknown scheme. */
 function compareOffer(
   offer: Offer,
-  declared: DeclaredPrice,
+  price: DeclaredPrice,
 ): TermComparison | 'unknown-decimals' | null {
   const kind = findAmountKind(offer.scheme);
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
-  if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
-  const decimals = declared.isBaseUnits ? 0 : findOfferAsset(offer)?.decimals;
+  if (kind === 'ceiling' && (!price.isRange || price.max === null)) return null;
+  const decimals = price.isBaseUnits ? 0 : findOfferAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
-  const declaredUnits = toBaseUnits(declared, decimals);
+  const declaredUnits = toBaseUnits(price, decimals);
   const { min, max } = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
   if (min === null && max === null) return null;
   const agrees = (min === null || live >= min) && (max === null || live <= max);
-  const stated = declared.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
-  return { pointer: declared.pointer, stated, live: String(live), agrees };
+  const stated = price.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
+  return { pointer: price.pointer, stated, live: String(live), agrees };
 }
 
 function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {

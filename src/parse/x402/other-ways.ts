@@ -34,10 +34,11 @@ export function findSellingResources(
 ): readonly ResourceObservation[] {
   const signIns = findSignIns(resources, read);
   const challenged = findChallengedResources(resources, read);
-  const overX402 = new Set(challenged.map(({ resource }) => resource));
-  const overOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
+  const soldOverX402 = new Set(challenged.map(({ resource }) => resource));
+  const soldOverOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
   return resources.filter((resource) => {
-    const isOtherOnly = overX402.size > 0 && overOther.has(resource) && !overX402.has(resource);
+    const isOtherOnly =
+      soldOverX402.size > 0 && soldOverOther.has(resource) && !soldOverX402.has(resource);
     return !signIns.includes(resource) && !isOtherOnly;
   });
 }

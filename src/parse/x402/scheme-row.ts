@@ -1,7 +1,7 @@
 /** Types of the table of schemes, which has one row for each pair of scheme and namespace. */
 import type { Namespace } from './namespaces.ts';
 
-/** The money moves after the work (authorization), before it (upfront), or into an escrow before it (escrow). */
+/** The money moves after the work (authorization), before the work (upfront), or first into an escrow (escrow). */
 export type PaymentFlow = 'authorization' | 'upfront' | 'escrow';
 
 /**

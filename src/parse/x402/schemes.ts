@@ -33,7 +33,7 @@ export function findClient(
   return fitsVersion ? (findSchemeRow(scheme, network)?.client ?? null) : null;
 }
 
-/** Returns the transfer method that the offer names, or else the default; null if the offer names no text. */
+/** Returns the transfer method that the offer names, or else the default; null if the member is not a text. */
 export function findTransferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
   const method = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
   return typeof method === 'string' ? method : null;
