@@ -90,6 +90,7 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
   const best = PAYABLE_BY.find((name) => answered.some(({ payableBy }) => payableBy === name));
   if (areAllAnswered && best) entries.push(['payability', toPayabilityFact(best, 'challenge')]);
   for (const { method, path, offers } of answered) {
+    // The fact `payability` already says that nobody can pay.
     if (offers.length === 0 && areAllAnswered && best === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'challenge')]);
   }
@@ -122,6 +123,7 @@ function toPaymentFacts(
     const route = routes?.paid.find(isSame);
     if (hasChallenged && route === undefined) continue;
     const offers = hasChallenged ? (route?.offers ?? []) : [];
+    // The fact `payability` already says that nobody can pay.
     if (offers.length === 0 && by === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'scan')]);
   }

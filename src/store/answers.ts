@@ -23,11 +23,11 @@ export type StoredAnswer = AnswerHead & {
   /** Lower-case hex SHA-256 of the body. */
   readonly bodySha256: string;
   readonly storedAtMs: number;
-  /** Reads the body in pieces of at most 1 MiB, anew at each call. Rejects `corrupt` if a piece is missing. */
+  /** Each call reads the body again, in pieces of at most 1 MiB. Rejects `corrupt` if a piece is missing. */
   body(): AsyncIterable<Uint8Array>;
 };
 
-/** A longer body is stored in rows of its own. A shorter body needs only one insert, so one wait for the disk. */
+/** A longer body is stored in rows of its own. A shorter body needs only one insert and one wait for the disk. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
 /** The manifest of an answer (status, headers, sizes) before its whole body is stored. */
@@ -54,8 +54,8 @@ export function answersOn(context: StoreContext) {
   const { tables, now } = context;
   return {
     /**
-     * Stores a whole answer. It is durable once the next durable row is. The body may come in pieces of any size. Rejects
-     * `conflict` if `answerId` is in use. If `body` throws, nothing is stored and the error is passed on.
+     * Stores a whole answer, which becomes durable with the next durable row. The body may have pieces of any size.
+     * Rejects `conflict` if `answerId` is in use. If `body` throws, nothing is stored and the error is passed on.
      * @param answerId a new random id
      * @param scanId the scan whose stored report the body repeats. The answer then refers to that report, and stores
      *   only the differences. If the report was purged, the body is stored whole.
@@ -68,7 +68,7 @@ export function answersOn(context: StoreContext) {
     ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }> {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
       const report = scanId === undefined ? null : await findReferableReport(context, scanId);
-      const reportOf = report && (scanId ?? null);
+      const reportOf = report === null ? null : (scanId ?? null);
       const row = { ...NO_MANIFEST, answerId, startedAtMs: now(), reportOf };
       const sha256 = createHash('sha256');
       let bodyBytes = 0;

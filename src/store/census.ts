@@ -9,7 +9,7 @@ import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
 
 /** Time for which the newest word of a host counts as its word of today. */
-const TODAY_MS = 36 * 3_600_000;
+const WORD_LIFETIME_MS = 36 * 3_600_000;
 const WEEK_DAYS = 7;
 /** A week with fewer checked days is not called payable. */
 const MIN_CHECKED_DAYS = 3;
@@ -70,8 +70,7 @@ export function censusOn(context: StoreContext) {
     /** Stores the facts of an import. The planned look of a known origin does not change. */
     async saveImported({ host, listing, ...imported }: ImportedOrigin): Promise<void> {
       const text = toStoredJson(listing, `the listing of ${host}`);
-      const isNew = await census.insert({ ...imported, ...NEW_ORIGIN, host, listing: text });
-      if (isNew) return;
+      if (await census.insert({ ...imported, ...NEW_ORIGIN, host, listing: text })) return;
       const { lastDay, isChosen } = imported;
       await census.set({ host }, { listing: text, lastDay, isChosen });
     },
@@ -175,7 +174,7 @@ export function toCensusMembers(row: Row<'census'> | null) {
   const weekDays = daysAhead.filter((days) => isPayableWeek(shiftLetters(letters, days)));
   return {
     dayWords: toStoredJson({ word, wordAtMs, letters, letterDay }, `the words of ${row.host}`),
-    payableUntilMs: word === 'payable' ? wordAtMs + TODAY_MS : null,
+    payableUntilMs: word === 'payable' ? wordAtMs + WORD_LIFETIME_MS : null,
     payableWeekDays: ` ${weekDays.map((days) => letterDay + days).join(' ')} `,
   };
 }
@@ -185,6 +184,7 @@ export function toWeekDaysEntry(nowMs: number): string {
   return ` ${utcDay(nowMs)} `;
 }
 
+/** True if at least six of seven checked days were payable. */
 function isPayableWeek(letters: string): boolean {
   const week = letters.slice(-WEEK_DAYS);
   const payable = countLetters(week, 'payable');
@@ -212,7 +212,7 @@ export function toAvailability(dayWords: string | null, nowMs: number): Availabi
   const { word, wordAtMs, letters, letterDay } = objectFromStoredJson(dayWords) as DayWords;
   const days = shiftLetters(letters, Math.max(0, utcDay(nowMs) - letterDay));
   return {
-    today: nowMs - wordAtMs < TODAY_MS ? word : null,
+    today: nowMs - wordAtMs < WORD_LIFETIME_MS ? word : null,
     payableDays: countLetters(days, 'payable'),
     checkedDays: countChecked(days),
     days,
@@ -251,11 +251,8 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
   const lastSum = await censusSums.first({}, { order: [['day', 'desc']] });
   const oldestWord = await censusWords.first({}, { order: [['day', 'asc']] });
   const endDay = utcDay(nowMs - RETENTION_MS.lateRows);
-  for (
-    let day = Math.max((lastSum?.day ?? 0) + 1, oldestWord?.day ?? endDay);
-    day < endDay;
-    day += 1
-  ) {
+  const firstDay = Math.max((lastSum?.day ?? 0) + 1, oldestWord?.day ?? endDay);
+  for (let day = firstDay; day < endDay; day += 1) {
     const counts = await countWords(context, day);
     if (countHosts(counts) === 0) continue;
     const sums = toStoredJson({ ...counts }, 'the words of a day');
@@ -268,10 +265,7 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
 async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
   const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
   for await (const rows of context.tables.censusWords.batches({ day })) {
-    const stateOf = await findOwnerStates(
-      context,
-      rows.map(({ host }) => host),
-    );
+    const stateOf = await findOwnerStates(context, rows);
     for (const { host, word } of rows) if (stateOf(host).listed) counts[word] += 1;
   }
   return counts;

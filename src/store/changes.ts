@@ -73,7 +73,7 @@ function isNewer(a: PublishedScan, b: PublishedScan): boolean {
 }
 
 export type DirectoryChange = {
-  /** 1, 2, 3 … without gaps; no reader of the feed sees it. */
+  /** 1, 2, 3 … without gaps. Readers of the feed do not get this number. */
   readonly n: number;
   /** The scan whose publication made the change. Unique, so a repeated publication adds no second change. */
   readonly scanId: string;
@@ -143,9 +143,7 @@ export function changesOn(context: StoreContext) {
 }
 
 function toChange(row: Row<'changes'>): DirectoryChange {
-  const { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion } = row;
-  const change = { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion };
-  const { previousGrade, previousScore } = row;
+  const { attempt, hidden, previousGrade, previousScore, ...change } = row;
   if (previousGrade === null || previousScore === null) return change;
   return { ...change, previousGrade, previousScore };
 }
@@ -162,15 +160,13 @@ type Announcement = {
 };
 
 /** Finds the last change of the feed; null while it is empty. */
-export function findLastChange({
-  tables,
-}: Pick<StoreContext, 'tables'>): Promise<Row<'changes'> | null> {
+export function findLastChange({ tables }: StoreContext): Promise<Row<'changes'> | null> {
   return tables.changes.first({}, NEWEST_FIRST);
 }
 
 /**
  * Adds a host to the feed after its owner has listed it again.
- * @param n number of the row in `owners` by which the owner listed it
+ * @param n number of the row in `owners` that lists the host again
  */
 export async function announceListing(
   context: StoreContext,
@@ -234,11 +230,8 @@ function toChangeMembers(last: Row<'changes'> | null, grade: Grade) {
   const noPrevious = { previousGrade: null, previousScore: null };
   if (last === null) return { changeType: 'new', ...noPrevious } as const;
   if (last.grade === grade) return { changeType: 'rescanned', ...noPrevious } as const;
-  return {
-    changeType: 'grade_changed',
-    previousGrade: last.grade,
-    previousScore: last.score,
-  } as const;
+  const { grade: previousGrade, score: previousScore } = last;
+  return { changeType: 'grade_changed', previousGrade, previousScore } as const;
 }
 
 export function requireNewest({ newest }: HostHistory): PublishedScan {

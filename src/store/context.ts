@@ -67,7 +67,7 @@ export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Retention of each kind of row; `purge` reads only these. */
+/** Retention of each kind of row. */
 export const RETENTION_MS = {
   /** The steps of a ledger key, from its last step or the end of its authorization, whichever is later. */
   ledgerKey: 48 * HOUR_MS,
@@ -79,7 +79,7 @@ export const RETENTION_MS = {
   unpaidAnswer: HOUR_MS,
   /** The marker of an unfinished claim, if its writer died before it wrote the claim. */
   abandonedMarker: HOUR_MS,
-  identifierChain: 48 * HOUR_MS,
+  identifierLinks: 48 * HOUR_MS,
   result: 24 * HOUR_MS,
   /** A report to which no answer refers. It outlives its result by an hour, because a sale may have just read it. */
   report: 25 * HOUR_MS,

@@ -26,12 +26,14 @@ export type DirectoryRecord = PublishedScan & {
   readonly enrichmentSuppressed: boolean;
 };
 
+type RecordPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
+
 /** The part of a record that the route `status` needs. */
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
 /**
- * Versions of the rows from which lists of hosts are built. A cached answer is valid while both versions
- * equal those that were read before its rows.
+ * Versions of the rows from which lists of hosts are built. A cached answer is valid while both versions equal the
+ * versions that were read before its rows.
  */
 export type DirectoryVersions = {
   /** Changes with each published scan, before `publish` returns. */
@@ -71,10 +73,7 @@ export function directoryOn(context: StoreContext) {
     },
 
     /** Reads one page, and counts the matches of all pages. */
-    async list(query: DirectoryQuery): Promise<{
-      readonly count: number;
-      readonly records: readonly DirectoryRecord[];
-    }> {
+    async list(query: DirectoryQuery): Promise<RecordPage> {
       const q = toHostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
       const { count, hosts } = await lists.list({ ...query, q });
@@ -113,18 +112,17 @@ async function addOwnerStates(
   records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
-  const hosts = records.map((record) => record.host);
-  const stateOf = await findOwnerStates(context, hosts);
+  const stateOf = await findOwnerStates(context, records);
   return records.map(({ host, scan, firstSeenAtMs, scanCount, dayWords }) => {
-    const { listed: isListed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
-    const untilMs = toVerifiedUntilMs(confirmedAtMs, nowMs);
+    const { listed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
+    const verifiedUntilMs = toVerifiedUntilMs(confirmedAtMs, nowMs);
     return {
       ...publishedScanFromJson(scan),
       firstSeenAtMs,
       scanCount,
-      verified: untilMs !== null,
-      verifiedUntilMs: untilMs,
-      listed: isListed,
+      verified: verifiedUntilMs !== null,
+      verifiedUntilMs,
+      listed,
       enrichmentSuppressed,
       availability: toAvailability(dayWords, nowMs),
     };
@@ -142,9 +140,7 @@ export type HistoryRow = Pick<
 };
 
 /** A record and the history of its host, oldest scan first. */
-export type ExportRecord = DirectoryRecord & {
-  readonly history: readonly HistoryRow[];
-};
+export type ExportRecord = DirectoryRecord & { readonly history: readonly HistoryRow[] };
 
 /** The histories of this many hosts are read at once; each has up to 400 rows. */
 const HOSTS_PER_BATCH = 25;
@@ -153,10 +149,7 @@ const HOSTS_PER_BATCH = 25;
 export function historyOn({ tables }: StoreContext) {
   return {
     /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */
-    async list(
-      host: string,
-      limit: number = HISTORY_ROWS_PER_HOST,
-    ): Promise<readonly HistoryRow[]> {
+    async list(host: string, limit = HISTORY_ROWS_PER_HOST): Promise<readonly HistoryRow[]> {
       const newest = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
       const rows = await tables.history.all({ host }, newest);
       return rows.map(toHistoryRow).reverse();
@@ -195,10 +188,9 @@ async function* readHistories(
     const rows = await tables.history.all({ host }, { order: orderByScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
+      const rowsOfHost = byHost.get(record.host) ?? [];
       // Rows that were added after the snapshot have greater numbers.
-      const rowsOfSnapshot = (byHost.get(record.host) ?? []).filter(
-        ({ seq }) => seq <= record.scanCount,
-      );
+      const rowsOfSnapshot = rowsOfHost.filter(({ seq }) => seq <= record.scanCount);
       yield { ...record, history: rowsOfSnapshot.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
     }
   }

@@ -18,6 +18,8 @@ export type IdentifierLink = {
   readonly key: string;
 };
 
+type StoredLink = IdentifierLink & { readonly atMs: number };
+
 /**
  * Each id has a sequence of links to ledger keys, of which only the last one is valid. A writer appends another link
  * after the key of the last link was released or failed. A sequence is purged as a whole, 48 h after its last link and
@@ -26,15 +28,10 @@ export type IdentifierLink = {
 export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
-    /** Finds the `newest` links with the highest `n`, ascending by `n`; empty for an unknown id. */
-    async findLinks(
-      scope: IdentifierScope,
-      newest: number,
-    ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]> {
-      const links = await identifiers.all(
-        { scope: toScope(scope) },
-        { order: [['n', 'desc']], limit: newest },
-      );
+    /** Finds the `limit` links with the greatest `n`, ascending by `n`; empty for an unknown id. */
+    async findLinks(scope: IdentifierScope, limit: number): Promise<readonly StoredLink[]> {
+      const newestFirst = { order: [['n', 'desc']], limit } as const;
+      const links = await identifiers.all({ scope: toScope(scope) }, newestFirst);
       return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
     },
 
@@ -61,7 +58,7 @@ function toScope({ network, payer, id }: IdentifierScope): string {
  */
 export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
   const { identifiers } = context.tables;
-  const sinceMs = nowMs - RETENTION_MS.identifierChain;
+  const sinceMs = nowMs - RETENTION_MS.identifierLinks;
   const checkedScopes = new Set<string>();
   let removed = 0;
   for await (const batch of identifiers.batches({ atMs: { upTo: sinceMs } })) {

@@ -72,16 +72,16 @@ export function ledgerOn(context: StoreContext) {
     },
 
     /**
-     * Yields each key whose last step is not terminal once, the oldest claim first. Reads rows in batches, so that a
+     * Yields once each key whose last step is not terminal, the oldest claim first. Reads rows in batches, so that a
      * long list does not have to fit in memory.
      */
     async *findUnfinished(): AsyncIterable<LedgerEntry> {
       const order = [['sinceMs', 'asc']] as const;
-      const seen = new Set<string>();
-      for await (const open of ledgerOpen.batches({}, { order })) {
-        const keys = new Set(open.map(({ key }) => key).filter((key) => !seen.has(key)));
+      const handledKeys = new Set<string>();
+      for await (const markers of ledgerOpen.batches({}, { order })) {
+        const keys = new Set(markers.map(({ key }) => key).filter((key) => !handledKeys.has(key)));
         for (const entry of await readEntries(context, keys)) {
-          seen.add(entry.key);
+          handledKeys.add(entry.key);
           if (isTerminal(entry.last.state)) await ledgerOpen.remove(whereMarkersBefore(entry.last));
           else yield entry;
         }
@@ -93,21 +93,17 @@ export function ledgerOn(context: StoreContext) {
      * the newest last step comes first. Released keys are not read, because any caller can write them for free.
      * `withoutWritten` leaves out settled keys whose answer was written to a client in full.
      */
-    async findRecent({
-      payer,
-      request,
-      sinceMs,
-      withoutWritten = false,
-    }: RecentQuery): Promise<readonly LedgerEntry[]> {
-      const [steps, open] = await Promise.all([
+    async findRecent(query: RecentQuery): Promise<readonly LedgerEntry[]> {
+      const { payer, request, sinceMs, withoutWritten = false } = query;
+      const [steps, markers] = await Promise.all([
         ledger.all({ payer, request, state: 'settled', atMs: { from: sinceMs } }),
         ledgerOpen.all({ payer, request }),
       ]);
       const keys = new Set(steps.map((row) => row.key));
-      // Written keys are removed first: a busy payer settles hundreds of keys in minutes, and gets nearly all answers.
+      // Keys with a written answer are removed before entries are read, because a busy payer has hundreds of such keys.
       const written = withoutWritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
       for (const { key } of written) keys.delete(key);
-      for (const { key } of open) keys.add(key);
+      for (const { key } of markers) keys.add(key);
       const entries = await readEntries(context, keys);
       // A marker may outlive its unfinished key, so the state is tested again.
       const isRecent = ({ last, rows }: LedgerEntry) =>
@@ -123,11 +119,7 @@ export function ledgerOn(context: StoreContext) {
     },
 
     /** Counts the keys of this payer that were settled at or after `sinceMs`. Stops counting at `limit`. */
-    async countSettled({
-      payer,
-      sinceMs,
-      limit,
-    }: PayerQuery & { readonly limit: number }): Promise<number> {
+    async countSettled({ payer, sinceMs, limit }: PayerQuery & { readonly limit: number }) {
       const settled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
       return (await ledger.all(settled, { limit })).length;
     },
@@ -142,16 +134,13 @@ export function ledgerOn(context: StoreContext) {
 async function append(context: StoreContext, row: NewLedgerRow): Promise<InsertOutcome> {
   const { ledger, ledgerOpen } = context.tables;
   const atMs = context.now();
-  const { key, step, state, attempt, payer, request, validBeforeMs } = row;
-  const { scanId = null, answerId = null } = row;
+  const { key, step, state, attempt, payer, request, scanId = null, answerId = null } = row;
   const data = toStoredJson(row.data, `step ${step} of a payment`);
   // The marker is inserted first: recovery tolerates a marker without a claim, but would miss a claim without a marker.
   if (!isTerminal(state) && (step === 1 || state === 'claimed')) {
     await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
-  const { owner } = context;
-  const members = { key, step, state, attempt, atMs, owner, payer, request, validBeforeMs };
-  const newRow = { ...members, scanId, answerId, data };
+  const newRow = { ...row, scanId, answerId, data, atMs, owner: context.owner };
   // Steps within a claim need no check: their claim is unfinished, so no purge has removed it.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
   const outcome = await insertNext(ledger, newRow, previous, { key, step, attempt });
@@ -187,8 +176,8 @@ async function readEntries(
   context: StoreContext,
   keys: ReadonlySet<string>,
 ): Promise<readonly LedgerEntry[]> {
-  const read = await Promise.all(Array.from(keys, (key) => readEntry(context, key)));
-  return read.filter((entry) => entry !== null);
+  const entries = await Promise.all(Array.from(keys, (key) => readEntry(context, key)));
+  return entries.filter((entry) => entry !== null);
 }
 
 /** Reads the history of each key once, in the order of the keys. Leaves out unknown keys. */
@@ -196,11 +185,11 @@ export async function readHistories(
   { tables }: StoreContext,
   keys: readonly string[],
 ): Promise<readonly LedgerHistory[]> {
-  const wanted = [...new Set(keys)];
-  if (wanted.length === 0) return [];
-  const steps = await tables.ledger.all({ key: { in: wanted } });
+  const uniqueKeys = [...new Set(keys)];
+  if (uniqueKeys.length === 0) return [];
+  const steps = await tables.ledger.all({ key: { in: uniqueKeys } });
   const rows = Map.groupBy(steps.map(toLedgerRow), (row) => row.key);
-  return wanted
+  return uniqueKeys
     .map((key) => toLedgerHistory(rows.get(key) ?? []))
     .filter((history) => history !== null);
 }

@@ -20,7 +20,7 @@ export function toVerifiedSinceMs(nowMs: number): number {
 /** The settings of a host's owner, and their last proof of control. */
 export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
-const NO_OWNER: OwnerState = {
+const DEFAULT_STATE: OwnerState = {
   listed: true,
   listedBy: null,
   enrichmentSuppressed: false,
@@ -42,18 +42,19 @@ export async function findOwnerState(
   host: string,
 ): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
-  return last === null ? { n: 0, state: NO_OWNER } : { n: last.n, state: toOwnerState(last) };
+  return last === null ? { n: 0, state: DEFAULT_STATE } : { n: last.n, state: toOwnerState(last) };
 }
 
-/** Returns a function that gives the state of each of these hosts' owners. */
+/** Returns a function that returns the state of the owner of each host in these rows. */
 export async function findOwnerStates(
   { tables }: OwnersContext,
-  hosts: readonly string[],
+  rows: readonly { readonly host: string }[],
 ): Promise<(host: string) => OwnerState> {
+  const hosts = rows.map(({ host }) => host);
   const lastRows = findLastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
     const row = lastRows.get(host);
-    return row === undefined ? NO_OWNER : toOwnerState(row);
+    return row === undefined ? DEFAULT_STATE : toOwnerState(row);
   };
 }
 
@@ -73,7 +74,7 @@ export async function findLastOwnerNumber({ tables }: OwnersContext): Promise<nu
 
 /**
  * Appends a row with the changes that `decideChange` returns for a host. The row takes the next number of all hosts.
- * Its insert therefore fails if another row was written after `decideChange` got the current state, and we try again.
+ * If another row took that number in the meantime, `decideChange` is called again with the new state.
  * @param decideChange returns null to change nothing
  */
 export async function appendOwnerState(

@@ -41,7 +41,7 @@ export type StoredFinding = {
   readonly finding: string;
 };
 
-/** `retryAtMs` is the time at which the limit allows one more. */
+/** `retryAtMs` is the time at which the limit allows another slot. */
 type LimitOutcome =
   | { readonly taken: true; readonly atMs: number }
   | { readonly taken: false; readonly retryAtMs: number };
@@ -58,12 +58,12 @@ const FINDING_LIFETIME_MS = 60_000;
 export function ownershipOn(context: StoreContext, slots: SlotStore) {
   return {
     /**
-     * Allows at most 8 live tokens per host and client. If a host has over 256, the address block with most tokens
-     * loses its oldest one. The first token of another block is therefore never refused.
+     * Allows at most 8 live tokens per host and client. If a host has over 256 live tokens, the address block with the
+     * most tokens loses its oldest token. The first token of another block is therefore never refused.
      */
     async issueToken(request: IssuedToken & { readonly host: string }): Promise<LimitOutcome> {
       const { host, ...token } = request;
-      const outcome = await take(slots, {
+      const outcome = await takeSlot(slots, {
         scope: ['token', host, token.client],
         limit: LIVE_TOKENS_PER_HOST_AND_CLIENT,
         group: tokenGroup(host),
@@ -91,7 +91,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       const scope = failedConfirmScope(pair);
       // Confirms that shared a reading have the same attempt id, so they take one slot together.
       const attempt = joinId(...scope, beganAtMs);
-      return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
+      return takeSlot(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
     },
 
     /** Returns the time from which the next reading of the host's file may begin. */
@@ -102,11 +102,11 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
 
     /** Takes the host's only slot for a reading. It is free again 10 s later, for all callers and instances. */
     beginReading: (host: string): Promise<LimitOutcome> =>
-      take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
+      takeSlot(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Stores the finding of a reading for callers on all instances. */
     async saveFinding(host: string, finding: StoredFinding): Promise<void> {
-      await take(slots, {
+      await takeSlot(slots, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
         limit: 1,
         lifetimeMs: FINDING_LIFETIME_MS,
@@ -124,7 +124,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
 
     /**
      * Records that this token proved control of the host, and returns the host's last proof. The proof has the time
-     * of the token's first confirm, so a repeated confirm prolongs nothing. It never replaces the proof of a token
+     * of the token's first confirm, so a repeated confirm extends nothing. It never replaces the proof of a token
      * that was first confirmed later.
      */
     async recordConfirm(
@@ -156,47 +156,33 @@ function toConfirm({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): C
   return { atMs: confirmedAtMs, tokenHash, keyHash, client };
 }
 
-/** Finds the oldest token of the address block that has most tokens. */
-function findSurplusToken<T extends { readonly block: string }>(
-  oldestFirst: readonly T[],
-): T | null {
-  const tokens = new Map<string, number>();
-  for (const { block } of oldestFirst) tokens.set(block, (tokens.get(block) ?? 0) + 1);
-  const most = Math.max(0, ...tokens.values());
-  return oldestFirst.find(({ block }) => tokens.get(block) === most) ?? null;
-}
-
 /** Releases the slots of surplus tokens. Several tokens are surplus only if instances raced. */
 async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
-  let live = (await slots.findLive({ group: tokenGroup(host) })).map((slot) => ({
-    slot,
-    block: toIssuedToken(slot).block,
-  }));
+  let live = await slots.findLive({ group: tokenGroup(host) });
   while (live.length > LIVE_TOKENS_PER_HOST) {
-    const surplus = findSurplusToken(live);
-    if (surplus === null) return;
-    await slots.release(surplus.slot);
-    live = live.filter((token) => token !== surplus);
+    const blocks = Map.groupBy(live, (slot) => toIssuedToken(slot).block);
+    // Of several blocks with the most tokens, the block with the oldest token comes first.
+    const [oldest] = [...blocks.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    if (oldest === undefined) return;
+    await slots.release(oldest);
+    live = live.filter((slot) => slot !== oldest);
   }
 }
 
-/**
- * Records the first confirm of a token in a slot that lives as long as the token, and returns the time of that
- * confirm.
- */
+/** Records the first confirm of a token in a slot that lives as long as the token. Returns the confirm's time. */
 async function recordFirstConfirm(
   slots: SlotStore,
   host: string,
   tokenHash: string,
 ): Promise<number> {
   const scope = ['confirm', host, tokenHash];
-  const outcome = await take(slots, { scope, limit: 1 });
+  const outcome = await takeSlot(slots, { scope, limit: 1 });
   if (outcome.taken) return outcome.atMs;
   const [first] = await slots.findLive(scope);
   return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.slot;
 }
 
-async function take(
+async function takeSlot(
   slots: SlotStore,
   request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<SlotRequest>,
 ): Promise<LimitOutcome> {

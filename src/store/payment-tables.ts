@@ -38,8 +38,8 @@ type StateRule = { readonly meaning: Progress; readonly next: readonly LedgerSta
 
 /**
  * The meaning of each state, and the states that may follow it. After `settling` money may have moved, so only a
- * definite refusal of the first attempt to send it may free the key (`released`). A route that publishes nothing
- * still writes `published` after `settled`, so that all routes follow one rule.
+ * definite refusal of the first attempt to send the payment may free the key (`released`). A route that publishes
+ * nothing still writes `published` after `settled`, so that all routes follow one rule.
  */
 export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
   claimed: { meaning: 'working', next: ['computed', 'released'] },
@@ -108,7 +108,7 @@ export const PAYMENT_TABLES = {
       startedAtMs: integer,
       /** The scan whose report the packed pieces refer to; null if the pieces are the whole body. */
       reportOf: orNull(text),
-      /** This column and the next ones are null until the whole body is stored. */
+      /** The columns from `status` to `bytes` are null until the whole body is stored. */
       status: orNull(integer),
       headers: orNull(text),
       bodyBytes: orNull(integer),

@@ -33,12 +33,12 @@ export async function publishOn(
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
-  // The record includes the earlier scans. No writer takes an hour, so no writer still needs them.
+  // The record includes the scans of earlier rows. No writer reads a row for an hour, so such a scan can be removed.
   const olderThanAnHour = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
   await tables.history.set({ host, seq: before }, { scan: null }, olderThanAnHour);
 }
 
-/** Inserts the scan with the next number into the history of its host, unless it has a row already. */
+/** Inserts the scan with the next number into the history of its host, unless the scan has a row. */
 async function insertHistory(
   { tables }: StoreContext,
   history: HostHistory,
@@ -68,17 +68,9 @@ async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Pr
     const { seq, firstSeenAtMs, reached } = history;
     const newest = requireNewest(history);
     const { host, scanId, scannedAtMs, grade, score, branding } = newest;
-    const members = {
-      scanId,
-      scannedAtMs,
-      grade,
-      score,
-      category: branding.category,
-      firstSeenAtMs,
-      scanCount: seq,
-      reached,
-      scan: publishedScanToJson(newest),
-    };
+    const facts = { scanId, scannedAtMs, grade, score, category: branding.category };
+    const scan = publishedScanToJson(newest);
+    const members = { ...facts, firstSeenAtMs, scanCount: seq, reached, scan };
     const censusMembers = toCensusMembers(await tables.census.get(host));
     const isNew = await tables.records.insert({ host, ...members, ...censusMembers });
     if (!isNew) await tables.records.set({ host }, members);

@@ -32,7 +32,7 @@ export type PublishedScan = {
   readonly reached?: boolean | undefined;
   /** Default: `payer`. */
   readonly paidBy?: PaidBy | undefined;
-  /** Only the row of history stores it, and rows of older releases lack it. */
+  /** Only rows of history store this member. Rows of older releases lack it. */
   readonly payableBy?: PayableState | undefined;
 };
 

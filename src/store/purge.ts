@@ -33,10 +33,8 @@ export async function purgeOn(
   const olderThan = (ageMs: number) => ({ upTo: nowMs - ageMs });
   const { unsentKey, ledgerKey } = RETENTION_MS;
   // Keys without a sent payment are purged first, because any caller can create them for free.
-  const unsent = await purgeLedger(context, nowMs, {
-    state: 'released',
-    atMs: olderThan(unsentKey),
-  });
+  const released = { state: 'released', atMs: olderThan(unsentKey) } as const;
+  const unsent = await purgeLedger(context, nowMs, released);
   const terminal = { state: { in: TERMINAL_STATES }, atMs: olderThan(ledgerKey) };
   const finished = await purgeLedger(context, nowMs, terminal);
   await purgeMarkers(context, nowMs);
@@ -101,15 +99,13 @@ async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void>
   const { ledgerOpen } = context.tables;
   const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
   for await (const markers of ledgerOpen.batches(old)) {
-    const entries = await readHistories(
-      context,
-      markers.map((marker) => marker.key),
-    );
-    const last = new Map(entries.map((entry) => [entry.key, entry.last]));
+    const keys = markers.map((marker) => marker.key);
+    const entries = await readHistories(context, keys);
+    const lastSteps = new Map(entries.map((entry) => [entry.key, entry.last]));
     for (const { key, claimStep } of markers) {
-      const step = last.get(key);
-      const isOver = step ? isTerminal(step.state) && claimStep !== step.step : true;
-      if (isOver) await ledgerOpen.remove({ key, claimStep });
+      const last = lastSteps.get(key);
+      if (!last || (isTerminal(last.state) && claimStep !== last.step))
+        await ledgerOpen.remove({ key, claimStep });
     }
   }
 }
@@ -128,7 +124,7 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
     const isNeeded = (id: string) =>
       historiesById.get(id)?.some((entry) => needsAnswer(entry, nowMs));
     const answerId = { in: ids.filter((id) => !isNeeded(id)) };
-    // The row is removed after its pieces, so that the next purge finds what an interrupted one left.
+    // The row is removed after its pieces. If this purge is interrupted, the next one still finds the row.
     await answerChunks.remove({ answerId });
     purged += await answers.remove({ answerId });
   }
@@ -179,10 +175,8 @@ async function findHistoriesNaming(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly LedgerHistory[]>> {
   const rows = await context.tables.ledger.all({ [member]: { in: ids } });
-  const entries = await readHistories(
-    context,
-    rows.map((row) => row.key),
-  );
+  const keys = rows.map((row) => row.key);
+  const entries = await readHistories(context, keys);
   const historiesById = new Map<string, LedgerHistory[]>();
   for (const entry of entries) {
     for (const id of new Set(entry.rows.map((row) => row[member]))) {

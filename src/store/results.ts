@@ -40,8 +40,6 @@ export type UnpaidMark = {
   readonly atMs: number;
 };
 
-type PayerMember = { readonly payer: string };
-
 /**
  * Finished scans with the results of all checks. A result is private until `Store.publish` publishes its scan. Then it
  * is the host's current report until a newer scan is published. It is purged after 24 h, or after the last payment that
@@ -99,8 +97,8 @@ export function resultsOn(context: StoreContext) {
     },
 
     /**
-     * Finds the result of the host's newest published scan; null if there is none or it was purged. The caller
-     * decides how fresh it must be.
+     * Finds the result of the host's newest published scan; null if there is no such result or it was purged. The
+     * caller decides how fresh the result must be.
      */
     async findPublished(host: string): Promise<PublishedResult | null> {
       const record = await records.get(host);
@@ -113,7 +111,7 @@ export function resultsOn(context: StoreContext) {
      * Notes that this payer asked for a scan and has not paid for it. A second call may turn the mark into a debt, and
      * then sets `atMs` anew. A debt stays a debt.
      */
-    async noteUnpaid(mark: PayerMember & Omit<UnpaidMark, 'atMs'>): Promise<void> {
+    async noteUnpaid(mark: Omit<Row<'unpaid'>, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;
       const atMs = now();
       const isNew = await unpaid.insert({ payer, scanId, host, isDebt, atMs });
@@ -122,7 +120,7 @@ export function resultsOn(context: StoreContext) {
     },
 
     /** Removes the mark after the payer has paid. */
-    async clearUnpaid({ payer, scanId }: PayerMember & Pick<UnpaidMark, 'scanId'>): Promise<void> {
+    async clearUnpaid({ payer, scanId }: Pick<Row<'unpaid'>, 'payer' | 'scanId'>): Promise<void> {
       await unpaid.remove({ payer, scanId });
     },
 
@@ -135,9 +133,7 @@ export function resultsOn(context: StoreContext) {
   };
 }
 
-/**
- * Finds the report to which a new answer may refer; null if the report is so old that a purge may remove it.
- */
+/** Finds the report to which a new answer may refer; null if the report is so old that a purge may remove it. */
 export async function findReferableReport(
   context: StoreContext,
   scanId: string,

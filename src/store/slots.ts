@@ -66,8 +66,8 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
       for (;;) {
         const rows = await slots.all({ scope });
         const live = await findLiveAmong(rows);
-        const own = live.find((row) => row.attempt === attempt);
-        if (own) return { taken: true, slot: own };
+        const ownSlot = live.find((row) => row.attempt === attempt);
+        if (ownSlot) return { taken: true, slot: ownSlot };
         // After the limit was lowered, live slots may have numbers beyond it. They count too.
         const [holder] = live;
         if (holder && live.length >= limit) {
@@ -76,10 +76,11 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
         const expired = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
         // Expired rows are removed by `attempt`, because another row may have taken the same number meanwhile.
         if (expired.length > 0) await slots.remove({ attempt: { in: expired } });
-        const taken = new Set(live.map((row) => row.n));
-        const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));
+        const usedNumbers = new Set(live.map((row) => row.n));
+        const numbers = Array.from({ length: limit }, (_, n) => n);
+        const freeNumbers = numbers.filter((n) => !usedNumbers.has(n));
         // The number is random, because callers that race for the same number would delay each other.
-        const n = free[randomInt(free.length)] ?? 0;
+        const n = freeNumbers[randomInt(freeNumbers.length)] ?? 0;
         const takenAtMs = now();
         const times = { takenAtMs, expiresAtMs: takenAtMs + lifetimeMs };
         const slot = { attempt, scope, n, owner, endsWithOwner, ...times, group, data };
@@ -88,10 +89,7 @@ export function slotsOn({ tables, owner, now, isAlive }: EngineContext) {
       }
     },
 
-    /**
-     * Takes the only slot of the scope, so that one instance at a time does the work. The end of the instance frees
-     * it.
-     */
+    /** Takes the only slot of a scope for work of this instance. The end of the instance also frees the slot. */
     lease(scope: SlotScope, lifetimeMs: number, data?: string): Promise<SlotOutcome> {
       return store.take({ scope, limit: 1, lifetimeMs, endsWithOwner: true, data });
     },

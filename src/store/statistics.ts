@@ -18,7 +18,7 @@ export const ORIGINS_COUNTER = 'origins';
 /** Names of counters. The first published scan of a host in a UTC day adds one to each of them. */
 export type Tally = readonly string[];
 
-/** A day with fewer origins is no block of its own. It becomes part of the block of a later day. */
+/** A day with fewer origins is not a block. It becomes part of the block of a later day. */
 export const MIN_ORIGINS_PER_BLOCK = 10;
 
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
@@ -33,8 +33,7 @@ export function statisticsOn({ tables }: StatisticsContext) {
      * together with the days before it that are in no earlier block. It has at least `MIN_ORIGINS_PER_BLOCK` origins. A
      * purge folds each day a few minutes after its end, without the hosts that are opted out at that time.
      */
-    async sumCounters(days: Days): Promise<ReadonlyMap<string, number>> {
-      const { fromDay, toDay } = days;
+    async sumCounters({ fromDay, toDay }: Days): Promise<ReadonlyMap<string, number>> {
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
       return addCounts(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
     },
@@ -109,10 +108,7 @@ function isBlock(counts: Counts): boolean {
 async function countRows(context: StatisticsContext, day: number): Promise<Counts> {
   const counts: Counts = new Map();
   for await (const rows of context.tables.hostDays.batches({ day })) {
-    const stateOf = await findOwnerStates(
-      context,
-      rows.map(({ host }) => host),
-    );
+    const stateOf = await findOwnerStates(context, rows);
     for (const { host, tally } of rows) {
       if (!stateOf(host).listed) continue;
       for (const name of tallyFromJson(tally)) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -140,10 +136,8 @@ function sumsFromJson(text: string): Counts {
   const counts: Counts = new Map();
   for (const [name, count] of Object.entries(objectFromStoredJson(text))) {
     if (typeof count !== 'number') {
-      throw new StoreError(
-        'corrupt',
-        `the stored sum of ${name} is not a number; restore a backup`,
-      );
+      const message = `the stored sum of ${name} is not a number; restore a backup`;
+      throw new StoreError('corrupt', message);
     }
     counts.set(name, count);
   }

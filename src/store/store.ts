@@ -22,7 +22,7 @@ import { watchesOn } from './watches.ts';
 export type OpenStoreOptions = {
   /** The process that uses the store. Default: this machine's name, and a random id of this start. */
   readonly owner?: InstanceId | undefined;
-  /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
+  /** Returns milliseconds since the epoch. Only tests set it. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
   /** A factor on the heartbeat interval and on `SILENT_AFTER_MS`. Only tests set it. Default 1. */
   readonly timeScale?: number | undefined;
@@ -65,7 +65,7 @@ export type InstanceStore = {
   /**
    * Registers this process, and writes heartbeats until `leave` or `close`. Rejects `incompatible` if a living instance
    * has other settings, or the same `signer` (the address that sends settlements). An instance that crashed counts as
-   * living for `SILENT_AFTER_MS`, so this waits up to `waitMs` (default 25 s) for a conflict to end.
+   * living for `SILENT_AFTER_MS`, so `join` waits up to `waitMs` (default 25 s) for a conflict to end.
    */
   join(request: {
     readonly settings: MembershipSettings;
@@ -88,11 +88,10 @@ export type LimitStore = {
    * Counts one request. Resolves to the number of requests of this key in this window, this one included. Windows begin
    * at multiples of `windowMs` since the epoch.
    */
-  hit(
-    key: string,
-    windowMs: number,
-  ): Promise<{ readonly count: number; readonly resetAtMs: number }>;
+  hit(key: string, windowMs: number): Promise<WindowCount>;
 };
+
+type WindowCount = { readonly count: number; readonly resetAtMs: number };
 
 /** The least recently used counters beyond this number are dropped, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
@@ -174,9 +173,7 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
 
 /** Counters in memory, for the only process of an embedded store. A restart resets them. */
 function createMemoryLimits(now: () => number): LimitStore {
-  const counters = new LRUCache<string, { readonly count: number; readonly resetAtMs: number }>({
-    max: MAX_COUNTERS,
-  });
+  const counters = new LRUCache<string, WindowCount>({ max: MAX_COUNTERS });
   return {
     async hit(key, windowMs) {
       const resetAtMs = (Math.floor(now() / windowMs) + 1) * windowMs;

@@ -28,9 +28,8 @@ export function fromStoredJson(text: string): JsonValue {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch (cause) {
-    throw new StoreError('corrupt', 'a stored value is not JSON; restore the store from a backup', {
-      cause,
-    });
+    const message = 'a stored value is not JSON; restore the store from a backup';
+    throw new StoreError('corrupt', message, { cause });
   }
 }
 
@@ -38,10 +37,8 @@ export function fromStoredJson(text: string): JsonValue {
 export function objectFromStoredJson(text: string): JsonObject {
   const value = fromStoredJson(text);
   if (isJsonObject(value)) return value;
-  throw new StoreError(
-    'corrupt',
-    'a stored value is not an object; restore the store from a backup',
-  );
+  const message = 'a stored value is not an object; restore the store from a backup';
+  throw new StoreError('corrupt', message);
 }
 
 function isJsonObject(value: JsonValue): value is JsonObject {
@@ -53,10 +50,8 @@ export function headersFromJson(text: string): Readonly<Record<string, string>> 
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(objectFromStoredJson(text))) {
     if (typeof value !== 'string') {
-      throw new StoreError(
-        'corrupt',
-        `the stored header ${name} is not a string; restore a backup`,
-      );
+      const message = `the stored header ${name} is not a string; restore a backup`;
+      throw new StoreError('corrupt', message);
     }
     headers[name] = value;
   }
@@ -106,15 +101,14 @@ async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Bu
   try {
     return await inflate(packed, options);
   } catch (cause) {
-    throw new StoreError('corrupt', 'a stored value cannot be unpacked; restore a backup', {
-      cause,
-    });
+    const message = 'a stored value cannot be unpacked; restore a backup';
+    throw new StoreError('corrupt', message, { cause });
   }
 }
 
 /**
- * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last piece may be shorter. Its buffer starts small
- * and grows, because most answers have a few KiB. No two pieces share a buffer.
+ * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last piece may be shorter. The buffer of a piece
+ * starts small and grows, because most answers have a few KiB. No two pieces share a buffer.
  */
 export async function* cutIntoPieces(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

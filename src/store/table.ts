@@ -27,6 +27,7 @@ export function defineTable<R>(spec: TableSpec<R>): TableSpec<R> {
 
 const MAX_JITTER_MS = 40;
 
+/** `from` and `upTo` include the value; `after` and `before` exclude it. */
 export type Condition<V> =
   | V
   | { readonly in: readonly V[] }
@@ -111,10 +112,10 @@ export type Table<R> = {
    */
   batches(where: Where<R>, options?: BatchOptions<R>): AsyncIterable<readonly R[]>;
 
-  /** Updates `members` in the row with the key of `row`, if that row exists and matches `only`. Not for races. */
-  set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
+  /** Updates the row with the key of `row` if it exists and fulfils `condition`. Must not decide a race. */
+  set(row: Partial<R>, members: Partial<R>, condition?: Where<R>): Promise<void>;
 
-  /** Resolves to the number of removed rows. Not for races. */
+  /** Resolves to the number of removed rows. Must not decide a race. */
   remove(where: Where<R>): Promise<number>;
 
   /** Removes `BATCH_ROWS` rows at a time. Other calls are served between the batches. */
@@ -181,7 +182,7 @@ export function joinId(...parts: readonly (string | number)[]): string {
  */
 export type InsertOutcome = 'won' | 'lost';
 
-/** A contended insert is retried for this long after lost replies and uncommitted conflicting rows. */
+/** A contended insert is retried for this long if replies are lost or a conflicting row is not yet committed. */
 const MAX_RETRY_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 
@@ -191,10 +192,8 @@ export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>
 ): TablesOf<Specs> {
   const tables = Object.entries(specs).map(([name, spec]) => {
     const table = open(spec);
-    return [
-      name,
-      { ...table, insertContended: (row: AnyRow) => insertContended(table, spec, row) },
-    ];
+    const insert = (row: AnyRow) => insertContended(table, spec, row);
+    return [name, { ...table, insertContended: insert }];
   });
   // The compiler cannot see that each table was opened with the specification of the same name.
   return Object.fromEntries(tables) as TablesOf<Specs>;

@@ -167,7 +167,7 @@ export const TABLES = {
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
-  /** The origins of the census. Imports write the listings. The instance with the lease of a look writes the rest. */
+  /** The origins of the census. Imports write the listings. The instance that runs a look writes the other columns. */
   census: defineTable({
     name: 'census',
     columns: {
@@ -230,13 +230,7 @@ export const TABLES = {
   /** The keys that sign reports (`StoredSigningKey`). */
   signingKeys: defineTable({
     name: 'signing_keys',
-    columns: {
-      n: integer,
-      kid: text,
-      publicKey: text,
-      privateKey: orNull(text),
-      sinceMs: integer,
-    },
+    columns: { n: integer, kid: text, publicKey: text, privateKey: orNull(text), sinceMs: integer },
     key: ['n'],
   }),
   /** Each row is one version of a host's watch. */

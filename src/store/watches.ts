@@ -17,7 +17,7 @@ export type WatchVersion = {
   /** Time of the next delivery attempt; null if no event waits. */
   readonly sendAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** True if the next look only has to confirm the finding of an earlier one. Confirming looks come first. */
+  /** True if the next look only has to confirm the finding of an earlier look. Confirming looks come first. */
   readonly isConfirming: boolean | null;
   /** The host and port to which events are delivered. */
   readonly receiver: string;
@@ -59,7 +59,7 @@ export type LiveWatches = Partial<
 
 /**
  * Each watch is a sequence of versions. A writer reads the newest version, inserts its new texts, and then inserts the
- * next number. If several writers race, one of them wins. A version is never stored without its texts.
+ * next version. If several writers race, one of them wins. A version is never stored without its texts.
  */
 export function watchesOn({ tables, now }: StoreContext) {
   const { watches, watchTexts } = tables;

@@ -30,7 +30,7 @@ const DUPLICATE_KEY_CODE = 11_000;
 /** OutOfDiskSpace, and the code of hosted clusters for writes over their quota. */
 const FULL_CODES = [14_031, 8_000];
 /** Unauthorized, AuthenticationFailed. */
-const REFUSED_CODES = [13, 18];
+const ACCESS_DENIED_CODES = [13, 18];
 
 export function isDuplicateKey(cause: unknown): boolean {
   return cause instanceof MongoServerError && cause.code === DUPLICATE_KEY_CODE;
@@ -82,7 +82,7 @@ function classifyError(cause: unknown): { code: StoreErrorCode; advice: string }
     const advice = 'it has no room to write; give it some. What was stored before is intact';
     return { code: 'full', advice };
   }
-  if (REFUSED_CODES.includes(code)) {
+  if (ACCESS_DENIED_CODES.includes(code)) {
     const advice = 'check the user and password in STORE_URL, and that they may write there';
     return { code: 'unavailable', advice };
   }
@@ -118,8 +118,8 @@ async function measureOffset(database: Db, location: string): Promise<number> {
   try {
     const { localTime } = await database.admin().command({ hello: 1 });
     if (!(localTime instanceof Date)) return 0;
-    // We assume that the server read its clock half-way between request and reply. Times must be whole milliseconds,
-    // because their texts have no fractions. A reader of changes that sent such a text would get the last change again.
+    // We assume that the server read its clock half-way between request and reply. The offset is rounded, because texts
+    // of times have whole milliseconds. A reader of changes who sent such a text would otherwise get a change again.
     return Math.round(localTime.getTime() - (sentMs + Date.now()) / 2);
   } catch (cause) {
     throw toStoreError(cause, location);

@@ -74,18 +74,17 @@ export class MongoInstances implements InstanceStore {
     const conflicts = new ConflictingInstances();
     for (;;) {
       await this.#writeHeartbeat(settings, false);
-      const others = (await findLiveInstances(this.#context)).filter(
+      const conflicting = (await findLiveInstances(this.#context)).filter(
         (instance) =>
           instance.boot !== owner.boot &&
           findDifferingSetting(instance.settings, settings) !== undefined,
       );
-      if (others.length === 0) return this.#writeHeartbeat(settings, true);
-      const living = conflicts.findLiving(others);
+      if (conflicting.length === 0) return this.#writeHeartbeat(settings, true);
+      const living = conflicts.findLiving(conflicting);
       if (living || performance.now() > deadlineMs)
-        throw toConflictError(living ?? others[0], settings);
-      // If several instances want to join at once, the one with the smallest id stays, and the others remove their
-      // rows.
-      if (others.some((other) => other.boot < owner.boot))
+        throw toConflictError(living ?? conflicting[0], settings);
+      // Of several instances that want to join at once, only the instance with the smallest `boot` keeps its row.
+      if (conflicting.some((other) => other.boot < owner.boot))
         await instances.remove({ boot: owner.boot });
       await delay(CHECK_INTERVAL_MS * (1 + Math.random()));
     }
@@ -176,8 +175,8 @@ function toSilentSinceMs({ now, timeScale }: MongoContext): number {
 }
 
 /**
- * Distinguishes living instances from those that crashed a short time ago. Only a living one writes another heartbeat
- * while we wait. We can then refuse to join at once, and need not wait until crashed instances count as gone.
+ * Distinguishes living instances from those that crashed a short time ago. Only a living instance writes another
+ * heartbeat while we wait. If no instance does, we wait until the crashed instances count as gone.
  */
 class ConflictingInstances {
   readonly #firstBeats = new Map<string, number>();

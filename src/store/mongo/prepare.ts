@@ -63,7 +63,7 @@ export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> 
 
 function tableIndexes(spec: AnyTableSpec): IndexDescription[] {
   const { name, key, unique = [], indexes = [] } = spec;
-  // A key that is not stored as `_id` needs an index, because rows are looked up by its first column and in its order.
+  // A key that is not stored as `_id` needs an index, because rows are looked up by its first column and sorted.
   const lookups = findIdColumn(spec) === null ? [key, ...indexes] : indexes;
   return [
     ...unique.map((columns) => ({ key: ascending(columns), unique: true })),

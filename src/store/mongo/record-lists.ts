@@ -51,8 +51,8 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
      */
     async findNewestHosts(limit) {
       const projection = { scannedAtMs: 1 };
-      const page = await find(await filterShown(context), { sort: { _id: 1 }, projection });
-      return page
+      const rows = await find(await filterShown(context), { sort: { _id: 1 }, projection });
+      return rows
         .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
         .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
         .slice(0, limit)
@@ -85,7 +85,7 @@ function toConditions(
   ];
 }
 
-/** Returns a pattern that matches exactly this text. `toHostSubstring` admits only the characters of hosts. */
+/** Returns a pattern that matches exactly this text. The text has only characters that hosts may have. */
 function escapePattern(q: string): string {
   return q.replaceAll(/[.[\]-]/g, '\\$&');
 }

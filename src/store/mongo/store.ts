@@ -16,7 +16,7 @@ import {
   toStoreError,
 } from './client.ts';
 import { isInstanceAlive, MongoInstances } from './instances.ts';
-import { type MongoContext, prepareDatabase, SHARING_TABLES } from './prepare.ts';
+import { prepareDatabase, SHARING_TABLES } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
 import { mongoTable } from './table.ts';
 
@@ -63,13 +63,10 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
 async function assemble(
   client: MongoClient,
   { database: name, location }: MongoUrl,
-  {
-    owner = newInstanceId(),
-    clock: testClock,
-    timeScale = 1,
-    onError = () => undefined,
-  }: OpenStoreOptions,
+  options: OpenStoreOptions,
 ): Promise<Store> {
+  const { owner = newInstanceId(), clock: testClock, timeScale = 1 } = options;
+  const { onError = () => undefined } = options;
   let closed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
@@ -78,12 +75,7 @@ async function assemble(
   const guard = createGuard(location, () => closed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
-  const sharingContext: MongoContext = {
-    ...openTables(SHARING_TABLES, open),
-    owner,
-    timeScale,
-    now,
-  };
+  const sharingContext = { ...openTables(SHARING_TABLES, open), owner, timeScale, now };
   const context: EngineContext = {
     tables,
     lists: mongoLists(database, guard, { tables, now }),
@@ -99,9 +91,8 @@ async function assemble(
       instances,
       async purge(nowMs) {
         const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
-        const counters = await sharingContext.limits.removeInBatches({
-          resetAtMs: { upTo: nowMs },
-        });
+        const ended = { resetAtMs: { upTo: nowMs } };
+        const counters = await sharingContext.limits.removeInBatches(ended);
         return counters + (await sharingContext.instances.removeInBatches(silent));
       },
     },
@@ -127,7 +118,7 @@ type Counter = { readonly _id: string; readonly count: number; readonly resetAtM
  * and a few more requests are then admitted.
  */
 function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
-  // Otherwise each request would wait until a majority of the servers has stored its count.
+  // With the usual write concern, each request would wait until a majority of the servers has stored its count.
   const writeConcern = { w: 1, journal: false };
   const limits = database.collection<Counter>(SHARING_TABLES.limits.name, { writeConcern });
   return {

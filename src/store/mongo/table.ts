@@ -68,8 +68,8 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
       }
     },
 
-    async set(row, members, only = {}) {
-      const selection = { ...filter(only), _id: toRowId(spec, row) };
+    async set(row, members, condition = {}) {
+      const selection = { ...filter(condition), _id: toRowId(spec, row) };
       await guard(() => collection.updateOne(selection, { $set: members }));
     },
 
@@ -131,10 +131,7 @@ function toRowId(spec: AnyTableSpec, row: AnyRow): string {
   return toId(spec.key.map((column) => row[column]));
 }
 
-export function toDocument(
-  spec: Pick<AnyTableSpec, 'columns' | 'key' | 'name'>,
-  row: AnyRow,
-): StoredDocument {
+export function toDocument(spec: AnyTableSpec, row: AnyRow): StoredDocument {
   const id = findIdColumn(spec);
   const columns = Object.keys(spec.columns).filter((column) => column !== id);
   const stored = Object.fromEntries(columns.map((column) => [column, row[column]]));

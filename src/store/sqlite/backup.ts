@@ -30,7 +30,7 @@ export function backupSqlite(path: string, target: string): BackupContents {
   }
   const source = new Connection(path, path, { readOnly: true });
   try {
-    makeFolder(target);
+    makeParentFolder(target);
     return writeChecked(`${target}.partial`, target, target, (partial) => {
       source.run('VACUUM INTO ?', partial);
     });
@@ -45,7 +45,7 @@ export function backupSqlite(path: string, target: string): BackupContents {
  */
 export function restoreSqlite(backup: string, path: string): BackupContents {
   if (!existsSync(backup)) throw new StoreError('unavailable', `there is no backup at ${backup}`);
-  makeFolder(path);
+  makeParentFolder(path);
   const lock = lockProcess(resolve(path), path);
   try {
     const existing = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
@@ -61,7 +61,7 @@ export function restoreSqlite(backup: string, path: string): BackupContents {
   }
 }
 
-function makeFolder(path: string): void {
+function makeParentFolder(path: string): void {
   try {
     mkdirSync(dirname(resolve(path)), { recursive: true });
   } catch (cause) {

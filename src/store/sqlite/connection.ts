@@ -44,34 +44,34 @@ export class Connection {
   }
 
   /** Runs a write that is durable when this returns. Returns the number of written rows. */
-  run(sql: string, ...values: readonly SQLInputValue[]): number {
-    return this.#write('FULL', sql, values);
+  run(sql: string, ...parameters: readonly SQLInputValue[]): number {
+    return this.#write('FULL', sql, parameters);
   }
 
   /**
    * Runs a write without a sync. The row survives a crash of this process. It survives a loss of power only after the
    * next durable write, which also makes all earlier writes durable.
    */
-  runUnsynced(sql: string, ...values: readonly SQLInputValue[]): number {
-    return this.#write('NORMAL', sql, values);
+  runUnsynced(sql: string, ...parameters: readonly SQLInputValue[]): number {
+    return this.#write('NORMAL', sql, parameters);
   }
 
-  row(sql: string, ...values: readonly SQLInputValue[]): StoredRow | null {
-    return this.#guard(() => this.#statement(sql).get(...values)) ?? null;
+  row(sql: string, ...parameters: readonly SQLInputValue[]): StoredRow | null {
+    return this.#guard(() => this.#statement(sql).get(...parameters)) ?? null;
   }
 
-  rows(sql: string, ...values: readonly SQLInputValue[]): readonly StoredRow[] {
-    return this.#guard(() => this.#statement(sql).all(...values));
+  rows(sql: string, ...parameters: readonly SQLInputValue[]): readonly StoredRow[] {
+    return this.#guard(() => this.#statement(sql).all(...parameters));
   }
 
   /** Returns the first column of each row. */
-  values(sql: string, ...values: readonly SQLInputValue[]): readonly SQLOutputValue[] {
-    return this.rows(sql, ...values).flatMap((row) => Object.values(row).slice(0, 1));
+  values(sql: string, ...parameters: readonly SQLInputValue[]): readonly SQLOutputValue[] {
+    return this.rows(sql, ...parameters).flatMap((row) => Object.values(row).slice(0, 1));
   }
 
   /** Returns the first column of the first row; null without rows. */
-  value(sql: string, ...values: readonly SQLInputValue[]): SQLOutputValue {
-    return this.values(sql, ...values)[0] ?? null;
+  value(sql: string, ...parameters: readonly SQLInputValue[]): SQLOutputValue {
+    return this.values(sql, ...parameters)[0] ?? null;
   }
 
   /**
@@ -99,14 +99,14 @@ export class Connection {
     this.#guard(() => this.#database.close());
   }
 
-  #write(syncLevel: 'FULL' | 'NORMAL', sql: string, values: readonly SQLInputValue[]): number {
+  #write(syncLevel: 'FULL' | 'NORMAL', sql: string, parameters: readonly SQLInputValue[]): number {
     return this.#guard(() => {
-      // SQLite refuses to change the level within a transaction. The level of its COMMIT applies to all its writes.
+      // SQLite refuses to change the level within a transaction. The level at its COMMIT applies to all its writes.
       if (syncLevel !== this.#syncLevel && !this.#database.isTransaction) {
         this.#database.exec(`PRAGMA synchronous = ${syncLevel}`);
         this.#syncLevel = syncLevel;
       }
-      return Number(this.#statement(sql).run(...values).changes);
+      return Number(this.#statement(sql).run(...parameters).changes);
     });
   }
 
@@ -131,7 +131,7 @@ export class Connection {
 }
 
 /** Primary result codes, https://www.sqlite.org/rescode.html */
-const CODES: Readonly<Record<number, StoreErrorCode>> = {
+const ERROR_CODES: Readonly<Record<number, StoreErrorCode>> = {
   5: 'locked', // SQLITE_BUSY
   8: 'unavailable', // SQLITE_READONLY
   10: 'unavailable', // SQLITE_IOERR
@@ -153,7 +153,7 @@ export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
   // The low byte of an extended result code is the primary code.
-  const code = CODES[errcode & 0xff] ?? 'unavailable';
+  const code = ERROR_CODES[errcode & 0xff] ?? 'unavailable';
   const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = ADVICE[code] ?? 'see the cause';
   return new StoreError(code, `the store ${location} failed (${reason}): ${advice}`, { cause });
@@ -179,10 +179,9 @@ export function lockProcess(file: string, location: string): ProcessLock {
     const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (instances share a mongodb:// store)`;
     throw new StoreError('locked', message, { cause });
   }
-  const fileLock = lock;
   return {
     release() {
-      if (fileLock.isOpen) fileLock.close();
+      if (lock.isOpen) lock.close();
     },
   };
 }

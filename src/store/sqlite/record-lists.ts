@@ -5,9 +5,7 @@ import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../contex
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
-/**
- * Up to this many matches of a search are read and sorted. If there are more, a page is read through a sorted index.
- */
+/** Up to this many matches of a search are read and sorted. Of more matches, a page is read through a sorted index. */
 const MAX_SORTED_MATCHES = 1_000;
 
 const ORDERS = {
@@ -45,18 +43,16 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const hiddenIds = readHiddenIds(connection);
       const { sort, pageSize: limit } = query;
       const page = { sort, limit, offset: query.page * limit };
-      const all = toSelection(query, now());
-      const selection = query.verified ? selectVerified(all, now()) : all;
+      const matching = toSelection(query, now());
+      const selection = query.verified ? selectVerified(matching, now()) : matching;
       if (selection.isNarrow || query.q !== '') {
         const fewMatches = findFewMatches(connection, selection, page, hiddenIds);
         if (fewMatches) return fewMatches;
       }
       const count = countRecords(connection, selection, hiddenIds);
       if (page.offset >= count) return { count, hosts: [] };
-      return {
-        count,
-        hosts: readPage(connection, toSortedSelection(selection, page), page, hiddenIds),
-      };
+      const sorted = toSortedSelection(selection, page);
+      return { count, hosts: readPage(connection, sorted, page, hiddenIds) };
     },
 
     // Counting grade by grade takes half as long as GROUP BY over all rows.
@@ -95,11 +91,8 @@ function countRecords(connection: Connection, selection: Selection, hiddenIds: s
   }
   const all = connection.value(countStatement(selection), ...values);
   const hiddenRecords = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
-  const hiddenMatches = connection.value(
-    countStatement({ from: hiddenRecords, conditions }),
-    hiddenIds,
-    ...values,
-  );
+  const hiddenCount = countStatement({ from: hiddenRecords, conditions });
+  const hiddenMatches = connection.value(hiddenCount, hiddenIds, ...values);
   return Number(all) - Number(hiddenMatches);
 }
 
@@ -107,16 +100,14 @@ export function toSelection(
   { category, q, grade, sinceMs, payable }: Partial<ListQuery>,
   nowMs: number,
 ): Selection {
+  const week = payable === 'week' ? toWeekDaysEntry(nowMs) : undefined;
   const filters = [
     { condition: 'r.category = ?', value: category },
     { condition: 'instr(r.host, ?) > 0', value: q || undefined },
     { condition: 'r.grade = ?', value: grade },
     { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
     { condition: 'r."payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
-    {
-      condition: 'instr(r."payableWeekDays", ?) > 0',
-      value: payable === 'week' ? toWeekDaysEntry(nowMs) : undefined,
-    },
+    { condition: 'instr(r."payableWeekDays", ?) > 0', value: week },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
   return {

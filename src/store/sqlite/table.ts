@@ -102,12 +102,12 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       }
     },
 
-    async set(row, members, only = {}) {
-      const { sql, values } = toConditionSql({ ...only, ...pickColumns(row, spec.key) });
+    async set(row, members, condition = {}) {
+      const { sql, values } = toConditionSql({ ...condition, ...pickColumns(row, spec.key) });
       const changed = columns.filter(({ column }) => column in members);
-      const sets = changed.map((column) => `${quoteName(column.name)} = ?`).join(', ');
+      const assignments = changed.map((column) => `${quoteName(column.name)} = ?`).join(', ');
       const parameters = [...toSqlValues(members, changed), ...values];
-      write(null, `UPDATE ${name} SET ${sets} WHERE ${sql}`, parameters);
+      write(null, `UPDATE ${name} SET ${assignments} WHERE ${sql}`, parameters);
     },
 
     async remove(where) {
