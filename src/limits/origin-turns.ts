@@ -57,7 +57,7 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** For each kind: the most requests that run, that run while paid scans run, and that wait with a deadline. */
+/** Limits of each kind: running requests, requests that run beside paid scans, and waiting requests with a deadline. */
 const LIMITS = {
   call: { maxRunning: 8, maxBesideScans: 1, maxWaiting: 64 },
   look: { maxRunning: 16, maxBesideScans: 4, maxWaiting: 256 },
@@ -88,6 +88,7 @@ type TurnClaim = {
 };
 type Waiter = TurnClaim & {
   readonly isUrgent: boolean;
+  /** The domain and the networks whose request limits apply. */
   readonly targets: readonly string[];
   /** True for a request after `admit`, which opens a connection. */
   readonly connects: boolean;
