@@ -23,7 +23,7 @@ export type SoldScanOptions = {
   readonly onWritten: (callback: () => void) => void;
 };
 
-const RESPONSE_META = 'x402/payment-response';
+const SETTLEMENT_META = 'x402/payment-response';
 
 /** Throws the errors of `PaymentGate`. */
 export async function sellScan(
@@ -41,7 +41,7 @@ export async function sellScan(
     return toToolAnswer(gate.refuse(route, refusal));
   }
   const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
-  const preview = await gate.preview(route, headers, false);
+  const preview = await gate.preview(route, headers, false); // no HEAD request
   if (preview.kind === 'answer') return toToolAnswer(preview.answer);
   const answer = await gate.handle(route, {
     payment: preview.payment,
@@ -63,7 +63,7 @@ async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<Tool
   const meta =
     settlement === undefined
       ? {}
-      : { [RESPONSE_META]: JSON.parse(Buffer.from(settlement, 'base64').toString('utf8')) };
+      : { [SETTLEMENT_META]: JSON.parse(Buffer.from(settlement, 'base64').toString('utf8')) };
   return { value, isError: status !== 200, meta };
 }
 

@@ -27,6 +27,7 @@ export type ToolAnswer = {
 };
 
 export type DirectorySearch = {
+  /** Part of a host's name. */
   readonly q?: string;
   readonly category?: string;
   readonly sort?: 'recent' | 'grade';
@@ -73,7 +74,7 @@ const maxPrice = Type.String({
 });
 
 const notice = Type.Optional(
-  Type.String({ description: 'Says whose text the answer quotes, and how to treat it.' }),
+  Type.String({ description: 'Says whose text the answer quotes, and how to treat this text.' }),
 );
 
 const reportOutput = Type.Object({

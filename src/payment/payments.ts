@@ -154,8 +154,8 @@ function createLazyEvidence(node: NodeRequests): ChainEvidence {
       chain.createChainEvidence(node),
     ));
   return {
-    lookUp: async (payment, known) => (await load()).lookUp(payment, known),
-    prove: async (payment, transaction) => (await load()).prove(payment, transaction),
+    lookUp: async (...args) => (await load()).lookUp(...args),
+    judgeTransaction: async (...args) => (await load()).judgeTransaction(...args),
   };
 }
 

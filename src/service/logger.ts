@@ -37,7 +37,7 @@ export function createLogger(
       level: config.logLevel,
       // Libraries quote URLs and calldata in messages, stacks and their own members.
       serializers: { err: (error: Error) => mapTexts(stdSerializers.err(error), redact) },
-      // This hook sees every line as it is written.
+      // This hook masks the secrets in every line that is written.
       hooks: { streamWrite: hide },
     },
     destination ?? openStandardOutput(),

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
-/** The parts of the payments that the gauges read at each scrape. */
+/** The parts of `Payments` that the gauges read at each scrape. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'unreadyReason'>;
 
 const BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -94,7 +94,7 @@ export class MoneyMetrics {
     this.#purged.set(Math.floor(atMs / 1_000));
   }
 
-  /** Connects the gauges to `source`. They have no value before this call. */
+  /** Connects the gauges to `source`. Before this call, the gauges have no value. */
   watch(source: MoneySource, now: () => number): void {
     const addGauge = (name: string, help: string, read: () => number | null) => {
       new Gauge({
@@ -180,7 +180,7 @@ export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
   else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
 }
 
-/** Logs when payments stop being taken, with the reason, and when they are taken again. Returns a function that stops this. */
+/** Logs, with the reason, when payments are no longer taken, and when they are again. Returns a `stop` function. */
 export function watchReadiness(
   unreadyReason: () => string | null,
   log: { readonly closed: Alarm; readonly opened: (message: string) => void },

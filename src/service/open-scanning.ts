@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { CensusScanning, Scanning, ScanningOptions } from './scanning.ts';
 
 /**
- * Loads the fifty modules of a scan at the first call, so that an idle service starts fast and needs little memory. Each
+ * Loads the modules of a scan at the first call, so that an idle service starts fast and needs little memory. Each
  * member is written out, because a generic helper would need a type cast for each member.
  */
 export function openScanning(options: ScanningOptions): Scanning {
@@ -57,7 +57,7 @@ export function openScanning(options: ScanningOptions): Scanning {
   };
 }
 
-/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so their calls to the node are limited. */
+/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so their calls have a limit. */
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,

@@ -15,7 +15,7 @@ import { openScanning, openStanding } from './open-scanning.ts';
 
 export type OpenScansOptions = {
   readonly log: Logger;
-  /** The address that sends settlements; null if nothing is settled. */
+  /** Address of the account that sends our settlements; null if this process sends none. */
   readonly signer: string | null;
   /** Called when a scan has been published. */
   readonly onPublished: (host: string) => void;
@@ -23,7 +23,7 @@ export type OpenScansOptions = {
 
 export type OpenScans = Awaited<ReturnType<typeof openScans>>;
 
-/** Adds each part that it opens to `disposables`. Throws SettingError, CatalogError and StoreError. */
+/** Adds each opened part to `disposables`. Throws SettingError, CatalogError and StoreError. */
 export async function openScans(
   config: Config,
   disposables: AsyncDisposableStack,

@@ -15,13 +15,13 @@ export class WatchMetrics {
   readonly #registers = [this.registry];
   readonly #deliveries = new Counter({
     name: 'watch_deliveries_total',
-    help: 'Tries of deliveries to webhooks, by result.',
+    help: 'Attempts to deliver events to webhooks, by result.',
     labelNames: ['result'],
     registers: this.#registers,
   });
   readonly #deliverySeconds = new Histogram({
     name: 'watch_delivery_seconds',
-    help: 'Time that a try of a delivery took.',
+    help: 'Time that an attempt to deliver an event took.',
     buckets: BUCKETS_SEC,
     registers: this.#registers,
   });

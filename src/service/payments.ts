@@ -19,11 +19,11 @@ export type OpenPaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
-  /** Parses the answers of nodes and facilitators. By default they have a reader of their own. */
+  /** Parses the answers of nodes and facilitators. By default, each of them gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };
 
-/** Sends no request, and looks for no unfinished payment, before `start`. */
+/** Before `start`, the payments send no request and do not look for unfinished payments. */
 export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPayments> {
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
@@ -79,7 +79,7 @@ export function toPaymentTerms({ payment }: Config): PaymentTerms {
 
 type FacilitatorOptions = Pick<PaymentsOptions, 'terms' | 'store' | 'onEvent' | 'answers'>;
 
-/** Loads only the facilitator of the configured mode, because each imports other packages. */
+/** Loads only the facilitator of the configured mode, because each facilitator imports other packages. */
 async function loadFacilitator(
   { payment }: Config,
   { terms, store, onEvent, answers }: FacilitatorOptions,

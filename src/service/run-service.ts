@@ -44,7 +44,7 @@ async function start(): Promise<void> {
     await service.close();
     throw error;
   }
-  // Registered only now: during the start, a signal would set the exit code to 0.
+  // The handler is registered only now, because during the start it would set the exit code of a signal to 0.
   closeWithGrace({ delay: MAX_CLOSE_MS }, async ({ err, signal }) => {
     console.log(
       `Stopping${signal ? ` on ${signal}` : ''}: scans in flight have ${GRACE_MS / 1_000} s to end`,
@@ -60,6 +60,7 @@ function trustCertificates(path: string | undefined, caPathAtStart: string | und
   if (!path || path === caPathAtStart) return;
   // Node 24.5 and later can change the CA list of a running process.
   if (typeof tls.setDefaultCACertificates !== 'function') {
+    // Completes the message of SettingError: "… is not accepted: give …".
     const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';
     throw new SettingError('NODE_EXTRA_CA_CERTS', path, accepted);
   }
@@ -70,14 +71,14 @@ function logStart({ baseUrl, revision, payment, originPolicy }: Config, service:
   const mode =
     payment.mode === 'mock' ? 'mock (signatures are verified, nothing is settled)' : payment.mode;
   const { kind, location } = service.store.info;
-  const exceptions = [...originPolicy.allowHosts];
+  const allowedHosts = [...originPolicy.allowHosts];
   const lines = [
     `Listening on ${readListenUrl(service)} (API ${revision.name}), BASE_URL ${baseUrl}`,
     `Payments: ${mode}, to ${payment.payTo} on ${payment.network}`,
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
     ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [NO_RPC_WARNING] : []),
-    ...(exceptions.length > 0 ? [`Scans may also contact ${exceptions.join(', ')}`] : []),
+    ...(allowedHosts.length > 0 ? [`Scans may also contact ${allowedHosts.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));
 }

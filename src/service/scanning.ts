@@ -37,7 +37,7 @@ export type ScanningOptions = {
 };
 
 export type Scanning = {
-  /** Its `close` ends the threads of all members. */
+  /** `scanner.close` ends the threads of all members. */
   readonly scanner: Scanner;
   readonly fetchToken: FetchToken;
   readonly judgeGivenChallenge: JudgeChallenge;
@@ -60,7 +60,7 @@ export type CensusScanning = {
   readonly scanner: Pick<Scanner, 'scan'>;
 };
 
-/** Starts no thread. The first scan or request starts them. */
+/** Starts no thread. The first scan or request starts the threads. */
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, catalog, checks, standing, log } = options;
   const workers = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });

@@ -27,7 +27,7 @@ export type Service = {
 const MAX_SETTLE_GRACE_MS = 5_000;
 const IDLE_SWEEP_INTERVAL_MS = 100;
 const REFRESH_INTERVAL_MS = 60 * 60_000;
-/** Delay of the first refresh of the partner listing, so that it does not slow down the start. */
+/** Delay of the first refresh of the listing of x402 partners, so that the refresh does not slow down the start. */
 const FIRST_REFRESH_MS = 5_000;
 
 /** Throws SettingError, CatalogError and StoreError. */
@@ -41,7 +41,7 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
-/** Adds each part that it opens to `disposables`, which closes them in reverse order. */
+/** Adds each opened part to `disposables`, which closes the parts in reverse order. */
 async function openParts(config: Config, disposables: AsyncDisposableStack): Promise<Service> {
   const log = createLogger(config);
   const publishedListeners: ((host: string) => void)[] = [];
@@ -93,9 +93,9 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
   const lookers = [watching, ...(census === null ? [] : [census])];
   const parts = { app, store, scanCoordinator, payments, lookers };
   const stopTimers = startTimers({ ...parts, standing: scans.standing });
-  const running = { ...parts, stopTimers, disposables };
+  const runningService = { ...parts, stopTimers, disposables };
   let closing: Promise<void> | null = null;
-  const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
+  const close = (graceMs = 0) => (closing ??= closeInOrder(runningService, graceMs));
   return { app, store, catalog, close };
 }
 

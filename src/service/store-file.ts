@@ -29,7 +29,7 @@ const RESTORE: StoreFileCommand = {
   },
 };
 
-/** Runs a command with one file and the store of STORE_URL. Exits with 1 after an error, and with 2 after wrong usage. */
+/** Runs a command on one file and the store of STORE_URL. The exit code is 1 after an error, 2 after wrong usage. */
 function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly string[]): void {
   const [file, ...excess] = args.filter((argument) => argument !== '--');
   if (file === undefined || excess.length > 0 || file.startsWith('-')) {

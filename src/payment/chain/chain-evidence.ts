@@ -45,7 +45,10 @@ export type ChainEvidence = {
    * Judges the receipt of a transaction; `absent` if the node has no receipt, null if the node does not
    * answer. Never rejects.
    */
-  prove(payment: StoredPayment, transaction: Hex): Promise<ReceiptVerdict | 'absent' | null>;
+  judgeTransaction(
+    payment: StoredPayment,
+    transaction: Hex,
+  ): Promise<ReceiptVerdict | 'absent' | null>;
 };
 
 /** The clocks of chain and database may differ by this much. */
@@ -59,7 +62,7 @@ export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const useFinder = new NonceUseFinder(client);
   return {
     lookUp: (payment, known) => lookUp({ node, client, useFinder }, payment, known),
-    prove: (payment, transaction) => judgeTransaction(node, transaction, payment),
+    judgeTransaction: (payment, transaction) => judgeTransaction(node, transaction, payment),
   };
 }
 

@@ -63,8 +63,8 @@ export function judgeReceipt(
 
 /**
  * True if the use of this nonce moved the price to us. A payer's own contract can use several authorizations in
- * one transaction. FiatToken emits each use directly before its transfer, so of several uses, each counts
- * only with the transfer directly after it.
+ * one transaction. FiatToken emits each use directly before its transfer. After several uses, only the
+ * transfer directly after ours counts.
  */
 function isPaymentToUs(
   logs: readonly Log[],

@@ -133,11 +133,11 @@ export function toPaidAnswer(delivery: PaidDelivery, options: SendOptions): Paid
 
 export type StoredDelivery = {
   readonly answerId: string;
-  /** `transaction` is null, because the answer is not paid for yet. */
+  /** Its settlement has no transaction, because the answer is not paid for yet. */
   readonly delivery: PaidDelivery;
 };
 
-/** Stores the whole answer. The ledger step `settling` makes it durable before the payment is sent. */
+/** Stores the whole answer. The ledger step `settling` makes the answer durable before the payment is sent. */
 export async function storeDelivery(
   answers: AnswerStore,
   purchase: Purchase,

@@ -125,7 +125,7 @@ export class SignatureProofs {
     return this.#askFacilitator(purchase);
   }
 
-  /** True if no contract is at the payer's address. A plain account signs with its own key, and another key made this signature. */
+  /** True if no contract is at the payer's address. A plain account has one key, and another key signed. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;

@@ -99,7 +99,7 @@ export class PaymentGate {
     }
   }
 
-  /** Adds `charged` to an error of a paid call; null means that it is not known. */
+  /** Adds `charged` to an error of a paid call. Null means that nobody knows if the payment was charged. */
   async withCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
@@ -111,7 +111,7 @@ export class PaymentGate {
     return new PaidCallFailed(error, charged);
   }
 
-  /** Ends calls that have not begun to settle, and waits for the others. */
+  /** Ends calls that have not begun to settle, and waits for calls that have. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#inFlight.awaitAll();
@@ -157,8 +157,9 @@ export class PaymentGate {
     const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
     if (boughtKey !== null) {
       // Another authorization of this payer has bought the answer, or may buy it. This call's payment is not settled.
-      const bought = await this.#awaitPayment(boughtKey, purchase);
-      return bought.kind === 'free' ? 'again' : this.#answerFromState(purchase, boughtKey, bought);
+      const boughtState = await this.#awaitPayment(boughtKey, purchase);
+      if (boughtState.kind === 'free') return 'again';
+      return this.#answerFromState(purchase, boughtKey, boughtState);
     }
 
     checkValidity(payment, route, store.now());
@@ -188,7 +189,7 @@ export class PaymentGate {
   /** Admits new work, waits for its turn, then claims, computes and settles it. */
   async #begin<Input>(
     purchase: Purchase<Input>,
-    ledgerState: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
+    facts: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
   ): Promise<Decision> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
@@ -207,7 +208,7 @@ export class PaymentGate {
     }
     const run = new PurchaseRun(purchase, {
       deps: this.#deps,
-      ...ledgerState,
+      ...facts,
       isInFlight: this.isInFlight,
       stopping,
       release: turn.release,
@@ -252,7 +253,7 @@ export class PaymentGate {
     });
   }
 
-  /** Throws if the process is busy or the payer has too many debts. Called before a signature is verified. */
+  /** Throws if the process is busy or the payer has too many debts. */
   async #refuseBusyOrDebtor<Input>(purchase: Purchase<Input>): Promise<void> {
     this.#refuseWhileBusy(purchase.route, purchase.input);
     if (this.#deps.isRateLimited) await refuseDebtor(this.#deps.store, purchase);

@@ -78,7 +78,7 @@ function parseJson(name: string, bytes: Buffer): unknown {
 function readPayload(name: string, value: unknown, terms: PaymentTerms): DecodedPayment {
   const payload = requireObject(value, name);
   const accepted = readTerms(payload);
-  // This check comes first. A payload of another chain has another form, and its payer must learn that the chain is wrong.
+  // This check comes first. Payloads of other chains have other forms, and payers must learn that the chain is wrong.
   checkScheme(accepted, terms);
   const inner = requireObject(payload['payload'], 'payload');
   return {

@@ -216,8 +216,8 @@ export function findSettledAtMs(entry: LedgerEntry): number | null {
 
 /**
  * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
- * announces each later send. Times are database times. `isReverted`: a transaction of the payment was mined and reverted, so
- * another transaction would revert too, at our cost.
+ * announces each later send. Times are database times. `isReverted`: a transaction of the payment was mined and
+ * reverted, so another transaction would revert too, at our cost.
  */
 export function countSends(entry: LedgerEntry) {
   const { rows } = entry;

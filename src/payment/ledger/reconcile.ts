@@ -67,11 +67,11 @@ async function askChain(
       (chainVerdict) => toLookResult(chainVerdict, sent),
       (error: unknown): LookResult => ({ verdict: toOpenVerdict(sent, describeNodeError(error)) }),
     );
-  const first = await lookUp(knownTransaction, null);
-  const { chainVerdict } = first;
+  const firstLook = await lookUp(knownTransaction, null);
+  const { chainVerdict } = firstLook;
   const isPayable =
     chainVerdict?.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
-  if (!isPayable || resend === null) return first;
+  if (!isPayable || resend === null) return firstLook;
   const sent = await resend();
   return lookUp(findOutcomeTransaction(sent) ?? knownTransaction, sent);
 }

@@ -120,10 +120,10 @@ export class Reconciler {
     let nextSendMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
     for (;;) {
-      const beforeMs = now();
+      const waitStartMs = now();
       const untilDueMs = Math.min(
         ...[nextSendMs, proofDueMs].map((dueMs) =>
-          dueMs > beforeMs ? dueMs - beforeMs : Infinity,
+          dueMs > waitStartMs ? dueMs - waitStartMs : Infinity,
         ),
       );
       const random = Math.random();
@@ -141,7 +141,7 @@ export class Reconciler {
         maxBackoffMs = Math.min(lastBackoffMs, MAX_STORE_RETRY_MS);
       }
       // From `proofDueMs` on, the chain can prove the end. If this look was the first after it, quick looks follow.
-      const isProofDueNow = beforeMs < proofDueMs && now() >= proofDueMs;
+      const isProofDueNow = waitStartMs < proofDueMs && now() >= proofDueMs;
       backoffMs = isProofDueNow ? firstBackoffMs : Math.min(backoffMs * 2, maxBackoffMs);
     }
   }

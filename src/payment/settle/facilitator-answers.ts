@@ -39,7 +39,7 @@ export function readFacilitatorAnswer(text: string): FacilitatorAnswer {
   return {
     isSuccess: typeof isSuccess === 'boolean' ? isSuccess : null,
     ...toTextMember('reason', typeof reason === 'string' ? reason : null),
-    // A value of a wrong type becomes a text too. It then differs from ours, and does not count as absent.
+    // A value of a wrong type becomes a text too, so that it does not count as absent.
     ...toTextMember('payer', answer['payer']),
     ...toTextMember('transaction', answer['transaction']),
     ...toTextMember('network', answer['network']),
@@ -60,7 +60,7 @@ export function readSupportedKinds(text: string): readonly SupportedKind[] | nul
 }
 
 function toTextMember<Name extends string>(name: Name, value: unknown) {
-  const isThere = value !== undefined && value !== null;
-  const text = isThere ? { [name]: String(value).slice(0, MAX_MEMBER_CHARS) } : {};
+  const hasValue = value !== undefined && value !== null;
+  const text = hasValue ? { [name]: String(value).slice(0, MAX_MEMBER_CHARS) } : {};
   return text as { readonly [name in Name]?: string }; // the computed name is `Name`
 }

@@ -11,7 +11,7 @@ import type { RouteOffer } from '../terms.ts';
 /** A payment to verify or to settle. */
 export type FacilitatorRequest = {
   readonly payment: StoredPayment;
-  /** Facilitators may list its resource in an index; null for a route that no longer exists. */
+  /** Facilitators may list the offer's resource in an index. Null if the route no longer exists. */
   readonly offer: RouteOffer | null;
 };
 
@@ -72,7 +72,7 @@ export class FacilitatorUnreachable extends Error {
 /** Verifies and settles payments. `verify` and `settle` never reject. */
 export type Facilitator = {
   readonly kind: 'mock' | 'local' | 'remote';
-  /** Description for logs of where settlements go, without credentials. */
+  /** Says in logs where settlements go, without credentials. */
   readonly location: string;
   /** Lists the accepted kinds of payment. Rejects with `FacilitatorUnreachable`. */
   findSupported(): Promise<readonly SupportedKind[]>;
@@ -183,11 +183,11 @@ export function withChainProof(
   evidence: ChainEvidence,
   receiptWithinMs = RECEIPT_WITHIN_MS,
 ): Facilitator {
-  async function awaitProof({ payment }: FacilitatorRequest, transaction: Hex) {
+  async function awaitVerdict({ payment }: FacilitatorRequest, transaction: Hex) {
     const endMs = performance.now() + receiptWithinMs;
     for (;;) {
-      const proof = await evidence.prove(payment, transaction);
-      if (proof !== 'absent' || performance.now() >= endMs) return proof;
+      const verdict = await evidence.judgeTransaction(payment, transaction);
+      if (verdict !== 'absent' || performance.now() >= endMs) return verdict;
       await pause(Math.min(RECEIPT_POLL_INTERVAL_MS, receiptWithinMs));
     }
   }
@@ -200,13 +200,13 @@ export function withChainProof(
       const outcome = await facilitator.settle(request);
       if (outcome.kind !== 'settled') return outcome;
       const { transaction } = outcome;
-      const proof = await awaitProof(request, transaction);
-      if (proof === null || proof === 'pays') return outcome;
-      if (proof === 'absent') {
+      const verdict = await awaitVerdict(request, transaction);
+      if (verdict === null || verdict === 'pays') return outcome;
+      if (verdict === 'absent') {
         const reason = 'success by a transaction that the node does not have';
         return { kind: 'unclear', reason, transaction };
       }
-      const reason = `success by a transaction that did not pay us (${proof})`;
+      const reason = `success by a transaction that did not pay us (${verdict})`;
       return { kind: 'unclear', reason, transaction: null };
     },
   };

@@ -49,7 +49,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const { payment } = request;
     const key = toQueueKey(payment);
     // If an earlier transaction of this payment is not mined yet, we wait for that transaction.
-    const sent = account.queue.findSent(key) ?? (await sendTransaction(key, request));
+    const sent = account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
     return 'nonce' in sent ? awaitOutcome(sent, payment, { node, timeoutMs }) : sent;
   }
 
@@ -90,8 +90,8 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
 }
 
 /**
- * Opens the account and returns the kinds of payment that it can settle. The list is empty if the node is on another chain. Throws
- * `FacilitatorUnreachable` if the node does not answer.
+ * Opens the account and returns the kinds of payment that it can settle; an empty list if the node is on another chain.
+ * Throws `FacilitatorUnreachable` if the node does not answer.
  */
 async function openAccount(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
   const failUnreachable = (cause: unknown) => {
@@ -124,7 +124,7 @@ async function awaitOutcome(
 ): Promise<SettleOutcome> {
   const timeUp = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => timeUp.resolve('late'), timeoutMs);
-  const receipt = await Promise.race([sent.ended.promise, timeUp.promise]);
+  const receipt = await Promise.race([sent.receipt.promise, timeUp.promise]);
   clearTimeout(timer);
   const transaction = sent.hash;
   if (receipt === 'late') return toUnclear('not mined yet', transaction);
@@ -133,7 +133,7 @@ async function awaitOutcome(
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return toUnclear('mined without having paid us', transaction);
   const isUsed = await isNonceUsed(createChainClient(node), payment).catch(() => null);
-  // Somebody who saw our transaction can send the same authorization first. Then we are paid, and our transaction reverts.
+  // Somebody else can send the same authorization before us. Then we are paid, and our transaction reverts.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
   if (isUsed === null) return toUnclear('mined, and reverted', transaction);
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };

@@ -39,7 +39,7 @@ export type SentTransaction = {
   /** Number of looks that found the nonce used, but no receipt. */
   looksWithoutReceipt: number;
   /** Resolves to the receipt, or to null if another transaction has used the nonce. */
-  readonly ended: PromiseWithResolvers<ChainReceipt | null>;
+  readonly receipt: PromiseWithResolvers<ChainReceipt | null>;
 };
 
 /** The transaction was not sent, because the account or its node is not ready. */
@@ -99,7 +99,7 @@ export class NonceQueue {
   }
 
   /** Finds the unconfirmed transaction of a payment. */
-  findSent(key: string): SentTransaction | null {
+  findUnconfirmed(key: string): SentTransaction | null {
     return this.#sent.find(({ call }) => call.key === key) ?? null;
   }
 
@@ -141,7 +141,7 @@ export class NonceQueue {
 
   async #sendNow(call: ContractCall): Promise<SentTransaction> {
     const { node, account, chainId } = this.#options;
-    const unconfirmed = this.findSent(call.key);
+    const unconfirmed = this.findUnconfirmed(call.key);
     if (unconfirmed !== null) return unconfirmed;
     const { to, data, gas } = call;
     try {
@@ -193,7 +193,7 @@ export class NonceQueue {
       firstSentMs: nowMs,
       lastSentMs: nowMs,
       looksWithoutReceipt: 0,
-      ended: Promise.withResolvers<ChainReceipt | null>(),
+      receipt: Promise.withResolvers<ChainReceipt | null>(),
     };
     this.#sent.push(sent);
     this.#scheduleLook();
@@ -236,7 +236,7 @@ export class NonceQueue {
       if (sent.looksWithoutReceipt < MAX_LOOKS_WITHOUT_RECEIPT) return;
     }
     this.#sent.splice(this.#sent.indexOf(sent), 1);
-    sent.ended.resolve(receipt);
+    sent.receipt.resolve(receipt);
   }
 }
 

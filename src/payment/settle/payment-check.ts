@@ -38,7 +38,7 @@ export async function checkPayment(
   const nodeState = { isUnanswered: false };
   const client = createChainClient(noteFailures(node, nodeState));
   try {
-    const outcome = await checkWith(client, sender, request);
+    const outcome = await checkWithClient(client, sender, request);
     // If the node does not answer, the official scheme reports a bad signature. This verdict proves nothing.
     return outcome.kind !== 'good' && nodeState.isUnanswered ? { kind: 'unanswered' } : outcome;
   } catch {
@@ -46,7 +46,7 @@ export async function checkPayment(
   }
 }
 
-async function checkWith(
+async function checkWithClient(
   client: PublicClient,
   sender: Hex,
   request: FacilitatorRequest,

@@ -73,12 +73,12 @@ export class Resends {
   #isDue(writer: LedgerWriter, entry: LedgerEntry): boolean {
     const { hasChain, resendAfterMs, now } = this.#options;
     const [pauseMs = 0] = resendAfterMs;
-    const own = this.#ownSends.get(entry.key);
-    if (own !== undefined && performance.now() - own.sentMs < pauseMs) return false;
+    const ownSend = this.#ownSends.get(entry.key);
+    if (ownSend !== undefined && performance.now() - ownSend.sentMs < pauseMs) return false;
     if (!hasChain) return true;
     const { count, lastMs, isReverted } = countSends(entry);
     if (isReverted) return false;
-    if (own?.unsentStep === writer.step) return true;
+    if (ownSend?.unsentStep === writer.step) return true;
     if (count > resendAfterMs.length) return false;
     // If several times have passed without a send, for example after a restart, only one send is made.
     return this.#findSendTimes(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
