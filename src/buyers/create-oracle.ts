@@ -109,7 +109,7 @@ export function createOracle(options: OracleOptions = {}) {
   return {
     /** Starts the thread early, while requests to the origin are still running. */
     start: () => void threads.start([TRIAL_MODULE]),
-    /** Rejects with EngineFault if a package cannot load, and with the signal's reason after an abort. */
+    /** Rejects with EngineFault if the fault is ours (a package cannot load), and with the signal's reason on abort. */
     async tryChallenges(
       { challenged, silent }: ListedChallenges,
       signal?: AbortSignal,

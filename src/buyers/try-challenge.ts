@@ -134,9 +134,7 @@ async function tryOffer(
   const terms = toOfferTerms(offer);
   const networkForm = classifyNetwork(network, challenge.version);
   const hasPair = typeof scheme === 'string' && scheme !== '' && networkForm !== 'malformed';
-  if (client === null && hasPair) {
-    return { ...terms, client, verdict: 'unsupported', words: null };
-  }
+  if (client === null && hasPair) return { ...terms, client, verdict: 'unsupported', words: null };
   const needsSolana = findClaimedNamespace(network) === 'solana';
   const singleOffer = () => toSingleOffer(challenge, offer);
   const answer = await askClient(await createBuyer('full', needsSolana), singleOffer);
